@@ -1,0 +1,127 @@
+import type { Clock, Timer } from './clock.ts'
+
+interface Due {
+  readonly atMs: number
+  readonly order: number
+  readonly callback: () => void
+  cancelled: boolean
+}
+
+/**
+ * A clock for simulation: time stands still while there is work and jumps to the next timer when there is none.
+ *
+ * "Work" is what `hold` announces (a request in flight, an event undelivered over a real connection) and every promise
+ * that can settle by itself: the clock lets one turn of the event loop pass before each jump.
+ */
+export class VirtualClock implements Clock {
+  #nowMs = 0
+  readonly #startMs: number
+  #order = 0
+  #holds = 0
+  #running = false
+  readonly #heap: Due[] = []
+
+  /** @param startMs wall time at the start, epoch milliseconds @default 1_700_000_000_000 */
+  constructor(startMs = 1_700_000_000_000) {
+    this.#startMs = startMs
+  }
+
+  nowMs(): number {
+    return this.#startMs + this.#nowMs
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs
+  }
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false }
+    this.#push(due)
+    return { cancel: () => void (due.cancelled = true) }
+  }
+
+  /** Keeps the clock from moving until the returned function is called (once; later calls are ignored). */
+  hold(): () => void {
+    this.#holds++
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      this.#holds--
+    }
+  }
+
+  /**
+   * Runs until `done` says so, or until `untilMs` (monotonic) is reached, or no timer is left.
+   *
+   * @returns which of the three ended it
+   */
+  async run(options: { readonly done?: () => boolean; readonly untilMs?: number } = {}): Promise<'done' | 'time' | 'idle'> {
+    if (this.#running) throw new Error('the virtual clock runs already')
+    this.#running = true
+    try {
+      for (;;) {
+        await settle()
+        if (options.done?.()) return 'done'
+        if (this.#holds > 0) continue
+        const due = this.#pop()
+        if (due === undefined) return 'idle'
+        if (options.untilMs !== undefined && due.atMs > options.untilMs) {
+          this.#push(due)
+          this.#nowMs = Math.max(this.#nowMs, options.untilMs)
+          return 'time'
+        }
+        this.#nowMs = Math.max(this.#nowMs, due.atMs)
+        due.callback()
+      }
+    } finally {
+      this.#running = false
+    }
+  }
+
+  #push(due: Due): void {
+    const heap = this.#heap
+    let at = heap.push(due) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!before(due, heap[parent]!)) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = due
+  }
+
+  #pop(): Due | undefined {
+    for (;;) {
+      const top = this.#heap[0]
+      if (top === undefined) return undefined
+      this.#removeTop()
+      if (!top.cancelled) return top
+    }
+  }
+
+  #removeTop(): void {
+    const heap = this.#heap
+    const last = heap.pop()!
+    if (heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++
+      if (!before(heap[child]!, last)) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = last
+  }
+}
+
+function before(a: Due, b: Due): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
+}
+
+/** One turn of the event loop: every promise that can settle has settled. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

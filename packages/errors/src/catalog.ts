@@ -1,0 +1,34 @@
+/**
+ * What can be done about an error. One word decides three things: whether a reconciler requeues,
+ * which class of HTTP status an API answers with, and the exit code of the command line.
+ */
+export type Remedy = 'retry' | 'fixInput' | 'giveUp'
+
+interface CatalogEntry {
+  readonly remedy: Remedy
+  readonly httpStatus: number
+  /** One sentence for docs/errors.md. The message of a thrown error adds the names and numbers. */
+  readonly summary: string
+}
+
+/** Every error a user or operator can meet. A test keeps docs/errors.md and this table equal. */
+export const errorCatalog = {
+  WORKLOAD_NOT_FOUND: { remedy: 'retry', httpStatus: 404, summary: 'The DaemonSet named by spec.workloadRef does not exist.' },
+  BATCH_SIZE_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 422,
+    summary: 'A step is neither a whole number of nodes from 1 nor a percentage from 1% to 100%.',
+  },
+  API_UNREACHABLE: { remedy: 'retry', httpStatus: 503, summary: 'The API server did not answer.' },
+  API_REFUSED: { remedy: 'retry', httpStatus: 502, summary: 'The API server answered with an error that is not a conflict.' },
+  API_DEADLINE: { remedy: 'retry', httpStatus: 504, summary: 'The API server did not answer before the deadline of the call.' },
+  WRITE_CONFLICT: { remedy: 'retry', httpStatus: 409, summary: 'The object changed between our read and our write.' },
+  KUBECONFIG_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'The kubeconfig cannot be read or names no usable cluster.' },
+  OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line option has a value that is not allowed.' },
+  PORT_IN_USE: { remedy: 'fixInput', httpStatus: 400, summary: 'Another program listens on the port asked for.' },
+  NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
+  INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
+} as const satisfies Record<string, CatalogEntry>
+
+/** A code from {@link errorCatalog}; part of the public API, so its meaning never changes. */
+export type ErrorCode = keyof typeof errorCatalog

@@ -1,0 +1,38 @@
+export {
+  BATCH_RELEASE_FINALIZER,
+  daemonSetAnnotations,
+  fieldManagers,
+  REVISION_HASH_LABEL,
+  ROLLOUT_BATCH_ID_LABEL,
+  ROLLOUT_FINALIZER,
+  ROLLOUT_ID_LABEL,
+  rolloutAnnotations,
+  ROLLOUTS_API_VERSION,
+  TOUCHED_ANNOTATION,
+  WORKLOAD_TYPE_DAEMONSET,
+  WORKLOAD_TYPE_LABEL,
+} from './keys.ts'
+export { scaleIntOrPercent } from './int-or-percent.ts'
+export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
+export type {
+  Condition,
+  ContainerStatus,
+  ControllerRevision,
+  DaemonSet,
+  IntOrString,
+  KubeObject,
+  LabelSelector,
+  LabelSelectorRequirement,
+  Lease,
+  Node,
+  NodeSelectorTerm,
+  ObjectKey,
+  ObjectMeta,
+  OwnerReference,
+  Pod,
+  PodPlacement,
+  PodTemplate,
+  Taint,
+  Toleration,
+} from './objects.ts'
+export { compareResourceVersions, newerResourceVersion } from './resource-version.ts'

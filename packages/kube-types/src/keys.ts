@@ -1,0 +1,60 @@
+/** Annotations on a bound DaemonSet. Values and writers: docs/architecture.md. */
+export const daemonSetAnnotations = {
+  /** `controller-revision-hash` being released. */
+  canaryRevision: 'rollouts.kruise.io/daemonset-canary-revision',
+  /** `controller-revision-hash` of the last good revision. */
+  stableRevision: 'rollouts.kruise.io/daemonset-stable-revision',
+  /** Whole number in a string: nodes to keep on the old revision. */
+  partition: 'rollouts.kruise.io/daemonset-partition',
+  /** `"true"`: the executor must not delete. */
+  paused: 'tranche.dev/paused',
+  /** Owner reference JSON of the BatchRelease in charge. */
+  controlInfo: 'batchrelease.rollouts.kruise.io/control-info',
+  /** `{"rolloutName":"x"}` while a release runs. */
+  inProgressing: 'rollouts.kruise.io/in-progressing',
+  /** `RollingUpdate` or `OnDelete`: the type to restore. Written once, never overwritten. */
+  originalUpdateStrategy: 'rollouts.kruise.io/daemonset-original-update-strategy',
+  /** Name of the Rollout bound to the DaemonSet. */
+  rollout: 'tranche.dev/rollout',
+  /** JSON: what was left where, after disable or delete. */
+  frozen: 'tranche.dev/frozen',
+} as const
+
+/** Label on a bound DaemonSet; its value is {@link WORKLOAD_TYPE_DAEMONSET}. */
+export const WORKLOAD_TYPE_LABEL = 'rollouts.kruise.io/workload-type'
+/** Value of {@link WORKLOAD_TYPE_LABEL}. */
+export const WORKLOAD_TYPE_DAEMONSET = 'daemonset'
+
+/** Label on the DaemonSet (set by the user) and on pods of a release. */
+export const ROLLOUT_ID_LABEL = 'rollouts.kruise.io/rollout-id'
+/** Label on pods of a release: 1-based number of the batch, decimal. */
+export const ROLLOUT_BATCH_ID_LABEL = 'rollouts.kruise.io/rollout-batch-id'
+/** Annotation on pods: a random value that moves `resourceVersion` (rule F7). */
+export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
+/** Label of Kubernetes on pods and ControllerRevisions: identity of the revision. */
+export const REVISION_HASH_LABEL = 'controller-revision-hash'
+
+/** Annotations on a Rollout. */
+export const rolloutAnnotations = {
+  /** JSON wish: `{id, type, expectedStep, revision, by, reason}`. */
+  action: 'tranche.dev/action',
+  releasePolicy: 'tranche.dev/release-policy',
+  onDelete: 'tranche.dev/on-delete',
+  rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
+} as const
+
+/** Finalizer on a Rollout. */
+export const ROLLOUT_FINALIZER = 'rollouts.kruise.io/rollout'
+/** Finalizer on a BatchRelease (rule F11). */
+export const BATCH_RELEASE_FINALIZER = 'rollouts.kruise.io/batch-release-finalizer'
+
+/** Group and version of Rollout and BatchRelease. */
+export const ROLLOUTS_API_VERSION = 'rollouts.kruise.io/v1beta1'
+
+/** Names under which our programs act: user agents and field managers. */
+export const fieldManagers = {
+  controller: 'tranche-controller',
+  executor: 'tranche-executor',
+  api: 'tranche-api',
+  cli: 'tranche-cli',
+} as const

@@ -1,0 +1,1 @@
+export { silentLogger, type LogFields, type Logger } from './logger.ts'

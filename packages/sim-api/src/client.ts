@@ -1,0 +1,111 @@
+/**
+ * What the simulator's own controllers and kubelets see of the API server: the same requests as over the wire, with the
+ * same admission, validation, conflicts, faults and watch delays, but without bytes.
+ */
+
+/** An object as the API serves it. Frozen: nobody changes an object that the store has handed out. */
+export interface ApiObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ApiMeta
+  readonly [field: string]: unknown
+}
+
+/** @see meta/v1 ObjectMeta */
+export interface ApiMeta {
+  readonly name: string
+  readonly generateName?: string
+  readonly namespace?: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly generation?: number
+  readonly creationTimestamp: string
+  readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly ApiOwner[]
+}
+
+/** @see meta/v1 OwnerReference */
+export interface ApiOwner {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+/** Group and plural of a resource: `{group: 'apps', resource: 'daemonsets'}`; the core group is `''`. */
+export interface ResourceId {
+  readonly group: string
+  readonly resource: string
+}
+
+/** Who sends a request. `name` stands in the recording, chooses faults and seeds watch delays. */
+export interface Actor {
+  readonly name: string
+  readonly groups?: readonly string[]
+}
+
+/** @see meta/v1 DeleteOptions */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+}
+
+/** One event of a watch. */
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
+  /** Everything that existed at the start of the watch has been delivered. */
+  | { readonly type: 'SYNCED' }
+
+/** Which objects a list or watch is about. */
+export interface Scope {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+/** A running watch. */
+export interface Watching {
+  stop(): void
+}
+
+/** Requests of one actor. Every method rejects with `ApiStatusError` where the server would answer with a Status. */
+export interface SimClient {
+  get(id: ResourceId, name: string, namespace?: string): Promise<ApiObject>
+  list(id: ResourceId, scope?: Scope): Promise<{ readonly items: readonly ApiObject[]; readonly resourceVersion: string }>
+  /** `metadata.namespace` of the object says where. Missing server fields (uid, …) are filled in. */
+  create(id: ResourceId, object: unknown): Promise<ApiObject>
+  /** Replaces; a `metadata.resourceVersion` is a precondition. `subresource`: `status`. */
+  update(id: ResourceId, object: ApiObject, subresource?: string): Promise<ApiObject>
+  /** Merge patch (`body` an object) or JSON Patch (`body` an array). */
+  patch(id: ResourceId, name: string, namespace: string | undefined, body: unknown, subresource?: string): Promise<ApiObject>
+  delete(id: ResourceId, name: string, namespace: string | undefined, options?: DeleteOptions): Promise<void>
+  /** POST pods/binding: puts a pod on a node. */
+  bind(podName: string, namespace: string, nodeName: string): Promise<void>
+  /**
+   * Lists, then watches, for ever: `ADDED` for all that is there, `SYNCED`, then changes in order of resource version.
+   * Each watch has its own seeded first-in first-out delay. `onEvent` must not throw.
+   */
+  watch(id: ResourceId, scope: Scope, onEvent: (event: WatchEvent) => void): Watching
+}
+
+/** The well-known resources of the simulator. */
+export const resources = {
+  namespaces: { group: '', resource: 'namespaces' },
+  nodes: { group: '', resource: 'nodes' },
+  pods: { group: '', resource: 'pods' },
+  configMaps: { group: '', resource: 'configmaps' },
+  secrets: { group: '', resource: 'secrets' },
+  serviceAccounts: { group: '', resource: 'serviceaccounts' },
+  events: { group: '', resource: 'events' },
+  daemonSets: { group: 'apps', resource: 'daemonsets' },
+  controllerRevisions: { group: 'apps', resource: 'controllerrevisions' },
+  leases: { group: 'coordination.k8s.io', resource: 'leases' },
+  customResourceDefinitions: { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+} as const satisfies Record<string, ResourceId>

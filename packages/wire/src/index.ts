@@ -1,0 +1,1 @@
+export { bodyText, type Exchange, type WireRequest, type WireResponse } from './exchange.ts'

@@ -1,0 +1,53 @@
+/**
+ * Writes every package.json of the workspace from one table, so that they stay alike.
+ * `node scripts/meta.ts` writes, `node scripts/meta.ts --check` exits 1 where a file differs.
+ * Dependencies stay in the package.json itself; everything else comes from here.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { descriptions } from './packages.ts'
+
+const check = process.argv.includes('--check')
+const folders = ['packages', 'apps'].flatMap((top) => readdirSync(top).map((name) => `${top}/${name}`))
+const problems: string[] = []
+
+for (const folder of Object.keys(descriptions)) if (!folders.includes(folder)) create(folder)
+for (const folder of new Set([...folders, ...Object.keys(descriptions)])) align(folder)
+
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length > 0 ? 1 : 0
+
+function create(folder: string): void {
+  if (check) return void problems.push(`${folder}: listed in scripts/packages.ts but missing`)
+  mkdirSync(`${folder}/src`, { recursive: true })
+}
+
+function align(folder: string): void {
+  const description = descriptions[folder]
+  if (description === undefined) return void problems.push(`${folder}: has no description in scripts/packages.ts`)
+  const file = `${folder}/package.json`
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+  const { dependencies, devDependencies, bin } = JSON.parse(before) as Record<string, Record<string, string> | undefined>
+  const after = `${JSON.stringify(
+    {
+      name: `@tranche/${folder.split('/')[1]}`,
+      version: '0.1.0',
+      private: true,
+      description,
+      license: 'Apache-2.0',
+      type: 'module',
+      exports: './src/index.ts',
+      ...(bin && { bin }),
+      ...(dependencies && { dependencies: sorted(dependencies) }),
+      ...(devDependencies && { devDependencies: sorted(devDependencies) }),
+    },
+    null,
+    2,
+  )}\n`
+  if (before === after) return
+  if (check) problems.push(`${file}: differs from what scripts/meta.ts writes; run pnpm meta`)
+  else writeFileSync(file, after)
+}
+
+function sorted(entries: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
