@@ -1,0 +1,115 @@
+/** Phases of a Rollout, as `status.phase` shows them. Released products read these words: they never change. */
+export const rolloutPhases = ['Initial', 'Healthy', 'Progressing', 'Terminating', 'Disabled', 'Disabling'] as const
+/** @see rolloutPhases */
+export type RolloutPhase = (typeof rolloutPhases)[number]
+
+/** States of the current step, in the order in which a step walks through them. */
+export const stepStates = [
+  'BeforeStepUpgrade',
+  'StepUpgrade',
+  'StepTrafficRouting',
+  'StepMetricsAnalysis',
+  'StepPaused',
+  'StepReady',
+  'Completed',
+] as const
+/** @see stepStates */
+export type StepState = (typeof stepStates)[number]
+
+/** What the end of a release is doing; empty while it has not begun. */
+export const finalisingSteps = [
+  '',
+  'FinalisingStepRouteTrafficToNew',
+  'FinalisingStepRouteTrafficToStable',
+  'RestoreStableService',
+  'RemoveCanaryService',
+  'ResumeWorkload',
+  'ReleaseWorkloadControl',
+  'END',
+  'WaitEndless',
+] as const
+/** @see finalisingSteps */
+export type FinalisingStep = (typeof finalisingSteps)[number]
+
+/** Phases of a BatchRelease. */
+export const batchReleasePhases = ['Initial', 'Preparing', 'Progressing', 'Finalizing', 'Completed'] as const
+/** @see batchReleasePhases */
+export type BatchReleasePhase = (typeof batchReleasePhases)[number]
+
+/** States of the current batch of a BatchRelease. */
+export const batchStates = ['Upgrading', 'Verifying', 'Ready'] as const
+/** @see batchStates */
+export type BatchState = (typeof batchStates)[number]
+
+/** Condition types of a Rollout. `Ready`, `Reconciling` and `Stalled` are the three that Flux reads. */
+export const rolloutConditionTypes = [
+  'Progressing',
+  'Succeeded',
+  'Terminating',
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'StrategyRestored',
+] as const
+/** @see rolloutConditionTypes */
+export type RolloutConditionType = (typeof rolloutConditionTypes)[number]
+
+/** Values of a condition's `status`. */
+export const conditionStatuses = ['True', 'False', 'Unknown'] as const
+/** @see conditionStatuses */
+export type ConditionStatus = (typeof conditionStatuses)[number]
+
+/** Reasons of the condition `Progressing`. */
+export const progressingReasons = ['Initializing', 'InRolling', 'Finalising', 'Completed', 'Cancelling', 'Paused'] as const
+/** @see progressingReasons */
+export type ProgressingReason = (typeof progressingReasons)[number]
+
+/** Reasons of the condition `Terminating`. */
+export const terminatingReasons = ['InTerminating', 'Completed'] as const
+/** @see terminatingReasons */
+export type TerminatingReason = (typeof terminatingReasons)[number]
+
+/** Reasons of the condition `Stalled`: why a Rollout cannot go on until somebody changes something. */
+export const stalledReasons = [
+  'WorkloadNotFound',
+  'WorkloadTaken',
+  'InvalidSpec',
+  'UnsupportedField',
+  'BudgetZero',
+  'CRDOutdated',
+  'PeerActive',
+  'StrategyContested',
+  'NodesLeft',
+  'ForeignControl',
+  'PodsStuck',
+] as const
+/** @see stalledReasons */
+export type StalledReason = (typeof stalledReasons)[number]
+
+/** How a BatchRelease brings the new revision to the workload. A DaemonSet is always released by `Partition`. */
+export const rollingStyles = ['Partition', 'Canary', 'BlueGreen'] as const
+/** @see rollingStyles */
+export type RollingStyle = (typeof rollingStyles)[number]
+
+/** Whether finalizing waits for the workload to be wholly updated. */
+export const finalizingPolicies = ['WaitResume', 'Immediate'] as const
+/** @see finalizingPolicies */
+export type FinalizingPolicy = (typeof finalizingPolicies)[number]
+
+/** States of the flight record (rules F1, F8, F9). */
+export const flightStates = ['open', 'voiding', 'stopped'] as const
+/** @see flightStates */
+export type FlightState = (typeof flightStates)[number]
+
+/** Wishes that the annotation `tranche.dev/action` can carry. */
+export const actionTypes = ['approve', 'jump', 'promote', 'abort', 'retry'] as const
+/** @see actionTypes */
+export type ActionType = (typeof actionTypes)[number]
+
+/** Values of the annotation `tranche.dev/on-delete`; absent means `Freeze`. */
+export const onDeletePolicies = ['Freeze', 'Complete', 'Rollback'] as const
+/** @see onDeletePolicies */
+export type OnDeletePolicy = (typeof onDeletePolicies)[number]
+
+/** The most node names that one list in a status carries; the count beside it is exact. */
+export const LISTED_NODES_MAX = 50
