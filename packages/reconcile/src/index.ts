@@ -1,1 +1,15 @@
-export {}
+export {
+  createEventRecorder,
+  type CoreEvent,
+  type EventPort,
+  type EventRecorder,
+  type EventRecorderOptions,
+  type EventRegarding,
+  type EventType,
+} from './event-recorder.ts'
+export { createJobHandler, type JobHandlerOptions } from './job-handler.ts'
+export { createLeaderElector, type LeaderElector, type LeaderElectorOptions, type LeasePort, type LeaseSpec } from './leader-elector.ts'
+export { createPass, type PassObservation, type PassOptions, type PassResult } from './pass.ts'
+export { awaitChange, recheckAfter, type Outcome, type Reconcile } from './reconcile.ts'
+export { createRunner, type Runner, type RunnerOptions } from './runner.ts'
+export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './work-queue.ts'

@@ -1,0 +1,153 @@
+import type { Clock, Timer } from '@tranche/clock'
+import { silentLogger, type Logger } from '@tranche/log'
+import type { JobHandler, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'
+import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts'
+
+/** Settings of {@link createInProcessQueue}. */
+export interface InProcessQueueOptions {
+  readonly clock: Clock
+  /** @default silent */
+  readonly log?: Logger
+  /** Back-off after the first failure of a key, in milliseconds; doubles with each further failure in a row. @default 100 */
+  readonly backOffBaseMs?: number
+  /** The longest back-off, in milliseconds. @default 30_000 */
+  readonly backOffMaxMs?: number
+}
+
+/**
+ * A {@link JobQueue} in the memory of this process. Keeps every guarantee of the port, Q3 without its exception; a
+ * process that ends takes its jobs with it. Handlers never start inside the call that announced them.
+ */
+export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
+  const state: QueueState = {
+    clock: options.clock,
+    log: options.log ?? silentLogger,
+    backOffBaseMs: options.backOffBaseMs ?? 100,
+    backOffMaxMs: options.backOffMaxMs ?? 30_000,
+    waiting: new Set(),
+    delayed: new Map(),
+    active: new Set(),
+    announcedAgain: new Map(),
+    failures: new Map(),
+    pool: createWorkerPool(options.clock),
+    closed: false,
+  }
+  return {
+    announce: (key) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs())),
+    announceAfter: (key, delayMs) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs() + Math.max(0, delayMs))),
+    process: (handler, workerOptions) => startWorker(state, handler, workerOptions),
+    stats: () => Promise.resolve(countKeys(state)),
+    close: (deadlineMs) => closeQueue(state, deadlineMs),
+  }
+}
+
+/** A key is in at most one of `waiting`, `delayed` and `active`. Moments are monotonic milliseconds. */
+interface QueueState {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly backOffBaseMs: number
+  readonly backOffMaxMs: number
+  /** Due, in order of becoming due. */
+  readonly waiting: Set<string>
+  readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
+  readonly active: Set<string>
+  /** For active keys announced meanwhile: when the next run is due. */
+  readonly announcedAgain: Map<string, number>
+  /** Failures in a row. */
+  readonly failures: Map<string, number>
+  readonly pool: WorkerPool<JobHandler>
+  closed: boolean
+}
+
+function announceAt(state: QueueState, key: string, dueMs: number): void {
+  if (state.closed) return
+  if (state.active.has(key)) {
+    state.announcedAgain.set(key, Math.min(dueMs, state.announcedAgain.get(key) ?? dueMs))
+    return
+  }
+  if (state.waiting.has(key)) return
+  const delayed = state.delayed.get(key)
+  if (delayed !== undefined && delayed.dueMs <= dueMs) return
+  delayed?.timer.cancel()
+  state.delayed.delete(key)
+  const delayMs = dueMs - state.clock.monotonicMs()
+  if (delayMs <= 0) return becomeDue(state, key)
+  state.delayed.set(key, { dueMs, timer: state.clock.setTimer(delayMs, () => becomeDue(state, key)) })
+}
+
+function becomeDue(state: QueueState, key: string): void {
+  state.delayed.delete(key)
+  state.waiting.add(key)
+  dispatchSoon(state)
+}
+
+function startWorker(state: QueueState, handler: JobHandler, options: WorkerOptions): Worker {
+  if (!(options.concurrency >= 1)) throw new Error(`concurrency must be at least 1, not ${options.concurrency}`)
+  if (state.closed) throw new Error('the queue is closed')
+  const worker = state.pool.open(handler, options.concurrency)
+  dispatchSoon(state)
+  return { close: (deadlineMs) => worker.close(deadlineMs) }
+}
+
+function dispatchSoon(state: QueueState): void {
+  queueMicrotask(() => dispatch(state))
+}
+
+function dispatch(state: QueueState): void {
+  for (const key of state.waiting) {
+    const worker = state.pool.free()
+    if (worker === null) return
+    state.waiting.delete(key)
+    state.active.add(key)
+    void work(state, key, worker)
+  }
+}
+
+async function work(state: QueueState, key: string, worker: PoolWorker<JobHandler>): Promise<void> {
+  const outcome = await worker.run(async (handler, signal) => {
+    try {
+      return await succeed(state, key, handler, signal)
+    } catch (error) {
+      return fail(state, key, signal.aborted, error)
+    }
+  })
+  const againMs = state.announcedAgain.get(key)
+  state.announcedAgain.delete(key)
+  state.active.delete(key)
+  if (againMs !== undefined) announceAt(state, key, againMs)
+  if (outcome.kind === 'recheckAfter') announceAt(state, key, state.clock.monotonicMs() + outcome.ms)
+  dispatchSoon(state)
+}
+
+async function succeed(state: QueueState, key: string, handler: JobHandler, signal: AbortSignal): Promise<JobOutcome> {
+  const outcome = await handler(key, signal)
+  state.failures.delete(key)
+  return outcome
+}
+
+function fail(state: QueueState, key: string, aborted: boolean, error: unknown): JobOutcome {
+  const attempt = (state.failures.get(key) ?? 0) + 1
+  state.failures.set(key, attempt)
+  const ms = Math.min(state.backOffMaxMs, state.backOffBaseMs * 2 ** (attempt - 1))
+  if (!aborted) state.log.warn({ key, attempt, recheckAfterMs: ms, err: error }, 'job failed')
+  return { kind: 'recheckAfter', ms }
+}
+
+function countKeys(state: QueueState): JobQueueStats {
+  const nowMs = state.clock.monotonicMs()
+  const again = [...state.announcedAgain.values()]
+  const againDue = again.filter((dueMs) => dueMs <= nowMs).length
+  return {
+    waiting: state.waiting.size + againDue,
+    delayed: state.delayed.size + again.length - againDue,
+    active: state.active.size,
+  }
+}
+
+function closeQueue(state: QueueState, deadlineMs: number): Promise<void> {
+  state.closed = true
+  for (const { timer } of state.delayed.values()) timer.cancel()
+  state.delayed.clear()
+  state.waiting.clear()
+  return state.pool.close(deadlineMs)
+}

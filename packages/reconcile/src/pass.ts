@@ -1,0 +1,105 @@
+import type { Clock } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
+import type { LogFields, Logger } from '@tranche/log'
+import type { Outcome, Reconcile } from './reconcile.ts'
+
+/** What a pass needs around it. */
+export interface PassOptions {
+  /** Bound to every log line as `controller`, and to every observation. */
+  readonly name: string
+  readonly reconcile: Reconcile
+  readonly clock: Clock
+  readonly log: Logger
+  /** How long a pass may take before its signal aborts, in milliseconds. @default 60_000 */
+  readonly deadlineMs?: number
+  /** When a key is looked at again after an error that only a person can mend, in milliseconds. @default 300_000 */
+  readonly unmendedRecheckMs?: number
+  /** Told of every pass once it has ended; a mistake in it is logged and otherwise ignored. */
+  readonly observe?: (observation: PassObservation) => void
+}
+
+/** One pass, for metrics. */
+export interface PassObservation {
+  readonly name: string
+  readonly durationMs: number
+  /** `retry`: threw, comes again after a back-off. `unmended`: threw what only a person can mend. `stopped`: cut off by the stop of the runner. */
+  readonly outcome: Outcome['kind'] | 'retry' | 'unmended' | 'stopped'
+}
+
+/** How a pass ended. `retry` leaves the back-off to whoever keeps the keys. */
+export type PassResult =
+  | Outcome
+  | { readonly kind: 'retry'; readonly error: unknown }
+  | { readonly kind: 'unmended'; readonly error: unknown; readonly ms: number }
+  | { readonly kind: 'stopped' }
+
+/**
+ * Runs passes, each with an id of its own, a deadline, one log line per error and one observation.
+ *
+ * @returns a function that runs one pass and never rejects. `failures`: how often in a row the key has failed before;
+ * `stop` ends the pass from outside.
+ */
+export function createPass(options: PassOptions): (key: ObjectKey, failures: number, stop: AbortSignal) => Promise<PassResult> {
+  const { name, clock } = options
+  let passes = 0
+  return async function runPass(key, failures, stop) {
+    const log = options.log.child({ controller: name, reconcileId: `${name}-${++passes}`, key: keyText(key) })
+    const startMs = clock.monotonicMs()
+    const result = await settlePass(options, key, stop)
+    const durationMs = clock.monotonicMs() - startMs
+    logFailure(log, result, failures + 1, durationMs)
+    report(options, log, { name, durationMs, outcome: result.kind })
+    return result
+  }
+}
+
+const DEFAULT_DEADLINE_MS = 60_000
+const DEFAULT_UNMENDED_RECHECK_MS = 300_000
+/** Conflicts are the everyday price of reading from a watch; more of them in a row are worth a line. */
+const QUIET_CONFLICTS = 4
+
+async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSignal): Promise<PassResult> {
+  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
+  const controller = new AbortController()
+  const onStop = (): void => controller.abort(stop.reason)
+  if (stop.aborted) return { kind: 'stopped' }
+  stop.addEventListener('abort', onStop, { once: true })
+  const timer = options.clock.setTimer(deadlineMs, () => controller.abort(overdue(options.name, key, deadlineMs)))
+  try {
+    return await options.reconcile(key, controller.signal)
+  } catch (error) {
+    if (stop.aborted) return { kind: 'stopped' }
+    return resultOf(error, options.unmendedRecheckMs ?? DEFAULT_UNMENDED_RECHECK_MS)
+  } finally {
+    timer.cancel()
+    stop.removeEventListener('abort', onStop)
+  }
+}
+
+function overdue(name: string, key: ObjectKey, deadlineMs: number): AppError {
+  return new AppError('API_DEADLINE', `${name} pass for ${keyText(key)} took longer than ${deadlineMs} ms`, { details: { deadlineMs } })
+}
+
+function resultOf(error: unknown, unmendedRecheckMs: number): PassResult {
+  if (!isAppError(error) || error.remedy === 'retry') return { kind: 'retry', error }
+  return { kind: 'unmended', error, ms: unmendedRecheckMs }
+}
+
+function logFailure(log: Logger, result: PassResult, attempt: number, durationMs: number): void {
+  if (result.kind !== 'retry' && result.kind !== 'unmended') return
+  const { error } = result
+  const fields: LogFields = { attempt, durationMs, ...(isAppError(error) ? { code: error.code } : {}), err: error }
+  if (result.kind === 'unmended') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed until somebody acts')
+  if (!isAppError(error)) return log.error(fields, 'pass failed unexpectedly')
+  if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass met a conflict')
+  log.warn(fields, 'pass failed')
+}
+
+function report(options: PassOptions, log: Logger, observation: PassObservation): void {
+  try {
+    options.observe?.(observation)
+  } catch (error) {
+    log.error({ err: error }, 'observer failed')
+  }
+}

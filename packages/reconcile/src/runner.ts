@@ -1,0 +1,71 @@
+import { parseKey } from '@tranche/kube-types'
+import { createPass, type PassOptions, type PassResult } from './pass.ts'
+import type { WorkQueue } from './work-queue.ts'
+
+/** Settings of {@link createRunner}. */
+export interface RunnerOptions extends PassOptions {
+  /** Keys as `keyText` of kube-types writes them. The runner is its only taker and shuts it down at the end. */
+  readonly queue: WorkQueue
+  /** Passes that run side by side, each for another key (≥ 1). @default 1 */
+  readonly workers?: number
+}
+
+/** Takes keys from a work queue and runs a pass for each. */
+export interface Runner {
+  /** Begins to take keys. Called once. */
+  start(): void
+  /**
+   * Takes no more keys. Passes that run go on for up to `graceMs` (≥ 0), then their signals abort.
+   *
+   * @returns once no pass runs, or right after the abort
+   */
+  stop(graceMs: number): Promise<void>
+}
+
+/**
+ * @returns a runner, not started. Whatever a pass throws, the runner goes on: `retry` and unknown errors bring the key
+ * back after its back-off, `fixInput` and `giveUp` after `unmendedRecheckMs` unless a change comes first.
+ */
+export function createRunner(options: RunnerOptions): Runner {
+  const stopping = new AbortController()
+  const runPass = createPass(options)
+  let running: Promise<unknown> = Promise.resolve()
+  return {
+    start() {
+      running = Promise.all(Array.from({ length: options.workers ?? 1 }, () => work(options.queue, runPass, stopping.signal)))
+    },
+    async stop(graceMs) {
+      options.queue.shutDown()
+      await endWithin(options, running, graceMs, stopping)
+    },
+  }
+}
+
+async function work(queue: WorkQueue, runPass: ReturnType<typeof createPass>, stop: AbortSignal): Promise<void> {
+  for (let key = await queue.get(); key !== null; key = await queue.get()) {
+    comeAgain(queue, key, await runPass(parseKey(key), queue.failures(key), stop))
+    queue.done(key)
+  }
+}
+
+function comeAgain(queue: WorkQueue, key: string, result: PassResult): void {
+  if (result.kind === 'retry') {
+    queue.addRateLimited(key)
+    return
+  }
+  queue.forget(key)
+  if (result.kind === 'recheckAfter' || result.kind === 'unmended') queue.addAfter(key, result.ms)
+}
+
+function endWithin(options: RunnerOptions, running: Promise<unknown>, graceMs: number, stopping: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = options.clock.setTimer(graceMs, () => {
+      stopping.abort(new Error(`${options.name} stops`))
+      resolve()
+    })
+    void running.then(() => {
+      timer.cancel()
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,159 @@
+import type { Clock, Timer } from '@tranche/clock'
+
+/**
+ * The keys that a runner has to look at, inside one process. A key says who, never what happened, so signals collapse.
+ *
+ * Guarantees:
+ *
+ * - W1 A key is handed to one worker at a time: between `get` and `done` nobody else gets it.
+ * - W2 No `add` is lost: after it, the key is handed out at least once more, counted from the moment of the add.
+ * - W3 However many adds come while a key waits, or while it is worked on, they are one more hand-out.
+ * - W4 Keys come out in the order in which they became ready.
+ *
+ * After `shutDown` adds are ignored and `get` returns null.
+ *
+ * @see k8s.io/client-go/util/workqueue, whose dirty and processing sets this follows
+ */
+export interface WorkQueue {
+  /** Makes `key` ready now. Leaves a delayed add of the key as it is. */
+  add(key: string): void
+  /** Makes `key` ready in `delayMs` (≤ 0: now). Of several delayed adds of one key the earliest decides; the others are forgotten. */
+  addAfter(key: string, delayMs: number): void
+  /**
+   * Adds `key` after its own back-off, which doubles with each call until {@link WorkQueue.forget}.
+   *
+   * @returns the back-off in milliseconds
+   */
+  addRateLimited(key: string): number
+  /** Resets the back-off of `key`, as after a pass that succeeded. */
+  forget(key: string): void
+  /** @returns how often `key` was added rate-limited since it was last forgotten */
+  failures(key: string): number
+  /** Waits for a ready key and takes it; null once the queue is shut down. Each key taken needs one {@link WorkQueue.done}. */
+  get(): Promise<string | null>
+  /** Gives back a key that was taken; it becomes ready at once if it was added meanwhile. */
+  done(key: string): void
+  /** Ends the queue: drops what waits, cancels delayed adds, lets every waiting `get` return null. Taken keys go on. */
+  shutDown(): void
+  /** Keys ready to be taken. */
+  readonly ready: number
+  /** Keys whose delayed add is not due yet. */
+  readonly delayed: number
+}
+
+/** Settings of {@link createWorkQueue}. */
+export interface WorkQueueOptions {
+  readonly clock: Clock
+  /** First back-off of a key, in milliseconds. @default 5 */
+  readonly backOffBaseMs?: number
+  /** Longest back-off, in milliseconds. @default 30_000 */
+  readonly backOffMaxMs?: number
+}
+
+/** @returns an empty {@link WorkQueue} */
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const state: State = {
+    clock: options.clock,
+    backOffBaseMs: options.backOffBaseMs ?? 5,
+    backOffMaxMs: options.backOffMaxMs ?? 30_000,
+    ready: new Set(),
+    processing: new Set(),
+    dirty: new Set(),
+    delayed: new Map(),
+    failures: new Map(),
+    takers: [],
+    isShutDown: false,
+  }
+  return {
+    add: (key) => add(state, key),
+    addAfter: (key, delayMs) => addAfter(state, key, delayMs),
+    addRateLimited: (key) => addRateLimited(state, key),
+    forget: (key) => void state.failures.delete(key),
+    failures: (key) => state.failures.get(key) ?? 0,
+    get: () => get(state),
+    done: (key) => done(state, key),
+    shutDown: () => shutDown(state),
+    get ready() {
+      return state.ready.size
+    },
+    get delayed() {
+      return state.delayed.size
+    },
+  }
+}
+
+/** A key is never in `ready` and `processing` at once; one added while processing is in `processing` and `dirty`. */
+interface State {
+  readonly clock: Clock
+  readonly backOffBaseMs: number
+  readonly backOffMaxMs: number
+  readonly ready: Set<string>
+  readonly processing: Set<string>
+  readonly dirty: Set<string>
+  readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
+  readonly failures: Map<string, number>
+  /** Those who wait in `get`, first come first served. Empty unless `ready` is. */
+  readonly takers: ((key: string | null) => void)[]
+  isShutDown: boolean
+}
+
+function add(state: State, key: string): void {
+  if (state.isShutDown) return
+  if (state.processing.has(key)) {
+    state.dirty.add(key)
+    return
+  }
+  const taker = state.takers.shift()
+  if (taker === undefined) {
+    state.ready.add(key)
+    return
+  }
+  state.processing.add(key)
+  taker(key)
+}
+
+function addAfter(state: State, key: string, delayMs: number): void {
+  if (state.isShutDown) return
+  if (delayMs <= 0) return add(state, key)
+  const dueMs = state.clock.monotonicMs() + delayMs
+  const earlier = state.delayed.get(key)
+  if (earlier !== undefined && earlier.dueMs <= dueMs) return
+  earlier?.timer.cancel()
+  const timer = state.clock.setTimer(delayMs, () => {
+    state.delayed.delete(key)
+    add(state, key)
+  })
+  state.delayed.set(key, { dueMs, timer })
+}
+
+function addRateLimited(state: State, key: string): number {
+  const failures = state.failures.get(key) ?? 0
+  state.failures.set(key, failures + 1)
+  const delayMs = Math.min(state.backOffMaxMs, state.backOffBaseMs * 2 ** failures)
+  addAfter(state, key, delayMs)
+  return delayMs
+}
+
+function get(state: State): Promise<string | null> {
+  if (state.isShutDown) return Promise.resolve(null)
+  for (const key of state.ready) {
+    state.ready.delete(key)
+    state.processing.add(key)
+    return Promise.resolve(key)
+  }
+  return new Promise((resolve) => state.takers.push(resolve))
+}
+
+function done(state: State, key: string): void {
+  state.processing.delete(key)
+  if (state.dirty.delete(key)) add(state, key)
+}
+
+function shutDown(state: State): void {
+  state.isShutDown = true
+  for (const { timer } of state.delayed.values()) timer.cancel()
+  state.delayed.clear()
+  state.ready.clear()
+  state.dirty.clear()
+  for (const taker of state.takers.splice(0)) taker(null)
+}
