@@ -1,0 +1,3 @@
+export { readRecording } from './read-recording.ts'
+export type { RecordedPod, RecordedWrite } from './recorded-write.ts'
+export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
