@@ -1,1 +1,18 @@
-export {}
+export { type Allowance, type Direction, directionOf } from './allowance.ts'
+export {
+  changePermits,
+  createRecord,
+  eraseTouched,
+  MAX_LIMIT,
+  openRecord,
+  type PatchOperation,
+  type PermitChange,
+  permitId,
+  permitSlack,
+  type RecordHome,
+  recordPatch,
+  voidRecord,
+  widenRecord,
+  withHolds,
+} from './flight-record.ts'
+export { type Availability, permitState, type PermitState } from './permit-state.ts'

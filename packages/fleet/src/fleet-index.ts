@@ -1,0 +1,134 @@
+import type { PodPlacement } from '@tranche/kube-types'
+import { isDesiredNode } from './eligibility.ts'
+import type { FleetPod } from './fleet-pod.ts'
+import type { FleetNode, FleetView, NodeView } from './fleet-view.ts'
+
+/**
+ * Nodes and pods of a whole cluster, arranged so that the view of one DaemonSet costs what has changed since it was
+ * last asked for, plus one walk over its nodes. Holds what watches delivered; decides nothing.
+ */
+export class FleetIndex {
+  readonly #nodes = new Map<string, FleetNode>()
+  /** Owner UID → node → pods. */
+  readonly #pods = new Map<string, Map<string, readonly FleetPod[]>>()
+  readonly #slices = new Map<string, Slice>()
+
+  /** Takes over a change of a node; `current` is undefined when it was deleted. */
+  nodeChanged(previous: FleetNode | undefined, current: FleetNode | undefined): void {
+    const name = (current ?? previous)?.name
+    if (name === undefined) return
+    if (current === undefined) this.#nodes.delete(name)
+    else this.#nodes.set(name, current)
+    for (const slice of this.#slices.values()) slice.dirty.add(name)
+  }
+
+  /** Takes over a change of a pod; `current` is undefined when it was deleted. */
+  podChanged(previous: FleetPod | undefined, current: FleetPod | undefined): void {
+    if (previous !== undefined) this.#remove(previous)
+    if (current !== undefined) this.#add(current)
+  }
+
+  /** @returns the pods that the owner controls, in no particular order */
+  podsOf(ownerUid: string): readonly FleetPod[] {
+    return [...(this.#pods.get(ownerUid)?.values() ?? [])].flat()
+  }
+
+  /** @returns what is known of the node */
+  node(name: string): FleetNode | undefined {
+    return this.#nodes.get(name)
+  }
+
+  /** @returns the view of the DaemonSet with this UID and placement; the same object while nothing has changed */
+  view(ownerUid: string, placement: PodPlacement): FleetView {
+    const slice = this.#slice(ownerUid, placement)
+    if (slice.view !== undefined && slice.dirty.size === 0) return slice.view
+    const nodes = slice.view === undefined ? undefined : [...slice.view.nodes]
+    let moved = nodes === undefined
+    for (const name of slice.dirty) {
+      const view = this.#viewOf(slice.placement, ownerUid, name)
+      const at = slice.positions.get(name)
+      if (at !== undefined && view !== undefined && nodes !== undefined) nodes[at] = view
+      else if (at !== undefined || view !== undefined) moved = true
+      if (view === undefined) slice.nodes.delete(name)
+      else slice.nodes.set(name, view)
+    }
+    slice.dirty.clear()
+    slice.view = toFleetView(moved || nodes === undefined ? arrange(slice) : nodes)
+    return slice.view
+  }
+
+  /** Drops what is kept for a DaemonSet that is gone; its pods stay until their own deletion is seen. */
+  forget(ownerUid: string): void {
+    this.#slices.delete(ownerUid)
+  }
+
+  #slice(ownerUid: string, placement: PodPlacement): Slice {
+    const signature = placementSignature(placement)
+    const known = this.#slices.get(ownerUid)
+    if (known?.signature === signature) return known
+    const dirty = new Set([...this.#nodes.keys(), ...(this.#pods.get(ownerUid)?.keys() ?? [])])
+    const slice: Slice = { signature, placement, dirty, nodes: new Map(), positions: new Map(), view: undefined }
+    this.#slices.set(ownerUid, slice)
+    return slice
+  }
+
+  #viewOf(placement: PodPlacement, ownerUid: string, name: string): NodeView | undefined {
+    const node = this.#nodes.get(name)
+    const pods = this.#pods.get(ownerUid)?.get(name) ?? []
+    const desired = node !== undefined && isDesiredNode(placement, { metadata: node, spec: node })
+    return desired || pods.length > 0 ? { name, desired, ready: node?.ready ?? false, pods } : undefined
+  }
+
+  #add(pod: FleetPod): void {
+    const byNode = this.#pods.get(pod.ownerUid) ?? new Map<string, readonly FleetPod[]>()
+    this.#pods.set(pod.ownerUid, byNode)
+    byNode.set(pod.node, [...(byNode.get(pod.node) ?? []), pod].sort(byAge))
+    this.#slices.get(pod.ownerUid)?.dirty.add(pod.node)
+  }
+
+  #remove(pod: FleetPod): void {
+    const byNode = this.#pods.get(pod.ownerUid)
+    const left = (byNode?.get(pod.node) ?? []).filter((other) => other.uid !== pod.uid)
+    if (left.length > 0) byNode?.set(pod.node, left)
+    else byNode?.delete(pod.node)
+    if (byNode?.size === 0) this.#pods.delete(pod.ownerUid)
+    this.#slices.get(pod.ownerUid)?.dirty.add(pod.node)
+  }
+}
+
+/** What is remembered for one DaemonSet. */
+interface Slice {
+  readonly signature: string
+  readonly placement: PodPlacement
+  readonly dirty: Set<string>
+  readonly nodes: Map<string, NodeView>
+  /** Where a node stands in the view. */
+  readonly positions: Map<string, number>
+  view: FleetView | undefined
+}
+
+/** The nodes by name, with their positions noted: needed only when a node came or went. */
+function arrange(slice: Slice): NodeView[] {
+  const nodes = [...slice.nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  slice.positions.clear()
+  for (const [at, node] of nodes.entries()) slice.positions.set(node.name, at)
+  return nodes
+}
+
+function toFleetView(nodes: readonly NodeView[]): FleetView {
+  let desired = 0
+  for (const node of nodes) if (node.desired) desired++
+  return { nodes, desired }
+}
+
+/** Two placements with one signature make the same nodes desired. */
+function placementSignature(placement: PodPlacement): string {
+  const { nodeName, nodeSelector, hostNetwork, tolerations, affinity } = placement
+  return JSON.stringify([nodeName, nodeSelector, hostNetwork === true, tolerations, affinity?.nodeAffinity])
+}
+
+/** Oldest first, then by name; by code unit, so that the order does not depend on the machine. */
+function byAge(a: FleetPod, b: FleetPod): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+}

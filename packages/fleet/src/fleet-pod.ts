@@ -1,0 +1,126 @@
+import { controllerOf, type ContainerStatus, type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+
+/** What we keep of a pod that a DaemonSet owns. */
+export interface FleetPod {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** UID of the DaemonSet that controls it. */
+  readonly ownerUid: string
+  /** Node it is bound or pinned to. */
+  readonly node: string
+  /** `controller-revision-hash`; undefined where the label is missing. */
+  readonly hash: string | undefined
+  /** RFC 3339, as the API server wrote it. */
+  readonly createdAt: string
+  readonly terminating: boolean
+  readonly phase: string
+  readonly ready: boolean
+  /**
+   * From when the Ready condition counts, on the monotonic clock of this process: the later of its own stamp and our
+   * first sight of it (rule F6). Null while not Ready.
+   */
+  readonly readyFromMs: number | null
+  /** Why a container does not run, of the first one that says so. */
+  readonly trouble: PodTrouble | undefined
+  readonly rolloutId: string | undefined
+  readonly rolloutBatchId: string | undefined
+}
+
+/** What the kubelet or scheduler says is wrong with a pod. */
+export interface PodTrouble {
+  /** CamelCase reason, as in the container's `waiting.reason`: `ImagePullBackOff`, `CrashLoopBackOff`, `Unschedulable` … */
+  readonly reason: string
+  readonly container?: string
+  readonly exitCode?: number
+  readonly restarts?: number
+}
+
+/** Where a moment of sight stands on both clocks. */
+export interface Sight {
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+  readonly monotonicMs: number
+}
+
+/**
+ * Reduces a pod to what we read.
+ *
+ * @param previous what we kept of the same pod before, so that the first sight of its Ready condition is remembered
+ * @returns null for a pod that no DaemonSet controls, or that is neither bound nor pinned to a node
+ */
+export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sight): FleetPod | null {
+  const owner = controllerOf(pod)
+  const node = nodeOf(pod)
+  if (owner === undefined || owner.kind !== 'DaemonSet' || node === undefined) return null
+  const readyCondition = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
+  const ready = readyCondition?.status === 'True'
+  return {
+    namespace: pod.metadata.namespace ?? '',
+    name: pod.metadata.name,
+    uid: pod.metadata.uid,
+    resourceVersion: pod.metadata.resourceVersion,
+    ownerUid: owner.uid,
+    node,
+    hash: pod.metadata.labels?.[REVISION_HASH_LABEL],
+    createdAt: pod.metadata.creationTimestamp ?? '',
+    terminating: pod.metadata.deletionTimestamp !== undefined,
+    phase: pod.status?.phase ?? 'Pending',
+    ready,
+    readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
+    trouble: troubleOf(pod),
+    rolloutId: pod.metadata.labels?.[ROLLOUT_ID_LABEL],
+    rolloutBatchId: pod.metadata.labels?.[ROLLOUT_BATCH_ID_LABEL],
+  }
+}
+
+/** @returns the monotonic time from which the pod is available, if it stays Ready; null while it is not Ready */
+export function availableFromMs(pod: FleetPod, minReadyMs: number): number | null {
+  return pod.readyFromMs === null ? null : pod.readyFromMs + minReadyMs
+}
+
+/** Ready for at least `minReadyMs`, and not terminating: what keeps a node out of the unavailable ones. */
+export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: number): boolean {
+  if (pod.terminating || !pod.ready) return false
+  if (minReadyMs === 0) return true
+  const from = availableFromMs(pod, minReadyMs)
+  return from !== null && from <= monotonicMs
+}
+
+/** Bound nodes come first; a pod that waits for the scheduler is pinned by its required affinity. */
+function nodeOf(pod: Pod): string | undefined {
+  if (pod.spec?.nodeName !== undefined && pod.spec.nodeName !== '') return pod.spec.nodeName
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  const pinned = terms.flatMap((term) => term.matchFields ?? []).find((field) => field.key === 'metadata.name' && field.operator === 'In')
+  return pinned?.values?.[0]
+}
+
+function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, sight: Sight): number {
+  if (previous?.uid === uid && previous.readyFromMs !== null) return previous.readyFromMs
+  // A stamp of the future (clocks differ) is honoured: the pod has not been Ready for long enough before it.
+  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - sight.nowMs
+  return sight.monotonicMs + (aheadMs > 0 ? aheadMs : 0)
+}
+
+function troubleOf(pod: Pod): PodTrouble | undefined {
+  if (pod.status?.phase === 'Failed') return { reason: pod.status.reason ?? 'Failed' }
+  for (const container of pod.status?.containerStatuses ?? []) {
+    const trouble = containerTrouble(container)
+    if (trouble !== undefined) return trouble
+  }
+  const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled')
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' ? { reason: 'Unschedulable' } : undefined
+}
+
+function containerTrouble(container: ContainerStatus): PodTrouble | undefined {
+  const ended = container.state?.terminated ?? container.lastState?.terminated
+  const reason = container.state?.waiting?.reason ?? container.state?.terminated?.reason
+  if (reason === undefined || reason === 'ContainerCreating' || reason === 'PodInitializing' || reason === 'Completed') return undefined
+  return {
+    reason: reason === 'CrashLoopBackOff' && ended?.reason === 'OOMKilled' ? 'OOMKilled' : reason,
+    container: container.name,
+    ...(ended?.exitCode !== undefined && { exitCode: ended.exitCode }),
+    ...(container.restartCount !== undefined && { restarts: container.restartCount }),
+  }
+}

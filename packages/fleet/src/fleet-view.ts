@@ -1,0 +1,56 @@
+import type { Node } from '@tranche/kube-types'
+import type { FleetPod } from './fleet-pod.ts'
+
+/** What we keep of a node. */
+export interface FleetNode {
+  readonly name: string
+  readonly uid: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly taints: NonNullable<NonNullable<Node['spec']>['taints']>
+  /** Its Ready condition is True. */
+  readonly ready: boolean
+}
+
+/** One node, as one DaemonSet sees it. */
+export interface NodeView {
+  readonly name: string
+  /** The DaemonSet should run a pod here. A node that is gone is not desired, though its pod may still be listed. */
+  readonly desired: boolean
+  /** The node's own Ready condition is True. */
+  readonly ready: boolean
+  /** Every pod of the DaemonSet here, terminating ones too; oldest first, then by name. Usually none or one. */
+  readonly pods: readonly FleetPod[]
+}
+
+/** A DaemonSet's nodes and pods, as this process has seen them. */
+export interface FleetView {
+  /** Every node that is desired or has a pod of the DaemonSet, by name. */
+  readonly nodes: readonly NodeView[]
+  /** How many of them are desired. */
+  readonly desired: number
+}
+
+/** @returns the node of this name in the view; undefined when it is neither desired nor has a pod. Takes log₂ N steps. */
+export function nodeInView(view: FleetView, name: string): NodeView | undefined {
+  let low = 0
+  let high = view.nodes.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const node = view.nodes[middle]!
+    if (node.name === name) return node
+    if (node.name < name) low = middle + 1
+    else high = middle - 1
+  }
+  return undefined
+}
+
+/** Reduces a node to what we read. */
+export function toFleetNode(node: Node): FleetNode {
+  return {
+    name: node.metadata.name,
+    uid: node.metadata.uid,
+    labels: node.metadata.labels ?? {},
+    taints: node.spec?.taints ?? [],
+    ready: node.status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false,
+  }
+}

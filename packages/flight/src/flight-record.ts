@@ -1,0 +1,106 @@
+import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
+import { newerResourceVersion } from '@tranche/kube-types'
+import type { Allowance } from './allowance.ts'
+
+/** Most permits in force at once, whatever maxUnavailable says: the record stays small (F3). */
+export const MAX_LIMIT = 1000
+
+/** How many permits a record may hold beyond its limit, so that executing the next one needs no write (F3). */
+export function permitSlack(limit: number): number {
+  return Math.max(8, Math.ceil(limit / 8))
+}
+
+/** What an executor changes about the permits in one write. */
+export interface PermitChange {
+  /** Permits that leave: settled, left or dead (F5, F6), or withdrawn after a touch (F7). */
+  readonly remove: readonly Permit[]
+  /** Permits that join at the end (F3). */
+  readonly append: readonly Permit[]
+  /** Every pod resourceVersion that the change rests on (F2). */
+  readonly restsOn: readonly string[]
+}
+
+/** The first record of a BatchRelease: nothing is allowed until it is opened. `watermark`: highest of a live pod list (F2). */
+export function createRecord(allowance: Allowance, watermark: string): FlightRecord {
+  return { ...scopeOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }
+}
+
+/** F3, F5, F6, F7: takes permits out and puts permits in, in one write. Keeps the order of those that stay. */
+export function changePermits(record: FlightRecord, change: PermitChange): FlightRecord {
+  const gone = new Set(change.remove.map(permitId))
+  return {
+    ...record,
+    seq: record.seq + 1,
+    watermark: change.restsOn.reduce(newerResourceVersion, record.watermark),
+    permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append],
+  }
+}
+
+/** F8: allows less. A new epoch makes every append on its way fail; the permits stay until their pods were touched. */
+export function voidRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
+  return { ...record, epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding', holds }
+}
+
+/** F8: `erased` were touched and stand; when `complete`, every permit left was executed, and the record is stopped. */
+export function eraseTouched(record: FlightRecord, erased: readonly Permit[], watermark: string, complete: boolean): FlightRecord {
+  const changed = changePermits(record, { remove: erased, append: [], restsOn: [watermark] })
+  return complete && record.state === 'voiding' ? { ...changed, state: 'stopped' } : changed
+}
+
+/** F8, F9: the holds of a stopped record, as wanted now. */
+export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
+  return { ...record, seq: record.seq + 1, holds }
+}
+
+/** F9: opens a stopped record for `allowance`. Permits that were executed before stay until they have settled (F11). */
+export function openRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
+  return { ...record, ...scopeOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [] }
+}
+
+/** F9, F10: a change that only allows more, or only follows the generation, needs one write and no new epoch. */
+export function widenRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
+  return { ...record, ...scopeOf(allowance), seq: record.seq + 1 }
+}
+
+/** Identity of a permit within its record: a pod version is permitted once. */
+export function permitId(permit: Permit): string {
+  return `${permit.podUid}@${permit.podResourceVersion}`
+}
+
+/** One operation of a JSON Patch. */
+export interface PatchOperation {
+  readonly op: 'test' | 'add' | 'replace' | 'remove'
+  readonly path: string
+  readonly value?: unknown
+}
+
+/** The BatchRelease whose record is written, as it was read. */
+export interface RecordHome {
+  readonly metadata: { readonly uid: string; readonly resourceVersion: string }
+  readonly status?: { readonly flight?: FlightRecord | undefined } | undefined
+}
+
+/**
+ * The write of a record: a JSON Patch on `/status` that tests the BatchRelease's uid and the epoch and seq that were
+ * read; the first record, which has neither, tests the resourceVersion. A failed test is a 422: read again, decide again.
+ */
+export function recordPatch(home: RecordHome, after: FlightRecord): readonly PatchOperation[] {
+  const sameObject: PatchOperation = { op: 'test', path: '/metadata/uid', value: home.metadata.uid }
+  const before = home.status?.flight
+  if (before === undefined) {
+    const asRead: PatchOperation = { op: 'test', path: '/metadata/resourceVersion', value: home.metadata.resourceVersion }
+    const parent: PatchOperation[] = home.status === undefined ? [{ op: 'add', path: '/status', value: {} }] : []
+    return [sameObject, asRead, ...parent, { op: 'add', path: '/status/flight', value: after }]
+  }
+  return [
+    sameObject,
+    { op: 'test', path: '/status/flight/epoch', value: before.epoch },
+    { op: 'test', path: '/status/flight/seq', value: before.seq },
+    { op: 'replace', path: '/status/flight', value: after },
+  ]
+}
+
+function scopeOf(allowance: Allowance): Pick<FlightRecord, 'workloadUid' | 'generation' | 'revision' | 'partition' | 'limit'> {
+  const { workloadUid, generation, revision, partition, limit } = allowance
+  return { workloadUid, generation, revision, partition, limit }
+}

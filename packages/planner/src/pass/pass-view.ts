@@ -1,0 +1,37 @@
+import type { FlightRecord } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+
+/** What the DaemonSet says to executors. */
+export interface Announcement {
+  readonly uid: string
+  /** `metadata.generation`. */
+  readonly generation: number
+  /** `status.observedGeneration`. */
+  readonly observedGeneration: number
+  /** UID of the BatchRelease that control-info names; undefined without one. */
+  readonly controlledBy: string | undefined
+  readonly canaryRevision: string | undefined
+  readonly stableRevision: string | undefined
+  /** Nodes to keep on the old revision; undefined where the annotation is missing or no number. */
+  readonly partition: number | undefined
+  /** The annotation `tranche.dev/paused` is there. */
+  readonly paused: boolean
+  readonly strategy: string
+  readonly minReadySeconds: number
+}
+
+/** Everything one pass of an executor over one DaemonSet has read. */
+export interface PassView {
+  readonly announcement: Announcement
+  /** UID of the BatchRelease that holds the record. */
+  readonly releaseUid: string
+  /** The permit record; undefined before the first. */
+  readonly record: FlightRecord | undefined
+  readonly fleet: FleetView
+  /** How far this process's pod watch has got (rule F2). */
+  readonly podsSeen: string
+  /** Permits this process has sent a delete for, whose outcome its watch has not shown yet; by permit id. */
+  readonly sent: ReadonlySet<string>
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
+}
