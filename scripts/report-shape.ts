@@ -1,0 +1,136 @@
+/**
+ * Prints how long files and functions are, package by package: `pnpm report:shape`, or `pnpm report:shape --long` for the longest functions.
+ * A small scanner instead of a compiler: it finds named functions (declarations, methods, functions bound to a name) by their first
+ * line and follows the braces. Numbers are to look at, not limits: watch the tail.
+ */
+import { layers } from '../test/architecture/layers.ts'
+import { filesOf, type SourceFile } from '../test/architecture/source-tree.ts'
+
+interface FunctionShape {
+  readonly where: string
+  readonly lines: number
+}
+
+const declaration = /^\s*(?:export )?(?:async )?function\*? (\w+)/
+const bound = /^\s*(?:export )?const (\w+) = (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? => \{/
+const method = /^ {2}(?:static |override |readonly |private )*(?:async )?(?:get |set )?\*?(#?\w+)\(.*(?:\{|\($|,)\s*$/
+const keywords = new Set(['if', 'for', 'while', 'switch', 'catch', 'return', 'function', 'super', 'await', 'describe', 'it'])
+
+const columns = [
+  'package',
+  'files',
+  'lines',
+  'file med',
+  'p90',
+  'max',
+  'functions',
+  'fn med',
+  'p90',
+  'max',
+  'documented',
+  'comment',
+  'test:source',
+]
+const names = layers
+  .flatMap((layer) => layer.packages)
+  .filter((name) => filesOf(name, 'src').some((file) => file.text.trim().split('\n').length > 1))
+
+printTable([columns, ...names.map((name) => rowOf(name, filesOf(name, 'src'), filesOf(name, 'test'))), totalRow()])
+if (process.argv.includes('--long')) printLongest()
+
+function totalRow(): readonly string[] {
+  return rowOf(
+    'all',
+    names.flatMap((name) => filesOf(name, 'src')),
+    names.flatMap((name) => filesOf(name, 'test')),
+  )
+}
+
+function rowOf(name: string, sources: readonly SourceFile[], tests: readonly SourceFile[]): readonly string[] {
+  const files = sources.filter((file) => !file.path.endsWith('/index.ts'))
+  const fileLines = files.map((file) => lineCount(file.text))
+  const functionLines = files.flatMap(functionsOf).map((shape) => shape.lines)
+  const exported = files.flatMap((file) =>
+    [...file.text.matchAll(/(^|\n)(.*)\nexport (?!\{|\*)/g)].map((match) => match[2]?.trimEnd() ?? ''),
+  )
+  const documented = exported.filter((before) => before.endsWith('*/')).length
+  const codeLines = sum(files.map((file) => filledLines(file.text)))
+  const commentLines = codeLines - sum(files.map((file) => filledLines(file.code)))
+  return [
+    name,
+    String(files.length),
+    String(sum(fileLines)),
+    ...tailOf(fileLines),
+    String(functionLines.length),
+    ...tailOf(functionLines),
+    share(documented, exported.length),
+    share(commentLines, codeLines),
+    (sum(tests.map((file) => filledLines(file.text))) / Math.max(1, codeLines)).toFixed(1),
+  ]
+}
+
+function printLongest(): void {
+  const all = names.flatMap((name) => filesOf(name, 'src').flatMap(functionsOf))
+  console.log()
+  for (const shape of all.toSorted((a, b) => b.lines - a.lines).slice(0, 20))
+    console.log(`${String(shape.lines).padStart(4)}  ${shape.where}`)
+}
+
+/** From the line that opens the body to the line on which its braces are closed again. */
+function functionsOf(file: SourceFile): readonly FunctionShape[] {
+  const lines = withoutStrings(file.code).split('\n')
+  return lines.flatMap((line, index) => {
+    const name = nameOfFunction(line)
+    return name === null ? [] : [{ where: `${file.path}:${index + 1} ${name}`, lines: lengthOfBlock(lines, index) }]
+  })
+}
+
+function nameOfFunction(line: string): string | null {
+  const name = (declaration.exec(line) ?? bound.exec(line) ?? method.exec(line))?.[1]
+  return name === undefined || keywords.has(name) || (method.test(line) && !line.trimEnd().endsWith('{') && !declaration.test(line))
+    ? null
+    : name
+}
+
+function lengthOfBlock(lines: readonly string[], first: number): number {
+  let depth = 0
+  for (let index = first; index < lines.length; index++) {
+    for (const character of lines[index] ?? '') {
+      if ('{(['.includes(character)) depth++
+      if ('})]'.includes(character)) depth--
+    }
+    if (depth <= 0 && (lines[index] ?? '').trimEnd().endsWith('}')) return index - first + 1
+  }
+  return lines.length - first
+}
+
+function withoutStrings(code: string): string {
+  return code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g, (text) => text.replace(/[^\n]/g, ' '))
+}
+
+function tailOf(values: readonly number[]): readonly string[] {
+  const sorted = values.toSorted((a, b) => a - b)
+  return [0.5, 0.9, 1].map((part) => String(sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0))
+}
+
+function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  for (const row of rows)
+    console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '))
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? '-' : `${Math.round((100 * part) / whole)}%`
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length - 1
+}
+
+function filledLines(text: string): number {
+  return text.split('\n').filter((line) => line.trim() !== '').length
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { descriptions } from '../../scripts/packages.ts'
+import { layers, ownedLibraries, purePackages } from './layers.ts'
+import { filesOf, folderOf, importsOf, ownImportsOf } from './source-tree.ts'
+
+const everyone = layers.flatMap((layer) => layer.packages)
+const impure =
+  /\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bMath\.random\(|\bset(?:Timeout|Interval|Immediate)\(|\bprocess\.|\bfetch\(|\bcrypto\b|\bglobalThis\b/
+const timeAndChance = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bset(?:Timeout|Interval)\(/
+
+describe('imports point from the shell to the core', () => {
+  it.each(everyone)('%s imports only what stands before it', (name) => {
+    const allowed = allowedFor(name)
+    const forbidden = filesOf(name, 'src').flatMap((file) =>
+      ownImportsOf(file)
+        .filter((other) => !allowed.includes(other))
+        .map((other) => `${file.path} imports ${other}`),
+    )
+    expect(forbidden).toEqual([])
+  })
+
+  it.each(everyone)('%s imports no other package through its inner files', (name) => {
+    const inner = [...filesOf(name, 'src'), ...filesOf(name, 'test')].flatMap((file) =>
+      importsOf(file)
+        .filter((module) => /^@tranche\/[^/]+\//.test(module) || /^(\.\.\/)+(packages|apps)\//.test(module))
+        .map((module) => `${file.path} imports ${module}`),
+    )
+    expect(inner).toEqual([])
+  })
+
+  it.each(Object.entries(ownedLibraries))('%s is known to %s alone', (library, owner) => {
+    const others = everyone.filter((name) => name !== owner)
+    const knowing = others.flatMap((name) => filesOf(name, 'src')).filter((file) => importsOf(file).some((module) => isOf(library, module)))
+    expect(knowing.map((file) => file.path)).toEqual([])
+  })
+})
+
+describe('purity', () => {
+  it.each(purePackages)('%s touches no clock, chance, environment, network or Node built-in', (name) => {
+    const files = filesOf(name, 'src')
+    const touching = files.filter((file) => impure.test(file.code) || importsOf(file).some((module) => module.startsWith('node:')))
+    expect(touching.map((file) => file.path)).toEqual([])
+  })
+
+  it.each(layers.flatMap((layer) => (layer.name === 'apps' ? [] : layer.packages)).filter((name) => name !== 'clock'))(
+    '%s takes time from the Clock port and chance from a seed',
+    (name) => {
+      const touching = filesOf(name, 'src').filter((file) => timeAndChance.test(file.code))
+      expect(touching.map((file) => file.path)).toEqual([])
+    },
+  )
+})
+
+describe('the map', () => {
+  it('lists every package and app, in the order of scripts/packages.ts', () => {
+    const folders = ['packages', 'apps']
+      .flatMap((top) => readdirSync(top).map((name) => `${top}/${name}`))
+      .filter((folder) => existsSync(`${folder}/package.json`))
+    expect(everyone.map(folderOf)).toEqual(Object.keys(descriptions))
+    expect(folders.toSorted()).toEqual(Object.keys(descriptions).toSorted())
+  })
+
+  it.each(Object.entries(descriptions))('%s is described in one sentence', (_folder, sentence) => {
+    expect(sentence).toMatch(/^[A-Z][^.]*\.$/)
+  })
+
+  it('says of no package that it is a bag', () => {
+    expect(everyone.filter((name) => /util|common|shared|helper|^core$|manager/.test(name))).toEqual([])
+  })
+})
+
+function allowedFor(name: string): readonly string[] {
+  const layer = layers.find(({ packages }) => packages.includes(name))
+  if (layer === undefined) throw new Error(`${name} stands in no layer`)
+  const above = layers.filter((other) => layer.mayImport.includes(other.name)).flatMap((other) => other.packages)
+  return [...above, ...layer.packages.slice(0, layer.packages.indexOf(name))]
+}
+
+function isOf(library: string, module: string): boolean {
+  return module === library || module.startsWith(`${library}/`)
+}

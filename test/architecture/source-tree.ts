@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** One source file of a package. */
+export interface SourceFile {
+  /** From the root of the repository. */
+  readonly path: string
+  readonly text: string
+  /** `text` with every comment blanked out and every line break kept. */
+  readonly code: string
+}
+
+/** @returns the folder of a package or an app, from the root of the repository */
+export function folderOf(name: string): string {
+  return existsSync(`packages/${name}`) ? `packages/${name}` : `apps/${name}`
+}
+
+/** @returns all TypeScript files of one part (`src`, `test` …) of a package, by path; none where the part does not exist */
+export function filesOf(name: string, part: string): readonly SourceFile[] {
+  const root = `${folderOf(name)}/${part}`
+  if (!existsSync(root)) return []
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|mts)$/.test(file) && !file.includes('node_modules'))
+    .toSorted()
+    .map((file) => readSource(`${root}/${file}`))
+}
+
+/** @returns one source file, read from disk */
+export function readSource(path: string): SourceFile {
+  const text = readFileSync(path, 'utf8')
+  return { path, text, code: withoutComments(text) }
+}
+
+/** @returns what the file imports or re-exports: module names as written */
+export function importsOf(file: SourceFile): readonly string[] {
+  const pattern = /(?:^|\n)\s*(?:import|export)\b[^'"\n]*(?:\{[^}]*\}[^'"\n]*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
+  return [...file.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '')
+}
+
+/** @returns names of the packages and apps of this workspace that the file imports */
+export function ownImportsOf(file: SourceFile): readonly string[] {
+  return importsOf(file).flatMap((module) => (module.startsWith('@tranche/') ? [module.split('/')[1] ?? ''] : []))
+}
+
+/** Strings are left alone as far as a pattern can: a `//` inside a quoted string (a URL) is no comment. */
+function withoutComments(text: string): string {
+  const pattern = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
+  return text.replace(pattern, (match) => (match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match))
+}
