@@ -56,3 +56,5 @@ export {
   type TerminatingReason,
   terminatingReasons,
 } from './values.ts'
+export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
+export type { StructuralSchema } from './structural-schema.ts'

@@ -8,12 +8,12 @@ import {
   intOrString,
   known,
   objectFields,
-  opaqueObject,
   patchPodTemplateMetadataSchema,
   time,
   workloadRefSchema,
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
+import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
 import { finalisingSteps, rolloutPhases, stepStates } from './values.ts'
 
 const pauseSchema = z.object({
@@ -27,19 +27,11 @@ const stepSchema = z.object({
     .meta({ description: 'Cumulative nodes after the step: a whole number from 1 or a percentage, rounded up.' }),
   pause: pauseSchema.optional().meta({ description: 'What to wait for after the step; empty waits for a person.' }),
   traffic: z.string().optional().meta({ description: 'Share of requests; not for DaemonSets.' }),
-  requestHeaderModifier: opaqueObject().optional().meta({ description: 'Not for DaemonSets.' }),
-  matches: z.array(opaqueObject()).max(16).optional().meta({ description: 'Not for DaemonSets.' }),
+  requestHeaderModifier: requestHeaderModifierSchema.optional().meta({ description: 'Not for DaemonSets.' }),
+  matches: z.array(routeMatchSchema).max(16).optional().meta({ description: 'Not for DaemonSets.' }),
 })
 /** @see stepSchema */
 export type RolloutStep = Frozen<z.infer<typeof stepSchema>>
-
-const trafficRoutingSchema = z.looseObject({
-  service: z.string(),
-  gracePeriodSeconds: int32().optional().meta({ default: 3 }),
-  ingress: opaqueObject().optional(),
-  gateway: opaqueObject().optional(),
-  customNetworkRefs: z.array(workloadRefSchema).optional(),
-})
 
 const strategyFields = {
   steps: z.array(stepSchema).max(50).optional().meta({ description: 'The steps in order; sizes never shrink.' }),

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { batchReleaseSchema } from './batch-release.ts'
+import { rolloutSchema } from './rollout.ts'
+import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
+
+/** One column of `kubectl get`. @see apiextensions/v1 CustomResourceColumnDefinition */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'date'
+  readonly description?: string
+  readonly jsonPath: string
+}
+
+/** @see apiextensions/v1 CustomResourceDefinition, the parts that ours use */
+export interface CustomResourceDefinition {
+  readonly apiVersion: 'apiextensions.k8s.io/v1'
+  readonly kind: 'CustomResourceDefinition'
+  readonly metadata: { readonly name: string }
+  readonly spec: {
+    readonly group: string
+    readonly scope: 'Namespaced'
+    readonly names: { readonly plural: string; readonly singular: string; readonly kind: string; readonly listKind: string }
+    readonly versions: readonly {
+      readonly name: string
+      readonly served: boolean
+      readonly storage: boolean
+      readonly subresources: { readonly status: Record<string, never> }
+      readonly additionalPrinterColumns: readonly PrinterColumn[]
+      readonly schema: { readonly openAPIV3Schema: StructuralSchema }
+    }[]
+  }
+}
+
+const age: PrinterColumn = { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+
+const rollouts = define({
+  kind: 'Rollout',
+  description: 'Releases the updates of a workload in steps.',
+  spec: rolloutSchema.shape.spec,
+  status: rolloutSchema.shape.status.unwrap(),
+  columns: [
+    { name: 'STATUS', type: 'string', description: 'Phase of the Rollout', jsonPath: '.status.phase' },
+    { name: 'CANARY_STEP', type: 'integer', description: 'Current step, from 1', jsonPath: '.status.currentStepIndex' },
+    { name: 'CANARY_STATE', type: 'string', description: 'State of the current step', jsonPath: '.status.currentStepState' },
+    { name: 'MESSAGE', type: 'string', description: 'What the Rollout waits for', jsonPath: '.status.message' },
+    age,
+  ],
+})
+
+const batchReleases = define({
+  kind: 'BatchRelease',
+  description: 'One release of a workload, batch by batch.',
+  spec: batchReleaseSchema.shape.spec,
+  status: batchReleaseSchema.shape.status.unwrap(),
+  columns: [
+    { name: 'KIND', type: 'string', jsonPath: '.spec.workloadRef.kind' },
+    { name: 'PHASE', type: 'string', jsonPath: '.status.phase' },
+    { name: 'BATCH', type: 'integer', jsonPath: '.status.canaryStatus.currentBatch' },
+    { name: 'BATCH-STATE', type: 'string', jsonPath: '.status.canaryStatus.batchState' },
+    age,
+  ],
+})
+
+/** Our CustomResourceDefinitions, as they are applied to a cluster and checked in as YAML. */
+export const customResourceDefinitions: readonly CustomResourceDefinition[] = [rollouts, batchReleases]
+
+interface Definition {
+  readonly kind: string
+  readonly description: string
+  readonly spec: z.ZodType
+  readonly status: z.ZodType
+  readonly columns: readonly PrinterColumn[]
+}
+
+function define({ kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
+  const singular = kind.toLowerCase()
+  const plural = `${singular}s`
+  const group = 'rollouts.kruise.io'
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular, kind, listKind: `${kind}List` },
+      versions: [
+        {
+          name: 'v1beta1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: rootSchema(description, spec, status) },
+        },
+      ],
+    },
+  }
+}
+
+/** `spec` and `status` are not required: the peer's schema does not require them, and admission can say it better. */
+function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): StructuralSchema {
+  return {
+    description,
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: structuralSchema(spec),
+      status: structuralSchema(status),
+    },
+  }
+}

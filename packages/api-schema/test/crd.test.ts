@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { customResourceDefinitions, type StructuralSchema } from '@tranche/api-schema'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+const folder = `${import.meta.dirname}/../crds`
+
+describe('the files in crds/', () => {
+  it('are the definitions, one file each', () => {
+    expect(readdirSync(folder).sort()).toEqual(customResourceDefinitions.map((crd) => `${crd.metadata.name}.yaml`).sort())
+  })
+
+  it.each(customResourceDefinitions)('$metadata.name says what its source says', (crd) => {
+    expect(parse(readFileSync(`${folder}/${crd.metadata.name}.yaml`, 'utf8'))).toEqual(JSON.parse(JSON.stringify(crd)))
+  })
+})
+
+describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
+  const nodes = nodesOf(crd.spec.versions[0]!.schema.openAPIV3Schema)
+
+  it('has one version, served and stored, whose status is a subresource', () => {
+    expect(crd.spec.versions).toHaveLength(1)
+    expect(crd.spec.versions[0]).toMatchObject({ name: 'v1beta1', served: true, storage: true, subresources: { status: {} } })
+  })
+
+  it('gives every node a type, or says that it is a whole number or a string', () => {
+    const untyped = nodes.filter(({ schema }) => schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true)
+    expect(pathsOf(untyped)).toEqual([])
+  })
+
+  it('uses a union only in the one form that is structural', () => {
+    const unions = nodes.filter(({ schema }) => schema.anyOf !== undefined)
+    expect(unions.length).toBeGreaterThan(0)
+    for (const { schema } of unions) expect(schema.anyOf).toEqual([{ type: 'integer' }, { type: 'string' }])
+    expect(unions.every(({ schema }) => schema['x-kubernetes-int-or-string'] === true && schema.type === undefined)).toBe(true)
+  })
+
+  it('uses no keyword that a structural schema refuses', () => {
+    const allowed =
+      /^(type|description|format|default|enum|minimum|maximum|maxItems|required|properties|additionalProperties|items|anyOf|x-kubernetes-(int-or-string|preserve-unknown-fields|list-type|list-map-keys))$/
+    const refused = nodes.filter(({ schema }) => Object.keys(schema).some((keyword) => !allowed.test(keyword)))
+    expect(pathsOf(refused)).toEqual([])
+  })
+
+  it('has items for every list, and no object that is both a map and a structure', () => {
+    const listsWithoutItems = nodes.filter(({ schema }) => schema.type === 'array' && schema.items === undefined)
+    const both = nodes.filter(({ schema }) => schema.properties !== undefined && schema.additionalProperties !== undefined)
+    expect(pathsOf([...listsWithoutItems, ...both])).toEqual([])
+  })
+
+  it('requires only members that it defines', () => {
+    const dangling = nodes.filter(({ schema }) => schema.required?.some((name) => schema.properties?.[name] === undefined))
+    expect(pathsOf(dangling)).toEqual([])
+  })
+
+  it('requires every key of a list that is merged by key', () => {
+    const keyed = nodes.filter(({ schema }) => schema['x-kubernetes-list-type'] === 'map')
+    const loose = keyed.filter(({ schema }) => schema['x-kubernetes-list-map-keys']!.some((key) => !schema.items?.required?.includes(key)))
+    expect(pathsOf(loose)).toEqual([])
+  })
+
+  it('keeps defaults and required members apart', () => {
+    const both = nodes.filter(({ schema }) => schema.required?.some((name) => schema.properties?.[name]?.default !== undefined))
+    expect(pathsOf(both)).toEqual([])
+  })
+
+  it('leaves words that other controllers write in a status open', () => {
+    const closed = nodes.filter(({ path, schema }) => schema.enum !== undefined && !path.startsWith('.status.flight'))
+    expect(pathsOf(closed)).toEqual([])
+  })
+
+  it('shows columns whose paths exist', () => {
+    const paths = new Set(nodes.map(({ path }) => path))
+    const columns = crd.spec.versions[0]!.additionalPrinterColumns.map((column) => column.jsonPath)
+    expect(columns.filter((path) => !path.startsWith('.metadata.') && !paths.has(path))).toEqual([])
+  })
+})
+
+describe('the schema of a Rollout', () => {
+  const nodes = nodesOf(customResourceDefinitions[0]!.spec.versions[0]!.schema.openAPIV3Schema)
+  const at = (path: string): StructuralSchema | undefined => nodes.find((node) => node.path === path)?.schema
+
+  it('takes a step size as a number or a percentage', () => {
+    expect(at('.spec.strategy.canary.steps[].replicas')).toMatchObject({ 'x-kubernetes-int-or-string': true })
+  })
+
+  it('takes at most 50 steps', () => {
+    expect(at('.spec.strategy.canary.steps')).toMatchObject({ type: 'array', maxItems: 50 })
+  })
+
+  it('defaults to enabled', () => {
+    expect(at('.spec.disabled')).toMatchObject({ type: 'boolean', default: false })
+  })
+
+  it('requires what health checks read of a status', () => {
+    expect(at('.status')?.required).toEqual(['currentStepIndex', 'currentStepState'])
+    expect(at('.status.canaryStatus')?.required).toEqual(
+      expect.arrayContaining([
+        'podTemplateHash',
+        'currentStepState',
+        'nextStepIndex',
+        'finalisingStep',
+        'canaryRevision',
+        'canaryReplicas',
+      ]),
+    )
+  })
+
+  it.each([
+    '.spec.strategy.canary.trafficRoutings[]',
+    '.spec.strategy.canary.steps[].matches[]',
+    '.spec.strategy.blueGreen.trafficRoutings[]',
+  ])('prunes nothing of %s', (path) => {
+    expect(at(path)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
+  })
+
+  it('bounds whole numbers by their format and not by what a double can hold', () => {
+    expect(nodes.filter(({ schema }) => Math.abs(schema.maximum ?? 0) > 2 ** 31 || Math.abs(schema.minimum ?? 0) > 2 ** 31)).toEqual([])
+    expect(pathsOf(nodes.filter(({ schema }) => schema.type === 'integer' && schema.format === undefined))).toEqual([])
+  })
+})
+
+interface Located {
+  readonly path: string
+  readonly schema: StructuralSchema
+}
+
+function nodesOf(schema: StructuralSchema, path = ''): Located[] {
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => nodesOf(child, `${path}.${name}`))
+  const items = schema.items === undefined ? [] : nodesOf(schema.items, `${path}[]`)
+  const values = schema.additionalProperties === undefined ? [] : nodesOf(schema.additionalProperties, `${path}{}`)
+  return [{ path, schema }, ...members, ...items, ...values]
+}
+
+function pathsOf(located: readonly Located[]): string[] {
+  return located.map(({ path }) => path)
+}

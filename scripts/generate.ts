@@ -1,0 +1,42 @@
+/**
+ * Writes what is checked in but made from the sources: the CustomResourceDefinitions.
+ * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stringify } from 'yaml'
+import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
+
+const check = process.argv.includes('--check')
+const problems: string[] = []
+
+align('packages/api-schema/crds', crdFiles())
+
+for (const problem of problems) console.error(`${problem}; run pnpm generate`)
+process.exitCode = problems.length > 0 ? 1 : 0
+
+function crdFiles(): ReadonlyMap<string, string> {
+  const head = '# Made by `pnpm generate` from packages/api-schema/src; changes belong there.\n'
+  return new Map(customResourceDefinitions.map((crd) => [`${crd.metadata.name}.yaml`, head + yaml(crd)]))
+}
+
+function yaml(value: unknown): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
+}
+
+/** Makes `folder` hold exactly `files`, or reports where it does not. */
+function align(folder: string, files: ReadonlyMap<string, string>): void {
+  mkdirSync(folder, { recursive: true })
+  for (const name of readdirSync(folder)) if (!files.has(name)) remove(`${folder}/${name}`)
+  for (const [name, text] of files) write(`${folder}/${name}`, text)
+}
+
+function remove(file: string): void {
+  if (check) problems.push(`${file}: is not generated any more`)
+  else rmSync(file)
+}
+
+function write(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  if (check) problems.push(`${file}: differs from its source`)
+  else writeFileSync(file, text)
+}
