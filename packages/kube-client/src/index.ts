@@ -1,1 +1,38 @@
-export {}
+export {
+  addOp,
+  jsonPointer,
+  type JsonPatchOperation,
+  removeOp,
+  replaceOp,
+  testOp,
+  testResourceVersion,
+  testUid,
+} from './json-patch.ts'
+export {
+  type CallOptions,
+  createKubeClient,
+  type DeleteOptions,
+  type KubeClient,
+  type KubeClientOptions,
+  type KubeList,
+  type KubePatch,
+  type ListOptions,
+  type Scope,
+  type WatchOptions,
+  type Writable,
+  type WriteOptions,
+} from './kube-client.ts'
+export {
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isInvalid,
+  isNotFound,
+  KubeStatusError,
+  type StatusCause,
+  type StatusFields,
+} from './kube-status-error.ts'
+export { createReflector, type Reflector, type ReflectorHandler, type ReflectorOptions } from './reflector.ts'
+export { type ResourcePath, resourcePaths } from './resource-path.ts'
+export type { Indexer, Store } from './store.ts'
+export type { WatchEvent } from './watch-stream.ts'

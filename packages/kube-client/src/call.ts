@@ -1,0 +1,116 @@
+import { type Clock, sleep } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import type { Logger } from '@tranche/log'
+import { bodyText, type Exchange, type WireRequest } from '@tranche/wire'
+import { withinDeadline } from './abortable.ts'
+import { KubeStatusError, toStatusError } from './kube-status-error.ts'
+import { type Backoff, backoffMs, type Random } from './seeded-random.ts'
+
+/** What one call needs. */
+export interface CallPorts {
+  readonly exchange: Exchange
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** When a call ends without an answer. */
+export interface CallLimits {
+  /** For the whole call, its retries and the reading of the body included, in milliseconds. */
+  readonly deadlineMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Attempts of one call in all, the first included. */
+const MOST_ATTEMPTS = 4
+const RETRY_BACKOFF: Backoff = { firstMs: 100, mostMs: 5_000 }
+/** A wait that the server asks for is stretched by up to this share, so that clients do not come back together. */
+const RETRY_AFTER_JITTER = 0.25
+
+/**
+ * Sends one request and returns the body of its answer.
+ *
+ * A GET is tried again on 429, 5xx and broken connections; anything else only on 429 with Retry-After, which says that
+ * the server has not looked at the request. 409 and 422 go to the caller at once: only it can decide anew. A wait that
+ * would outlast the deadline is not begun.
+ *
+ * @throws {KubeStatusError} the server answered with an error
+ * @throws {AppError} API_UNREACHABLE when no answer came; API_DEADLINE
+ * @throws the signal's reason when it aborts
+ */
+export function call(ports: CallPorts, request: WireRequest, limits: CallLimits): Promise<string> {
+  const { clock } = ports
+  const endMs = clock.monotonicMs() + limits.deadlineMs
+  const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
+  return withinDeadline({ clock, deadlineMs: limits.deadlineMs, signal: limits.signal, deadlineError }, (signal) =>
+    attemptUntil(ports, request, endMs, signal),
+  )
+}
+
+/** @returns `GET /api/v1/pods`: how messages name a request, its query left out */
+export function attemptName(request: WireRequest): string {
+  const question = request.path.indexOf('?')
+  return `${request.method} ${question < 0 ? request.path : request.path.slice(0, question)}`
+}
+
+/** @returns the error for a request that was not answered in time */
+export function deadlineErrorOf(request: WireRequest, deadlineMs: number): AppError {
+  return new AppError('API_DEADLINE', `${attemptName(request)} was not answered within ${deadlineMs} ms`, {
+    details: { attempt: attemptName(request), deadlineMs },
+  })
+}
+
+/** @returns `error` in our words: what the transport threw becomes API_UNREACHABLE, what has a code stays */
+export function unreachable(attempt: string, error: unknown): AppError {
+  if (isAppError(error)) return error
+  return new AppError('API_UNREACHABLE', `${attempt} got no answer: ${rootMessage(error)}`, { details: { attempt }, cause: error })
+}
+
+async function attemptUntil(ports: CallPorts, request: WireRequest, endMs: number, signal: AbortSignal): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptOnce(ports, request, signal)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      const delayMs = attempt < MOST_ATTEMPTS ? retryDelayMs(error, request.method, attempt, ports.random) : null
+      if (delayMs === null || ports.clock.monotonicMs() + delayMs >= endMs) throw error
+      ports.log.debug({ attempt, recheckAfterMs: delayMs, err: error }, 'will repeat a call')
+      await sleep(ports.clock, delayMs, signal)
+    }
+  }
+}
+
+async function attemptOnce(ports: CallPorts, request: WireRequest, signal: AbortSignal): Promise<string> {
+  const attempt = attemptName(request)
+  try {
+    const response = await ports.exchange(request, signal)
+    const text = await bodyText(response)
+    if (response.status >= 200 && response.status < 300) return text
+    throw toStatusError(attempt, response.status, text, response.headers['retry-after'])
+  } catch (error) {
+    throw unreachable(attempt, error)
+  }
+}
+
+function retryDelayMs(error: unknown, method: string, attempt: number, random: Random): number | null {
+  const retryAfterMs = error instanceof KubeStatusError ? error.retryAfterMs : null
+  const mayRepeat = method === 'GET' ? isPassing(error) : isThrottled(error) && retryAfterMs !== null
+  if (!mayRepeat) return null
+  return retryAfterMs === null ? backoffMs(RETRY_BACKOFF, attempt, random) : retryAfterMs * (1 + random() * RETRY_AFTER_JITTER)
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof KubeStatusError) return isThrottled(error) || error.status >= 500
+  return isAppError(error) && error.code === 'API_UNREACHABLE'
+}
+
+function isThrottled(error: unknown): boolean {
+  return error instanceof KubeStatusError && error.status === 429
+}
+
+/** The transport's own error often hides the useful one ("connect ECONNREFUSED 127.0.0.1:6443") in its cause. */
+function rootMessage(error: unknown): string {
+  let root = error
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause
+  return root instanceof Error ? root.message : String(root)
+}

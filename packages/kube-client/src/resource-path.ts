@@ -1,0 +1,50 @@
+import type { ObjectKey } from '@tranche/kube-types'
+
+/** Where objects of one kind live in the API: `{group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true}`. */
+export interface ResourcePath {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly namespaced: boolean
+}
+
+/** The resources our programs read and write. */
+export const resourcePaths = {
+  namespaces: { group: '', version: 'v1', plural: 'namespaces', namespaced: false },
+  nodes: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
+  pods: { group: '', version: 'v1', plural: 'pods', namespaced: true },
+  /** core/v1 Event: what `kubectl describe` shows. */
+  events: { group: '', version: 'v1', plural: 'events', namespaced: true },
+  daemonSets: { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true },
+  controllerRevisions: { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true },
+  leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
+  customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false },
+  rollouts: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'rollouts', namespaced: true },
+  batchReleases: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'batchreleases', namespaced: true },
+} as const satisfies Record<string, ResourcePath>
+
+/** Query parameters; an undefined value leaves its parameter out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** @returns the URL path of all objects of a resource, of one namespace where one is given and the resource has namespaces */
+export function collectionPath(resource: ResourcePath, namespace?: string): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`
+  const within = resource.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  return `${root}${within}/${resource.plural}`
+}
+
+/** @returns the URL path of one object, or of its subresource (`status`) */
+export function objectPath(resource: ResourcePath, key: ObjectKey, subresource?: string): string {
+  const path = `${collectionPath(resource, key.namespace)}/${encodeURIComponent(key.name)}`
+  return subresource === undefined ? path : `${path}/${subresource}`
+}
+
+/** @returns `path` with the parameters that have a value */
+export function withQuery(path: string, query: Query): string {
+  const text = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    .join('&')
+  return text === '' ? path : `${path}?${text}`
+}

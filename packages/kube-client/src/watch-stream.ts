@@ -1,0 +1,146 @@
+import type { Clock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
+import { abortable, type LinkedAbort, linkAbort, withinDeadline } from './abortable.ts'
+import { attemptName, deadlineErrorOf, unreachable } from './call.ts'
+import { statusErrorOf, toStatusError } from './kube-status-error.ts'
+import { createLineSplitter } from './line-splitter.ts'
+
+/** One event of a watch, in the order in which the server made the changes. */
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  /** Everything up to this version has been sent. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+
+/** What a watch needs. */
+export interface WatchPorts {
+  readonly exchange: Exchange
+  readonly clock: Clock
+}
+
+/** When a watch is given up. */
+export interface WatchLimits {
+  /** From the request to the status line, in milliseconds. */
+  readonly deadlineMs: number
+  /** Without any byte for so long, in milliseconds, the connection counts as dead. */
+  readonly idleTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Opens a watch and yields its events until the server ends it. Leaving the loop closes the connection.
+ *
+ * @throws {KubeStatusError} the server refused, or sent an ERROR event (410: the version is too old)
+ * @throws {AppError} API_UNREACHABLE when the connection broke, API_DEADLINE when it fell silent
+ * @throws the signal's reason when it aborts
+ */
+export async function* openWatch<T>(
+  ports: WatchPorts,
+  request: WireRequest,
+  limits: WatchLimits,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const abort = linkAbort(limits.signal)
+  const idle = createIdleTimer(ports.clock, limits.idleTimeoutMs, () => abort.abort(silenceError(request, limits.idleTimeoutMs)))
+  try {
+    const response = await connect(ports, request, limits, abort)
+    idle.start()
+    yield* readEvents<T>(response, request, abort.signal, () => idle.touch())
+  } catch (error) {
+    throw abort.signal.aborted ? abort.signal.reason : unreachable(attemptName(request), error)
+  } finally {
+    idle.stop()
+    abort.release()
+    // Ends the exchange where it has not ended by itself.
+    abort.abort(new Error('the watch was closed'))
+  }
+}
+
+async function connect(ports: WatchPorts, request: WireRequest, limits: WatchLimits, abort: LinkedAbort): Promise<WireResponse> {
+  const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
+  const timing = { clock: ports.clock, deadlineMs: limits.deadlineMs, signal: abort.signal, deadlineError }
+  return withinDeadline(timing, async (signal) => {
+    const follow = (): void => abort.abort(signal.reason)
+    signal.addEventListener('abort', follow, { once: true })
+    // The exchange gets the signal of the whole watch: the one of the deadline ends with the status line.
+    const response = await ports.exchange(request, abort.signal)
+    if (response.status < 200 || response.status > 299) {
+      throw toStatusError(attemptName(request), response.status, await bodyText(response), response.headers['retry-after'])
+    }
+    signal.removeEventListener('abort', follow)
+    return response
+  })
+}
+
+async function* readEvents<T>(
+  response: WireResponse,
+  request: WireRequest,
+  signal: AbortSignal,
+  onByte: () => void,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const chunks = response.body[Symbol.asyncIterator]()
+  const splitter = createLineSplitter()
+  try {
+    for (;;) {
+      const chunk = await abortable(chunks.next(), signal)
+      if (chunk.done) break
+      onByte()
+      for (const line of splitter.push(chunk.value)) yield toEvent<T>(line, request)
+    }
+  } finally {
+    // Not awaited: a stream that hangs in next() may answer return() never.
+    chunks.return?.().then(undefined, () => {})
+  }
+  if (splitter.rest() !== '') throw new Error('the stream ended within an event')
+}
+
+interface WireEvent {
+  readonly type: string
+  readonly object: { readonly metadata?: { readonly resourceVersion?: string } }
+}
+
+function toEvent<T>(line: string, request: WireRequest): WatchEvent<T> {
+  const event = JSON.parse(line) as WireEvent
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: event.type, object: event.object as T }
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', resourceVersion: event.object.metadata?.resourceVersion ?? '' }
+    case 'ERROR':
+      throw statusErrorOf(attemptName(request), event.object, 500)
+    default:
+      throw new Error(`the server sent an event of unknown type ${JSON.stringify(event.type)}`)
+  }
+}
+
+function silenceError(request: WireRequest, idleTimeoutMs: number): AppError {
+  return new AppError('API_DEADLINE', `${attemptName(request)} sent nothing for ${idleTimeoutMs} ms`, {
+    details: { attempt: attemptName(request), idleTimeoutMs },
+  })
+}
+
+interface IdleTimer {
+  start(): void
+  /** Something came. Costs a clock reading; the timer itself is set once per idle period. */
+  touch(): void
+  stop(): void
+}
+
+function createIdleTimer(clock: Clock, idleMs: number, onIdle: () => void): IdleTimer {
+  let lastMs = 0
+  let timer: { cancel(): void } | undefined
+  const arm = (delayMs: number): void => {
+    timer = clock.setTimer(delayMs, () => {
+      const leftMs = lastMs + idleMs - clock.monotonicMs()
+      if (leftMs > 0) arm(leftMs)
+      else onIdle()
+    })
+  }
+  const touch = (): void => void (lastMs = clock.monotonicMs())
+  const start = (): void => {
+    touch()
+    arm(idleMs)
+  }
+  return { start, touch, stop: () => timer?.cancel() }
+}
