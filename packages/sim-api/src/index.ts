@@ -12,3 +12,9 @@ export {
   type WatchEvent,
 } from './client.ts'
 export { ApiStatusError, type ApiStatus, isStatus, type StatusCause } from './status-error.ts'
+export { type BuiltinKind, builtinKinds } from './schema/builtin-definitions.ts'
+export { createCustomResourceSchema, type CustomResourceSchema } from './schema/custom-resource-schema.ts'
+export { type Decoded, decodeBuiltin } from './schema/decode.ts'
+export type { JsonRecord } from './schema/json-schema.ts'
+export { type ListMerge, listMergeOf } from './schema/merge-keys.ts'
+export { schemaSource } from './schema/schema-source.ts'

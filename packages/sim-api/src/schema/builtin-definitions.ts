@@ -1,0 +1,99 @@
+import generated from './builtin.generated.json' with { type: 'json' }
+
+/** A value that has no fields of its own. `any` holds whatever JSON holds. */
+export type ScalarType =
+  | 'string'
+  | 'boolean'
+  | 'int32'
+  | 'int64'
+  | 'number'
+  | 'bytes'
+  | 'time'
+  | 'micro-time'
+  | 'quantity'
+  | 'int-or-string'
+  | 'any'
+
+/** The type of a field of a built-in kind. */
+export type FieldType =
+  | { readonly kind: 'scalar'; readonly scalar: ScalarType }
+  | { readonly kind: 'list' | 'map'; readonly of: FieldType }
+  | { readonly kind: 'definition'; readonly definition: string }
+
+/** One field of a {@link Definition}. */
+export interface Field {
+  readonly type: FieldType
+  readonly required: boolean
+}
+
+/** The fields of one type of the API, by name on the wire. */
+export interface Definition {
+  /** Group, version and name: `apps/v1.DaemonSetSpec`. */
+  readonly name: string
+  readonly fields: ReadonlyMap<string, Field>
+}
+
+/** A built-in kind and where its definition stands. */
+export interface BuiltinKind {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly definition: string
+}
+
+/** The kinds that the simulator serves without a CustomResourceDefinition. */
+export const builtinKinds: readonly BuiltinKind[] = [
+  { group: '', version: 'v1', kind: 'Namespace', definition: 'core/v1.Namespace' },
+  { group: '', version: 'v1', kind: 'Node', definition: 'core/v1.Node' },
+  { group: '', version: 'v1', kind: 'Pod', definition: 'core/v1.Pod' },
+  { group: '', version: 'v1', kind: 'Binding', definition: 'core/v1.Binding' },
+  { group: '', version: 'v1', kind: 'Event', definition: 'core/v1.Event' },
+  { group: '', version: 'v1', kind: 'ConfigMap', definition: 'core/v1.ConfigMap' },
+  { group: '', version: 'v1', kind: 'Secret', definition: 'core/v1.Secret' },
+  { group: '', version: 'v1', kind: 'ServiceAccount', definition: 'core/v1.ServiceAccount' },
+  { group: 'apps', version: 'v1', kind: 'DaemonSet', definition: 'apps/v1.DaemonSet' },
+  { group: 'apps', version: 'v1', kind: 'ControllerRevision', definition: 'apps/v1.ControllerRevision' },
+  { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', definition: 'coordination/v1.Lease' },
+  {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    kind: 'CustomResourceDefinition',
+    definition: 'apiextensions/v1.CustomResourceDefinition',
+  },
+  { group: 'policy', version: 'v1', kind: 'Eviction', definition: 'policy/v1.Eviction' },
+]
+
+const definitions: ReadonlyMap<string, Definition> = readDefinitions()
+
+/** @returns the definition of that name; a name that does not exist is a mistake of ours */
+export function definitionOf(name: string): Definition {
+  const definition = definitions.get(name)
+  if (definition === undefined) throw new Error(`no definition ${name}`)
+  return definition
+}
+
+/** @returns the built-in kind, or undefined when only a CustomResourceDefinition could bring it */
+export function findBuiltinKind(group: string, version: string, kind: string): BuiltinKind | undefined {
+  return builtinKinds.find((entry) => entry.group === group && entry.version === version && entry.kind === kind)
+}
+
+function readDefinitions(): ReadonlyMap<string, Definition> {
+  const texts: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = generated
+  return new Map(Object.entries(texts).map(([name, fields]) => [name, { name, fields: readFields(fields) }]))
+}
+
+function readFields(texts: Readonly<Record<string, string | undefined>>): ReadonlyMap<string, Field> {
+  return new Map(Object.entries(texts).map(([name, text]) => [name, readField(text!)]))
+}
+
+function readField(text: string): Field {
+  return { type: readType(text.replace('!', '')), required: text.endsWith('!') }
+}
+
+function readType(text: string): FieldType {
+  if (text.startsWith('[]')) return { kind: 'list', of: readType(text.slice(2)) }
+  if (text.startsWith('{}')) return { kind: 'map', of: readType(text.slice(2)) }
+  if (text.includes('.')) return { kind: 'definition', definition: text }
+  return { kind: 'scalar', scalar: text as ScalarType }
+}

@@ -1,0 +1,47 @@
+/** The part of `openAPIV3Schema` of a CustomResourceDefinition that the simulator reads. */
+export interface JsonSchema {
+  readonly type?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly default?: unknown
+  readonly nullable?: boolean
+  readonly enum?: readonly unknown[]
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: boolean
+  readonly exclusiveMaximum?: boolean
+  readonly multipleOf?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly allOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly not?: JsonSchema
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
+  readonly 'x-kubernetes-embedded-resource'?: boolean
+  readonly 'x-kubernetes-int-or-string'?: boolean
+  readonly 'x-kubernetes-list-type'?: string
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+}
+
+/** A JSON object. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+/** @returns whether `value` is a JSON object */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** @returns `path.name`, or `name` at the root */
+export function childPath(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}

@@ -1,0 +1,47 @@
+import type { ApiObject } from '../client.ts'
+import type { JsonObject, ObjectSchema, SchemaSource } from '../core/resource-definition.ts'
+import { ApiStatusError } from '../status-error.ts'
+import { findBuiltinKind } from './builtin-definitions.ts'
+import { createCustomResourceSchema } from './custom-resource-schema.ts'
+import { type Decoded, decodeBuiltin } from './decode.ts'
+import { isRecord } from './json-schema.ts'
+
+/**
+ * The schemas of the built-in kinds and those that CustomResourceDefinitions bring.
+ * `prune` throws ApiStatusError 400 for a value whose type the kind cannot hold.
+ */
+export const schemaSource: SchemaSource = { custom: customSchema, builtIn: builtInSchema }
+
+function builtInSchema(group: string, version: string, kind: string): ObjectSchema | undefined {
+  const builtin = findBuiltinKind(group, version, kind)
+  if (builtin === undefined) return undefined
+  return {
+    prune: (object) => refuseTypeError(decodeBuiltin(builtin.definition, object), version, kind),
+    applyDefaults: (object) => object,
+    validate: () => [],
+  }
+}
+
+function customSchema(definition: ApiObject, version: string): ObjectSchema {
+  const kind = kindOf(definition)
+  const schema = createCustomResourceSchema(openApiSchemaOf(definition, version))
+  return { ...schema, prune: (object) => refuseTypeError(schema.prune(object), version, kind) }
+}
+
+function refuseTypeError(decoded: Decoded, version: string, kind: string): { object: JsonObject; unknownFields: readonly string[] } {
+  if (decoded.typeError === undefined) return decoded
+  throw new ApiStatusError(400, 'BadRequest', `${kind} in version "${version}" cannot be handled as a ${kind}: ${decoded.typeError}`)
+}
+
+function kindOf(definition: ApiObject): string {
+  const names = isRecord(definition['spec']) ? definition['spec']['names'] : undefined
+  return isRecord(names) ? String(names['kind']) : ''
+}
+
+/** @returns `openAPIV3Schema` of that version of a CustomResourceDefinition, if it has one */
+export function openApiSchemaOf(definition: ApiObject, version: string): unknown {
+  const versions = isRecord(definition['spec']) ? definition['spec']['versions'] : undefined
+  const found: unknown = Array.isArray(versions) ? versions.find((entry) => isRecord(entry) && entry['name'] === version) : undefined
+  const schema = isRecord(found) ? found['schema'] : undefined
+  return isRecord(schema) ? schema['openAPIV3Schema'] : undefined
+}

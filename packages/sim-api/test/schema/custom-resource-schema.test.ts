@@ -1,0 +1,158 @@
+import { createCustomResourceSchema } from '@tranche/sim-api'
+import { describe, expect, it } from 'vitest'
+
+const step = {
+  type: 'object',
+  properties: { replicas: { 'x-kubernetes-int-or-string': true }, pause: { type: 'object', properties: { seconds: { type: 'integer' } } } },
+}
+const schema = createCustomResourceSchema({
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: {
+      type: 'object',
+      required: ['size'],
+      properties: {
+        size: { type: 'integer', minimum: 1, maximum: 10 },
+        name: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]+$' },
+        mode: { type: 'string', enum: ['Fast', 'Slow'], default: 'Slow' },
+        note: { type: 'string', nullable: true },
+        at: { type: 'string', format: 'date-time' },
+        steps: { type: 'array', minItems: 1, maxItems: 2, items: step },
+        labels: { type: 'object', additionalProperties: { type: 'string' } },
+        free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        limits: { type: 'object', default: {}, properties: { cpu: { type: 'integer', default: 1 } } },
+      },
+    },
+  },
+})
+
+describe('validate finds', () => {
+  const cases: Record<string, { spec: Record<string, unknown>; field: string; reason: string; message: string }> = {
+    'a missing field': { spec: { size: undefined }, field: 'spec.size', reason: 'FieldValueRequired', message: 'Required value' },
+    'a value of a wrong type': {
+      spec: { size: 'big' },
+      field: 'spec.size',
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "string": spec.size in body must be of type integer: "string"',
+    },
+    'a null that is not allowed': {
+      spec: { name: null },
+      field: 'spec.name',
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "null": spec.name in body must be of type string: "null"',
+    },
+    'a number that is too small': {
+      spec: { size: 0 },
+      field: 'spec.size',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 0: spec.size in body should be greater than or equal to 1',
+    },
+    'a number that is too large': {
+      spec: { size: 11 },
+      field: 'spec.size',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 11: spec.size in body should be less than or equal to 10',
+    },
+    'a word outside the enum': {
+      spec: { mode: 'Odd' },
+      field: 'spec.mode',
+      reason: 'FieldValueNotSupported',
+      message: 'Unsupported value: "Odd": supported values: "Fast", "Slow"',
+    },
+    'text that is too short': {
+      spec: { name: 'a' },
+      field: 'spec.name',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: "a": spec.name in body should be at least 2 chars long',
+    },
+    'text that is too long': {
+      spec: { name: 'abcde' },
+      field: 'spec.name',
+      reason: 'FieldValueTooLong',
+      message: 'Too long: may not be more than 4 bytes',
+    },
+    'text off the pattern': {
+      spec: { name: 'AB' },
+      field: 'spec.name',
+      reason: 'FieldValueInvalid',
+      message: `Invalid value: "AB": spec.name in body should match '^[a-z]+$'`,
+    },
+    'text that is no date': {
+      spec: { at: 'noon' },
+      field: 'spec.at',
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "noon": spec.at in body must be of type date-time: "noon"',
+    },
+    'too few items': {
+      spec: { steps: [] },
+      field: 'spec.steps',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 0: spec.steps in body should have at least 1 items',
+    },
+    'too many items': {
+      spec: { steps: [{}, {}, {}] },
+      field: 'spec.steps',
+      reason: 'FieldValueTooMany',
+      message: 'Too many: 3: must have at most 2 items',
+    },
+    'a fault inside a list': {
+      spec: { steps: [{ replicas: '10%' }, { replicas: true }] },
+      field: 'spec.steps[1].replicas',
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "boolean": spec.steps[1].replicas in body must be of type integer,string: "boolean"',
+    },
+    'a fault inside a map': {
+      spec: { labels: { a: 1 } },
+      field: 'spec.labels.a',
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "integer": spec.labels.a in body must be of type string: "integer"',
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { spec, ...cause }) => {
+    expect(schema.validate({ spec: { size: 1, ...spec } })).toEqual([cause])
+  })
+
+  it('nothing in a valid object', () => {
+    expect(schema.validate({ spec: { size: 1, note: null, name: 'abc', steps: [{ replicas: 1 }] } })).toEqual([])
+  })
+})
+
+describe('prune', () => {
+  it('drops and names fields that the schema does not have, and keeps metadata', () => {
+    const metadata = { name: 'x', labels: { a: 'b' } }
+    const object = {
+      apiVersion: 'g/v1',
+      kind: 'K',
+      metadata,
+      spec: { size: 1, foo: 1, steps: [{ bar: 1 }], free: { any: 1 }, labels: { a: 'b' } },
+    }
+    expect(schema.prune(object)).toEqual({
+      object: { apiVersion: 'g/v1', kind: 'K', metadata, spec: { size: 1, steps: [{}], free: { any: 1 }, labels: { a: 'b' } } },
+      unknownFields: ['spec.foo', 'spec.steps[0].bar'],
+    })
+  })
+
+  it('keeps everything without a schema', () => {
+    expect(createCustomResourceSchema(undefined).prune({ spec: { a: { b: 1 } } }).unknownFields).toEqual([])
+  })
+})
+
+describe('applyDefaults', () => {
+  it('fills in what is missing, inside defaults too', () => {
+    expect(schema.applyDefaults({ spec: { size: 1 } })).toEqual({ spec: { size: 1, mode: 'Slow', limits: { cpu: 1 } } })
+  })
+
+  it('counts a null as missing where null is not allowed', () => {
+    expect(schema.applyDefaults({ spec: { mode: null, limits: { cpu: 2 } } })).toEqual({ spec: { mode: 'Slow', limits: { cpu: 2 } } })
+  })
+
+  it('gives the same object back when nothing is missing', () => {
+    const object = { spec: { mode: 'Fast', limits: { cpu: 2 }, steps: [{}] } }
+    expect(schema.applyDefaults(object)).toBe(object)
+  })
+})
