@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import { silentLogger, type Logger } from '@tranche/log'
 
 /** The object an event is about. */
 export interface EventRegarding {
@@ -42,7 +42,7 @@ export interface EventRecorderOptions {
   readonly port: EventPort
   /** Who reports: `tranche-controller`. */
   readonly component: string
-  /** Which replica reports. @default the component */
+  /** Which replica reports; keeps the names of its events apart from those of the others. @default the component */
   readonly instance?: string
   readonly clock: Clock
   /** @default silent */
@@ -64,7 +64,106 @@ export interface EventRecorder {
   flush(): Promise<void>
 }
 
-/** @returns a recorder that sends one event after the other, in order */
+/**
+ * @returns a recorder that sends one event after the other, in order, each once. What fails or finds the queue full is
+ * lost; the first loss is logged, and the first after things went well again.
+ */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  throw new Error(`not ready: ${options.component}`)
+  const state: State = {
+    ...options,
+    instance: options.instance ?? options.component,
+    log: options.log ?? silentLogger,
+    capacity: options.capacity ?? 1_000,
+    nameSalt: hash(`${options.component}/${options.instance ?? ''}`),
+    waiting: [],
+    sending: null,
+    recorded: 0,
+    isLosing: false,
+  }
+  return {
+    record: (...about) => enqueue(state, about),
+    flush: () => state.sending ?? Promise.resolve(),
+  }
+}
+
+interface State extends Required<EventRecorderOptions> {
+  readonly nameSalt: number
+  readonly waiting: CoreEvent[]
+  /** Settles when nothing waits; null while nothing is sent. */
+  sending: Promise<void> | null
+  recorded: number
+  isLosing: boolean
+}
+
+function enqueue(state: State, about: Parameters<EventRecorder['record']>): void {
+  if (state.waiting.length >= state.capacity) return lose(state, new Error(`${state.capacity} events wait already`))
+  state.waiting.push(toEvent(state, ...about))
+  state.sending ??= sendAll(state)
+}
+
+async function sendAll(state: State): Promise<void> {
+  for (let event = state.waiting[0]; event !== undefined; event = state.waiting[0]) {
+    try {
+      await state.port.create(event)
+      state.isLosing = false
+    } catch (error) {
+      lose(state, error)
+    }
+    state.waiting.shift()
+  }
+  state.sending = null
+}
+
+function lose(state: State, error: unknown): void {
+  if (!state.isLosing) state.log.warn({ err: error }, 'lost events')
+  state.isLosing = true
+}
+
+function toEvent(state: State, regarding: EventRegarding, type: EventType, reason: string, message: string): CoreEvent {
+  const atMs = state.clock.nowMs()
+  const timestamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: eventName(state, regarding.name, atMs), namespace: regarding.namespace || 'default' },
+    involvedObject: regarding,
+    type,
+    reason,
+    message: cutBytes(message, MESSAGE_MAX_BYTES),
+    source: { component: state.component },
+    reportingComponent: state.component,
+    reportingInstance: state.instance,
+    count: 1,
+    firstTimestamp: timestamp,
+    lastTimestamp: timestamp,
+  }
+}
+
+/** @see events.k8s.io/v1, whose note holds 1 kB */
+const MESSAGE_MAX_BYTES = 1024
+/** Longest name of an object, less the dot and the 16 hexadecimal digits that follow it. @see DNS-1123 subdomain */
+const NAME_STEM_MAX = 253 - 17
+const NANOS_PER_MS = 1_000_000
+
+/** As client-go names events: the object, a dot, nanoseconds in hexadecimal. The part below the millisecond keeps names unique. */
+function eventName(state: State, regardingName: string, atMs: number): string {
+  const below = (state.nameSalt + state.recorded++) % NANOS_PER_MS
+  const nanos = BigInt(Math.floor(atMs)) * BigInt(NANOS_PER_MS) + BigInt(below)
+  return `${regardingName.slice(0, NAME_STEM_MAX).replace(/[.-]+$/, '')}.${nanos.toString(16)}`
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0
+  return value
+}
+
+function cutBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text
+  let cut = Buffer.from(text)
+    .subarray(0, maxBytes - 3)
+    .toString('utf8')
+  while (cut.endsWith('\uFFFD')) cut = cut.slice(0, -1)
+  return `${cut}…`
 }

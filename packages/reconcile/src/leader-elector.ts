@@ -1,6 +1,8 @@
-import type { Clock } from '@tranche/clock'
+import { sleep, type Clock, type Timer } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
 import type { Lease } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
 
 /** What leader election needs from the cluster: one Lease, whose name the port knows. */
 export interface LeasePort {
@@ -11,9 +13,6 @@ export interface LeasePort {
   /** Replaces the Lease, with the `resourceVersion` of `lease` as precondition. @throws AppError WRITE_CONFLICT when it has another */
   update(lease: Lease, signal: AbortSignal): Promise<Lease>
 }
-
-/** @see coordination.k8s.io/v1 LeaseSpec */
-export type LeaseSpec = NonNullable<Lease['spec']>
 
 /** Settings of {@link createLeaderElector}. */
 export interface LeaderElectorOptions {
@@ -26,7 +25,7 @@ export interface LeaderElectorOptions {
   readonly onStarted: (signal: AbortSignal) => void
   /** Called when leadership has ended, once per `onStarted`. We stand again, or give the Lease up, only when it has resolved. */
   readonly onStopped: () => void | Promise<void>
-  /** How long others wait after they last saw the Lease change, in milliseconds. @default 15_000 */
+  /** How long others wait after they last saw the Lease change, in milliseconds; whole seconds. @default 15_000 */
   readonly leaseDurationMs?: number
   /** How long we lead after sending a renewal that succeeded, in milliseconds; less than `leaseDurationMs`. @default 10_000 */
   readonly renewDeadlineMs?: number
@@ -44,7 +43,229 @@ export interface LeaderElector {
   isLeader(): boolean
 }
 
-/** @returns a candidate, not started */
+/**
+ * Elects one leader among candidates that share a Lease.
+ *
+ * Guarantees, as long as monotonic clocks run at the same rate within leaseDuration : renewDeadline (3 : 2 by default):
+ *
+ * - E1 At most one candidate's `isLeader()` is true at any moment, whatever requests are delayed, lost or answered twice,
+ *   and whatever happens to wall clocks. Wall time is written into the Lease and never read from it.
+ * - E2 Leadership ends at the latest `renewDeadlineMs` after the last renewal that succeeded was *sent*: from that moment
+ *   on others may count, for it may have been seen at once.
+ * - E3 When a leader is gone, another leads within `leaseDurationMs` + 2 × `retryPeriodMs` if the API server answers; after a
+ *   clean `stop`, within `retryPeriodMs`.
+ *
+ * A lock is not a fence: a process that is frozen after it asked `isLeader()` may act long after it lost the Lease.
+ * Whatever must not happen twice needs a precondition at the API server. And whoever deletes the Lease while somebody
+ * leads lets the next candidate in at once.
+ *
+ * @see k8s.io/client-go/tools/leaderelection, whose record and timings this follows
+ */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
-  throw new Error(`not ready: ${options.identity}`)
+  const state: State = {
+    options,
+    leaseDurationMs: options.leaseDurationMs ?? 15_000,
+    renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
+    retryPeriodMs: options.retryPeriodMs ?? 2_000,
+    stopping: new AbortController(),
+    term: null,
+    observed: null,
+    ours: null,
+    isFailing: false,
+  }
+  if (state.renewDeadlineMs >= state.leaseDurationMs) throw new Error('renewDeadlineMs must be less than leaseDurationMs')
+  let campaigning: Promise<void> = Promise.resolve()
+  return {
+    start() {
+      campaigning = campaign(state)
+    },
+    async stop() {
+      state.stopping.abort(new Error('the candidate withdraws'))
+      endTerm(state, 'withdrawn')
+      await campaigning
+      await release(state)
+    },
+    isLeader: () => isLeader(state),
+  }
+}
+
+interface State {
+  readonly options: LeaderElectorOptions
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  readonly retryPeriodMs: number
+  readonly stopping: AbortController
+  term: Term | null
+  /** The record as last seen, and since when we have seen it like that: monotonic milliseconds. */
+  observed: { readonly resourceVersion: string; readonly sinceMs: number } | null
+  /** The Lease as our last write left it; null when that is not known for sure. */
+  ours: Lease | null
+  isFailing: boolean
+}
+
+/** A time of leadership. `untilMs` is monotonic. */
+interface Term {
+  readonly ended: AbortController
+  untilMs: number
+  timer: Timer
+}
+
+function isLeader({ term, options }: State): boolean {
+  return term !== null && !term.ended.signal.aborted && options.clock.monotonicMs() < term.untilMs
+}
+
+async function campaign(state: State): Promise<void> {
+  const stop = state.stopping.signal
+  while (!stop.aborted) {
+    const sentMs = await attempt(state, stop)
+    if (sentMs !== null && !stop.aborted && sentMs + state.renewDeadlineMs > state.options.clock.monotonicMs()) await lead(state, sentMs)
+    await pause(state, stop)
+  }
+}
+
+async function lead(state: State, sentMs: number): Promise<void> {
+  const { log, identity, onStarted, onStopped } = state.options
+  const term = beginTerm(state, sentMs)
+  log.info({ identity }, 'became leader')
+  await guard(log, () => onStarted(term.ended.signal))
+  while (!term.ended.signal.aborted) {
+    await pause(state, term.ended.signal)
+    if (term.ended.signal.aborted) break
+    const renewedMs = await attempt(state, term.ended.signal)
+    if (renewedMs !== null) prolong(state, term, renewedMs)
+  }
+  state.term = null
+  await guard(log, onStopped)
+}
+
+function beginTerm(state: State, sentMs: number): Term {
+  const untilMs = sentMs + state.renewDeadlineMs
+  const term: Term = { ended: new AbortController(), untilMs, timer: armDeadline(state, untilMs) }
+  state.term = term
+  return term
+}
+
+function prolong(state: State, term: Term, sentMs: number): void {
+  if (term.ended.signal.aborted) return
+  term.timer.cancel()
+  term.untilMs = sentMs + state.renewDeadlineMs
+  term.timer = armDeadline(state, term.untilMs)
+}
+
+function armDeadline(state: State, untilMs: number): Timer {
+  const { clock } = state.options
+  return clock.setTimer(untilMs - clock.monotonicMs(), () => endTerm(state, 'not renewed in time'))
+}
+
+function endTerm({ term, options }: State, reason: string): void {
+  if (term === null || term.ended.signal.aborted) return
+  term.timer.cancel()
+  term.ended.abort(new Error(`leadership ended: ${reason}`))
+  options.log.info({ identity: options.identity, reason }, 'stopped leading')
+}
+
+/** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
+async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
+  try {
+    const sentMs = await withDeadline(state, signal, (inTime) => takeOrKeep(state, inTime))
+    state.isFailing = false
+    return sentMs
+  } catch (error) {
+    if (!signal.aborted) logFailure(state, error)
+    return null
+  }
+}
+
+async function takeOrKeep(state: State, signal: AbortSignal): Promise<number | null> {
+  const { port, clock, identity } = state.options
+  const lease = state.ours ?? (await readLease(state, signal))
+  state.ours = null
+  if (lease !== null && !mayTake(state, lease)) {
+    endTerm(state, `${holderOf(lease)} holds the Lease`)
+    return null
+  }
+  const sentMs = clock.monotonicMs()
+  const spec = heldSpec(lease, { identity, leaseDurationMs: state.leaseDurationMs, nowMs: clock.nowMs() })
+  const written = lease === null ? await port.create(spec, signal) : await port.update({ ...lease, spec }, signal)
+  signal.throwIfAborted()
+  state.ours = written
+  return sentMs
+}
+
+async function readLease(state: State, signal: AbortSignal): Promise<Lease | null> {
+  const lease = await state.options.port.read(signal)
+  signal.throwIfAborted()
+  const resourceVersion = lease?.metadata.resourceVersion
+  if (resourceVersion === undefined) state.observed = null
+  else if (state.observed?.resourceVersion !== resourceVersion)
+    state.observed = { resourceVersion, sinceMs: state.options.clock.monotonicMs() }
+  return lease
+}
+
+function mayTake(state: State, lease: Lease): boolean {
+  const holder = holderOf(lease)
+  if (holder === null || holder === state.options.identity) return true
+  const durationMs = (lease.spec?.leaseDurationSeconds ?? state.leaseDurationMs / 1000) * 1000
+  return state.observed !== null && state.options.clock.monotonicMs() >= state.observed.sinceMs + durationMs
+}
+
+async function release(state: State): Promise<void> {
+  const { port, clock, identity, log } = state.options
+  try {
+    await withDeadline(state, new AbortController().signal, async (signal) => {
+      const lease = state.ours ?? (await port.read(signal))
+      state.ours = null
+      if (lease === null || holderOf(lease) !== identity) return
+      await port.update({ ...lease, spec: releasedSpec(lease, clock.nowMs()) }, signal)
+      log.info({ identity }, 'gave the Lease up')
+    })
+  } catch (error) {
+    log.debug({ identity, err: error }, 'kept the Lease until it expires')
+  }
+}
+
+/** Settles with `work`, or rejects when `outer` aborts or the renew deadline passes, even if `work` ignores its signal. */
+function withDeadline<Result>(state: State, outer: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController()
+    const end = (reason: unknown): void => {
+      controller.abort(reason)
+      reject(reason as Error)
+    }
+    const onOuter = (): void => end(outer.reason)
+    const timer = state.options.clock.setTimer(state.renewDeadlineMs, () => end(new Error('the Lease was not answered in time')))
+    if (outer.aborted) onOuter()
+    else outer.addEventListener('abort', onOuter, { once: true })
+    void work(controller.signal)
+      .then(resolve, reject)
+      .finally(() => {
+        timer.cancel()
+        outer.removeEventListener('abort', onOuter)
+      })
+  })
+}
+
+/** A lost race is part of the game; an API server that does not answer is worth one line until it does again. */
+function logFailure(state: State, error: unknown): void {
+  const { log, identity } = state.options
+  const isQuiet = state.isFailing || (isAppError(error) && error.code === 'WRITE_CONFLICT')
+  if (isQuiet) return log.debug({ identity, err: error }, 'Lease attempt failed')
+  state.isFailing = true
+  log.warn({ identity, err: error }, 'Lease attempt failed')
+}
+
+async function pause(state: State, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(state.options.clock, state.retryPeriodMs, signal)
+  } catch {
+    // The caller looks at the signal.
+  }
+}
+
+async function guard(log: Logger, callback: () => void | Promise<void>): Promise<void> {
+  try {
+    await callback()
+  } catch (error) {
+    log.error({ err: error }, 'leadership callback failed')
+  }
 }
