@@ -10,5 +10,5 @@ if (running < needed) {
   )
   process.exitCode = 1
 } else {
-  import('../src/main.ts')
+  await import('../src/main.ts')
 }

@@ -1,0 +1,53 @@
+import type { Glyphs } from './glyphs.ts'
+import type { StepMark } from './release-snapshot.ts'
+import type { Span } from './styled-line.ts'
+
+/** Numbers of a bar. */
+export interface Progress {
+  readonly desired: number
+  readonly updated: number
+  readonly updating: number
+}
+
+/** @returns the bar in exactly `width` columns: full only when every node is updated, begun as soon as one is */
+export function progressBar(progress: Progress, width: number, glyphs: Glyphs): readonly Span[] {
+  const full = share(progress.updated, progress.desired, width)
+  const part = Math.min(width - full, share(progress.updated + progress.updating, progress.desired, width) - full)
+  return [
+    ['green', glyphs.bar.full.repeat(full)],
+    ['cyan', glyphs.bar.part.repeat(part)],
+    ['dim', glyphs.bar.empty.repeat(width - full - part)],
+  ]
+}
+
+/**
+ * @param current step the release is in, from 1; null when none is
+ * @returns the line below the bar: a mark and a label where each step ends, right aligned; labels that would overlap are left out
+ */
+export function stepMarks(steps: readonly StepMark[], current: number | null, size: MarkSize): readonly Span[] {
+  const spans: Span[] = []
+  let column = 0
+  for (const [index, step] of steps.entries()) {
+    const label = `${step.label}${size.glyphs.bar.mark}`
+    const end = Math.max(share(step.nodes, size.desired, size.width), label.length)
+    const gap = end - label.length - column
+    if (gap < (column === 0 ? 0 : 1)) continue
+    spans.push(' '.repeat(gap), [index + 1 === current ? 'bold' : 'dim', label])
+    column = end
+  }
+  return spans
+}
+
+/** How wide the bar is, and what its whole width stands for. */
+export interface MarkSize {
+  readonly width: number
+  readonly desired: number
+  readonly glyphs: Glyphs
+}
+
+function share(nodes: number, desired: number, width: number): number {
+  if (desired === 0 || nodes === 0) return 0
+  const columns = Math.round((nodes / desired) * width)
+  if (nodes < desired) return Math.min(width - 1, Math.max(1, columns))
+  return width
+}

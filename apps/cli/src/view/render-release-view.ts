@@ -1,0 +1,165 @@
+import { durationText } from './duration-text.ts'
+import { asciiGlyphs, cellStyles, type Glyphs, stateWords, unicodeGlyphs } from './glyphs.ts'
+import { nodeMap, type ZoneRow } from './node-map.ts'
+import { progressBar, stepMarks } from './progress-bar.ts'
+import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
+import { createLinePainter, type LinePainter, shorten, type Span } from './styled-line.ts'
+
+/** How much room there is, and what the terminal can show. */
+export interface ViewOptions {
+  /** Columns; no line is wider. */
+  readonly width: number
+  /** Rows; never more lines than this. */
+  readonly height: number
+  readonly colors: boolean
+  readonly unicode: boolean
+}
+
+const MOST_BAR_COLUMNS = 72
+const MOST_ZONE_ROWS = 8
+const MOST_FAILING_ROWS = 5
+const MOST_EVENT_ROWS = 6
+const MOST_WAITING_ROWS = 3
+
+/**
+ * Draws a release: what goes where, how far it is, which nodes are in which state, what fails, what it waits for, and
+ * what happened last. Pure: the same snapshot gives the same lines.
+ *
+ * @returns lines without line ends, at most `height` of them; what matters least is left out first
+ */
+export function renderReleaseView(snapshot: ReleaseSnapshot, options: ViewOptions): readonly string[] {
+  const pen: Pen = {
+    ...options,
+    glyphs: options.unicode ? unicodeGlyphs : asciiGlyphs,
+    painter: createLinePainter(options.width, options.colors),
+  }
+  const top = [...headerLines(snapshot, pen), ...barLines(snapshot, pen), ...waitingLines(snapshot, pen)]
+  const middle = [...failingLines(snapshot, pen), ...nodeLines(snapshot, pen)]
+  const rest = options.height - top.length - middle.length
+  const lines = [...top, ...middle, ...eventLines(snapshot, rest, pen)].slice(0, options.height)
+  return options.unicode ? lines : lines.map((line) => line.replaceAll('…', '~').replaceAll('→', '->'))
+}
+
+interface Pen extends ViewOptions {
+  readonly glyphs: Glyphs
+  readonly painter: LinePainter
+}
+
+function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  const { fromVersion, toVersion, startedAtMs, nowMs } = snapshot
+  const versions = fromVersion === null || fromVersion === toVersion ? toVersion : `${fromVersion} → ${toVersion}`
+  const name = snapshot.rollout === null ? `daemonset ${snapshot.daemonSet}` : snapshot.daemonSet
+  const elapsed: Span[] = startedAtMs === null ? [] : [['dim', `   ${durationText(nowMs - startedAtMs)}`]]
+  return [pen.painter.line(['bold', name], `   ${versions}`, ...elapsed), pen.painter.line(...phaseSpans(snapshot))]
+}
+
+function phaseSpans({ phase, step, rollout }: ReleaseSnapshot): Span[] {
+  if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates it']]
+  if (phase === null) return [['dim', 'the controller has not looked at the Rollout yet']]
+  const word: Span = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
+  if (step === null || phase !== 'Progressing') return [word]
+  return [word, `   step ${step.index} of ${step.count}   `, [step.state === 'StepPaused' ? 'yellow' : 'dim', step.state]]
+}
+
+function barLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  const counts = countStates(snapshot.nodes)
+  const desired = snapshot.nodes.length
+  if (desired === 0) return ['', pen.painter.line(['dim', 'no node to run on'])]
+  const label = ` ${counts.updated}/${desired} nodes`
+  const width = Math.max(10, Math.min(MOST_BAR_COLUMNS, pen.width - label.length))
+  const bar = progressBar({ desired, updated: counts.updated, updating: counts.updating + failingOnCanary(snapshot) }, width, pen.glyphs)
+  const current = snapshot.phase === 'Progressing' ? (snapshot.step?.index ?? null) : null
+  const marks = stepMarks(snapshot.steps, current, { width, desired, glyphs: pen.glyphs })
+  return ['', pen.painter.line(...bar, ['bold', label]), ...(marks.length > 0 ? [pen.painter.line(...marks)] : [])]
+}
+
+function failingOnCanary(snapshot: ReleaseSnapshot): number {
+  return snapshot.nodes.filter((node) => node.state === 'failing' && node.onCanary).length
+}
+
+function waitingLines({ waiting, nowMs }: ReleaseSnapshot, pen: Pen): string[] {
+  if (waiting === null) return []
+  const since = waiting.sinceMs === null ? '' : ` for ${durationText(nowMs - waiting.sinceMs)}`
+  const rows = wrap(waiting.message, pen.width - 2).slice(0, MOST_WAITING_ROWS)
+  return ['', pen.painter.line(['bold', 'Waiting'], ['dim', since]), ...rows.map((row) => pen.painter.line(`  ${row}`))]
+}
+
+/** Breaks at spaces; a word that is wider than the line is cut by whoever draws it. */
+function wrap(text: string, width: number): string[] {
+  const rows: string[] = []
+  for (const word of text.split(/\s+/)) {
+    const last = rows.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) rows[rows.length - 1] = `${last} ${word}`
+    else rows.push(word)
+  }
+  return rows
+}
+
+function failingLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  const failing = snapshot.nodes.filter((node) => node.state === 'failing').sort((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0))
+  if (failing.length === 0) return []
+  const nameWidth = Math.min(32, Math.max(...failing.slice(0, MOST_FAILING_ROWS).map((node) => node.name.length)))
+  const rows = failing.slice(0, MOST_FAILING_ROWS).map((node) => {
+    const since: Span[] = node.sinceMs === undefined ? [] : [['dim', `  for ${durationText(snapshot.nowMs - node.sinceMs)}`]]
+    return pen.painter.line('  ', shorten(node.name, nameWidth).padEnd(nameWidth), '  ', ['red', node.reason ?? 'not running'], ...since)
+  })
+  const more = failing.length - rows.length
+  const reasons = more > 0 ? [pen.painter.line(['dim', `  and ${more} more`])] : []
+  return ['', pen.painter.line(['bold', `Failing on ${failing.length} ${failing.length === 1 ? 'node' : 'nodes'}`]), ...rows, ...reasons]
+}
+
+function nodeLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  if (snapshot.nodes.length === 0) return []
+  const labelWidth = Math.min(16, Math.max(...snapshot.nodes.map((node) => node.zone.length)))
+  const countWidth = 2 * String(snapshot.nodes.length).length + 3
+  const rows = nodeMap(snapshot.nodes, Math.max(5, pen.width - labelWidth - countWidth - 4))
+  const shown = [...rows].sort((a, b) => b.failing - a.failing).slice(0, MOST_ZONE_ROWS)
+  const lines = rows.filter((row) => shown.includes(row)).map((row) => zoneLine(row, labelWidth, pen))
+  const more = rows.length - shown.length
+  return ['', ...legendLines(snapshot, pen), ...lines, ...(more > 0 ? [pen.painter.line(['dim', `  and ${more} more zones`])] : [])]
+}
+
+/** How many nodes are down, and the states that occur with their signs and numbers. */
+function legendLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  const counts = countStates(snapshot.nodes)
+  const occurring = (Object.keys(counts) as NodeState[]).filter((state) => counts[state] > 0)
+  const down = snapshot.nodes.length - counts.updated - counts.old
+  const budget = snapshot.maxUnavailable === null ? '' : `, maxUnavailable ${snapshot.maxUnavailable}`
+  const words = occurring.flatMap((state): Span[] => [
+    [cellStyles[state], pen.glyphs.cells[state]],
+    ` ${counts[state]} ${stateWords[state]}  `,
+  ])
+  return [pen.painter.line(['bold', 'Nodes'], ['dim', ` ${down} down${budget}`]), pen.painter.line('  ', ...words)]
+}
+
+function zoneLine(row: ZoneRow, labelWidth: number, pen: Pen): string {
+  const label = labelWidth === 0 ? '' : `${shorten(row.zone, labelWidth).padEnd(labelWidth)}  `
+  return pen.painter.line(['dim', `  ${label}`], ...cellSpans(row, pen), ['dim', `  ${row.updated}/${row.nodes}`])
+}
+
+/** Neighbours in the same state share one span, so that a line carries few colour codes. */
+function cellSpans(row: ZoneRow, pen: Pen): Span[] {
+  const spans: Span[] = []
+  for (let from = 0; from < row.cells.length; ) {
+    const state = row.cells[from]!
+    let to = from
+    while (row.cells[to] === state) to++
+    spans.push([cellStyles[state], pen.glyphs.cells[state].repeat(to - from)])
+    from = to
+  }
+  return spans
+}
+
+function eventLines(snapshot: ReleaseSnapshot, rows: number, pen: Pen): string[] {
+  const events = snapshot.events.slice(0, Math.min(MOST_EVENT_ROWS, rows - 2))
+  if (events.length === 0) return []
+  const lines = events.map((event) =>
+    pen.painter.line(
+      ['dim', `  ${durationText(snapshot.nowMs - event.atMs).padStart(6)}  `],
+      [event.warning ? 'yellow' : 'cyan', event.reason],
+      `  ${event.message}`,
+      ['dim', `  ${event.object}`],
+    ),
+  )
+  return ['', pen.painter.line(['bold', 'Events']), ...lines]
+}

@@ -1,0 +1,60 @@
+import { createColors } from 'picocolors'
+
+/** A colour or weight that reads on dark and on light ground alike: never white, never black. */
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan'
+
+/** A piece of a line: plain, or with a style. */
+export type Span = string | readonly [Style, string]
+
+/** Turns lines of spans into text for a terminal. */
+export interface LinePainter {
+  /** @returns the line, cut off with `…` where it is wider than the terminal, and with nothing in it that could steer the terminal */
+  line(...spans: readonly Span[]): string
+}
+
+/** @param width columns (≥ 1) */
+export function createLinePainter(width: number, colors: boolean): LinePainter {
+  const paint = createColors(colors)
+  return {
+    line: (...spans) =>
+      fit(spans.map(toStyled), width)
+        .map(({ style, text }) => (style === null ? text : paint[style](text)))
+        .join(''),
+  }
+}
+
+/** @returns `text` with control characters replaced: names and messages come from the cluster, escape sequences must not */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
+/** @returns `text` in at most `width` columns, the cut marked by `…` */
+export function shorten(text: string, width: number): string {
+  const letters = Array.from(text)
+  return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
+}
+
+interface Styled {
+  readonly style: Style | null
+  readonly text: string
+}
+
+function toStyled(span: Span): Styled {
+  return typeof span === 'string' ? { style: null, text: printable(span) } : { style: span[0], text: printable(span[1]) }
+}
+
+function fit(spans: readonly Styled[], width: number): Styled[] {
+  const fitted: Styled[] = []
+  let left = width
+  for (const [index, { style, text }] of spans.entries()) {
+    const length = Array.from(text).length
+    const more = spans.slice(index + 1).some((later) => later.text !== '')
+    if (length > left || (length === left && more)) {
+      fitted.push({ style, text: shorten(`${text}${more ? ' ' : ''}`, left) })
+      break
+    }
+    fitted.push({ style, text })
+    left -= length
+  }
+  return fitted
+}
