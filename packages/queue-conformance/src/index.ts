@@ -1,1 +1,2 @@
-export {}
+export { describeJobQueue } from './describe-job-queue.ts'
+export type { JobQueueHarness } from './harness.ts'

@@ -1,0 +1,48 @@
+import type { JobHandler, JobOutcome } from '@tranche/queue'
+
+/** A run of a handler, which goes on until the test lets it end. */
+export interface Run {
+  readonly key: string
+  readonly signal: AbortSignal
+  isRunning: boolean
+  end(outcome?: JobOutcome): void
+  fail(error: Error): void
+}
+
+/** A handler that does what the test says, and remembers every run. */
+export interface RunRecorder {
+  readonly handler: JobHandler
+  /** All runs, in order of their start. */
+  readonly runs: readonly Run[]
+  /** Keys of all runs, in order of their start. */
+  keys(): readonly string[]
+  /** Runs that go on. */
+  running(): readonly Run[]
+}
+
+/** @returns a recorder whose runs wait for `end` or `fail` */
+export function recordRuns(): RunRecorder {
+  const runs: Run[] = []
+  return {
+    runs,
+    keys: () => runs.map((run) => run.key),
+    running: () => runs.filter((run) => run.isRunning),
+    handler: (key, signal) =>
+      new Promise((resolve, reject) => {
+        const run: Run = {
+          key,
+          signal,
+          isRunning: true,
+          end(outcome = { kind: 'awaitChange' }) {
+            run.isRunning = false
+            resolve(outcome)
+          },
+          fail(error) {
+            run.isRunning = false
+            reject(error)
+          },
+        }
+        runs.push(run)
+      }),
+  }
+}
