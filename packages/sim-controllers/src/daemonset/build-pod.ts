@@ -1,0 +1,54 @@
+import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
+import { withAutomaticTolerations } from '../placement/tolerations.ts'
+
+/**
+ * The pod that a DaemonSet runs on a node. It is not bound: the scheduler binds it by the affinity it carries, unless the
+ * template names a node itself.
+ *
+ * @param hash label of the current revision
+ * @returns a Pod to create; its name is left to the server
+ */
+export function buildPod(daemonSet: DaemonSet, nodeName: string, hash: string): unknown {
+  const { template } = daemonSet.spec
+  const spec = template.spec ?? {}
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: `${daemonSet.metadata.name}-`,
+      namespace: daemonSet.metadata.namespace,
+      labels: { ...template.metadata?.labels, 'controller-revision-hash': hash, ...generationLabel(daemonSet) },
+      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+      ...finalizersOf(template),
+      ownerReferences: [ownerReference(daemonSet)],
+    },
+    spec: {
+      ...spec,
+      affinity: pinTo(spec.affinity, nodeName),
+      tolerations: withAutomaticTolerations(spec.tolerations ?? [], spec.hostNetwork === true),
+    },
+  }
+}
+
+/** @returns the reference by which pods and revisions of a DaemonSet point at it */
+export function ownerReference(daemonSet: DaemonSet): unknown {
+  const { name, uid } = daemonSet.metadata
+  return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true }
+}
+
+function generationLabel(daemonSet: DaemonSet): Readonly<Record<string, string>> {
+  const text = daemonSet.metadata.annotations?.['deprecated.daemonset.template.generation']
+  return text !== undefined && /^\d+$/.test(text) ? { 'pod-template-generation': text } : {}
+}
+
+function finalizersOf(template: PodTemplate): { readonly finalizers?: readonly string[] } {
+  const { finalizers } = (template.metadata ?? {}) as { readonly finalizers?: readonly string[] }
+  return finalizers === undefined ? {} : { finalizers }
+}
+
+/** Required terms are replaced whole by one that names the node; everything else of the affinity stays. */
+function pinTo(affinity: Readonly<Record<string, unknown>> | undefined, nodeName: string): unknown {
+  const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] }]
+  const nodeAffinity = affinity?.['nodeAffinity'] as object | undefined
+  return { ...affinity, nodeAffinity: { ...nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } }
+}

@@ -1,0 +1,104 @@
+import { keyOf, keyText, type DaemonSet, type Pod } from '@tranche/kube-types'
+import { ApiStatusError, isStatus, resources, type SimClient } from '@tranche/sim-api'
+import type { EventRecorder } from '../machinery/event-recorder.ts'
+import { buildPod } from './build-pod.ts'
+import type { Expectations } from './expectations.ts'
+import type { OwnWrites } from './own-writes.ts'
+
+/** What changing pods needs. */
+export interface PodWriter {
+  readonly client: SimClient
+  readonly expectations: Expectations
+  readonly ownWrites: OwnWrites
+  readonly events: EventRecorder
+}
+
+/** Most creations, and most deletions, of one pass. */
+const BURST = 250
+
+/**
+ * Creates a pod on each node, in batches that double while all goes well, then deletes the pods given, all at once.
+ * What is written is expected to show in the cache; what fails is not.
+ *
+ * @throws the first error of a creation, else of a deletion; a pod that is gone already is none
+ */
+export async function changePods(
+  writer: PodWriter,
+  daemonSet: DaemonSet,
+  hash: string,
+  createOn: readonly string[],
+  doomed: readonly Pod[],
+): Promise<void> {
+  const key = keyText(keyOf(daemonSet))
+  const nodeNames = createOn.slice(0, BURST)
+  const pods = doomed.slice(0, BURST)
+  writer.expectations.expect(key, nodeNames.length, pods.length)
+  const errors = await createPods(writer, daemonSet, hash, nodeNames)
+  errors.push(...(await deletePods(writer, daemonSet, pods)))
+  if (errors.length > 0) throw errors[0]
+}
+
+async function createPods(writer: PodWriter, daemonSet: DaemonSet, hash: string, nodeNames: readonly string[]): Promise<unknown[]> {
+  const key = keyText(keyOf(daemonSet))
+  const errors: unknown[] = []
+  let size = 1
+  for (let at = 0; at < nodeNames.length; at += size / 2) {
+    const batch = nodeNames.slice(at, at + size)
+    const results = await Promise.all(batch.map((nodeName) => createPod(writer, daemonSet, hash, nodeName)))
+    errors.push(...results.filter((error) => error !== undefined))
+    if (errors.length > 0) {
+      for (let skipped = at + batch.length; skipped < nodeNames.length; skipped++) writer.expectations.creationObserved(key)
+      return errors
+    }
+    size *= 2
+  }
+  return errors
+}
+
+/** @returns the error, if one is to be told */
+async function createPod(
+  { client, expectations, ownWrites, events }: PodWriter,
+  daemonSet: DaemonSet,
+  hash: string,
+  nodeName: string,
+): Promise<unknown> {
+  const key = keyText(keyOf(daemonSet))
+  try {
+    const pod = await client.create(resources.pods, buildPod(daemonSet, nodeName, hash))
+    ownWrites.podWritten(key, pod.metadata.resourceVersion)
+    events.record(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`)
+    return undefined
+  } catch (error) {
+    // A namespace on its way out takes no pods; the expectation is left to expire with it.
+    if (isNamespaceTerminating(error)) return undefined
+    expectations.creationObserved(key)
+    events.record(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${(error as Error).message}`)
+    return error
+  }
+}
+
+async function deletePods({ client, expectations, events }: PodWriter, daemonSet: DaemonSet, pods: readonly Pod[]): Promise<unknown[]> {
+  const key = keyText(keyOf(daemonSet))
+  const results = await Promise.all(
+    pods.map(async (pod) => {
+      try {
+        await client.delete(resources.pods, pod.metadata.name, pod.metadata.namespace)
+        events.record(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
+        return undefined
+      } catch (error) {
+        expectations.deletionObserved(key)
+        if (isStatus(error, 404)) return undefined
+        events.record(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${(error as Error).message}`)
+        return error
+      }
+    }),
+  )
+  return results.filter((error) => error !== undefined)
+}
+
+function isNamespaceTerminating(error: unknown): boolean {
+  return (
+    isStatus(error, 403) &&
+    (error as ApiStatusError).status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true
+  )
+}

@@ -1,0 +1,104 @@
+import { controllerOf, keyOf, keyText, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import { resources, type SimClient } from '@tranche/sim-api'
+import { createInformer, type Informer, type InformerEvents } from '../machinery/informer.ts'
+import { createOwnedPods, type OwnedPods } from './owned-pods.ts'
+
+/** What the DaemonSet controller knows of the cluster; each of the four watches lags by itself. */
+export interface DaemonSetCache {
+  readonly daemonSets: Informer<DaemonSet>
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  readonly revisions: Informer<ControllerRevision>
+  readonly owned: OwnedPods
+  revisionsOf(ownerUid: string): readonly ControllerRevision[]
+  readonly synced: Promise<unknown>
+  stop(): void
+}
+
+/** What is told after the cache has taken a change in. */
+export interface CacheEvents {
+  readonly daemonSets: Required<InformerEvents<DaemonSet>>
+  readonly pods: Required<InformerEvents<Pod>>
+  readonly nodes: Pick<Required<InformerEvents<Node>>, 'added' | 'updated'>
+  readonly revisions: Required<InformerEvents<ControllerRevision>>
+}
+
+/** Starts the four watches. */
+export function createDaemonSetCache(client: SimClient, events: CacheEvents): DaemonSetCache {
+  const revisionsByOwner = new Map<string, Map<string, ControllerRevision>>()
+  const nodes = createInformer<Node>(client, resources.nodes, {
+    added(node) {
+      owned.touchNode(node.metadata.name)
+      events.nodes.added(node)
+    },
+    updated(node, before) {
+      if (node.spec?.taints !== before.spec?.taints || node.metadata.labels !== before.metadata.labels) owned.touchNode(node.metadata.name)
+      events.nodes.updated(node, before)
+    },
+    // The controller does not act on it, but what it reads next must not count the node.
+    deleted: (node) => owned.touchNode(node.metadata.name),
+  })
+  const owned = createOwnedPods(nodes)
+  const pods = createInformer<Pod>(client, resources.pods, {
+    added(pod) {
+      owned.put(pod)
+      events.pods.added(pod)
+    },
+    updated(pod, before) {
+      owned.put(pod, before)
+      events.pods.updated(pod, before)
+    },
+    deleted(pod) {
+      owned.remove(pod)
+      events.pods.deleted(pod)
+    },
+  })
+  const revisions = createInformer<ControllerRevision>(client, resources.controllerRevisions, {
+    added(revision) {
+      index(revisionsByOwner, revision)
+      events.revisions.added(revision)
+    },
+    updated(revision, before) {
+      unindex(revisionsByOwner, before)
+      index(revisionsByOwner, revision)
+      events.revisions.updated(revision, before)
+    },
+    deleted(revision) {
+      unindex(revisionsByOwner, revision)
+      events.revisions.deleted(revision)
+    },
+  })
+  const daemonSets = createInformer<DaemonSet>(client, resources.daemonSets, {
+    ...events.daemonSets,
+    deleted(daemonSet) {
+      owned.forget(daemonSet.metadata.uid)
+      events.daemonSets.deleted(daemonSet)
+    },
+  })
+  const all = [daemonSets, pods, nodes, revisions]
+  return {
+    daemonSets,
+    pods,
+    nodes,
+    revisions,
+    owned,
+    revisionsOf: (ownerUid) => [...(revisionsByOwner.get(ownerUid)?.values() ?? [])],
+    synced: Promise.all(all.map((informer) => informer.synced)),
+    stop: () => all.forEach((informer) => informer.stop()),
+  }
+}
+
+function index(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
+  const uid = controllerOf(revision)?.uid
+  if (uid === undefined) return
+  let owned = byOwner.get(uid)
+  if (owned === undefined) byOwner.set(uid, (owned = new Map()))
+  owned.set(keyText(keyOf(revision)), revision)
+}
+
+function unindex(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
+  const uid = controllerOf(revision)?.uid
+  const owned = uid === undefined ? undefined : byOwner.get(uid)
+  owned?.delete(keyText(keyOf(revision)))
+  if (uid !== undefined && owned?.size === 0) byOwner.delete(uid)
+}

@@ -1,0 +1,34 @@
+import type { DaemonSet } from '@tranche/kube-types'
+import type { NodeCounts } from './judge-node.ts'
+
+/**
+ * The status to write.
+ *
+ * @param observed the generation that this pass has acted on; undefined lets `observedGeneration` stay
+ * @returns undefined when the stored status says it all already
+ */
+export function planStatus(
+  daemonSet: DaemonSet,
+  counts: NodeCounts,
+  observed: number | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  const stored = (daemonSet.status ?? {}) as Readonly<Record<string, unknown>>
+  const observedGeneration = daemonSet.status?.observedGeneration ?? 0
+  const always = {
+    currentNumberScheduled: counts.current,
+    numberMisscheduled: counts.misscheduled,
+    desiredNumberScheduled: counts.desired,
+    numberReady: counts.ready,
+  }
+  const unlessZero = {
+    updatedNumberScheduled: counts.updated,
+    numberAvailable: counts.available,
+    numberUnavailable: counts.desired - counts.available,
+    observedGeneration: observed ?? observedGeneration,
+  }
+  const numbers: Readonly<Record<string, number>> = { ...always, ...unlessZero }
+  const unchanged = Object.entries(numbers).every(([field, number]) => field === 'observedGeneration' || (stored[field] ?? 0) === number)
+  if (unchanged && observedGeneration >= (observed ?? 0)) return undefined
+  const kept = Object.entries(stored).filter(([field]) => !(field in unlessZero))
+  return { ...Object.fromEntries(kept), ...always, ...Object.fromEntries(Object.entries(unlessZero).filter(([, number]) => number !== 0)) }
+}

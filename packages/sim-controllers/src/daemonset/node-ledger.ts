@@ -1,0 +1,116 @@
+import type { Node, Pod } from '@tranche/kube-types'
+import { judgeNode, type NodeCounts, type NodeVerdict, type Target } from './judge-node.ts'
+import { createPickSet, type PickSet } from './pick-set.ts'
+
+/** Where a ledger reads. Both answer from an index, in time that does not grow with the cluster. */
+export interface LedgerSource {
+  node(name: string): Node | undefined
+  /** Pods of the DaemonSet that are bound or pinned to the node. */
+  podsOn(name: string): readonly Pod[]
+  /** Names of all nodes that exist or hold a pod of the DaemonSet. */
+  nodeNames(): Iterable<string>
+}
+
+/** Sums of all verdicts, and the nodes on which there is something to do. */
+export interface Ledger {
+  readonly counts: NodeCounts
+  /** Nodes that use up maxUnavailable, those in `replaceNow` included. */
+  readonly unavailable: number
+  readonly creates: ReadonlySet<string>
+  readonly removals: ReadonlySet<string>
+  readonly ended: ReadonlySet<string>
+  readonly releases: ReadonlySet<string>
+  readonly replaceNow: ReadonlySet<string>
+  readonly candidates: PickSet
+  verdict(name: string): NodeVerdict | undefined
+}
+
+/** Keeps the verdicts on all nodes for one DaemonSet, judging again only what may have changed. */
+export interface NodeLedger {
+  /** Something about this node or its pods has changed. */
+  touch(name: string): void
+  /**
+   * Brings every verdict up to date: all of them when the DaemonSet or its revision has changed, else those touched and
+   * those that time alone may have changed.
+   */
+  read(target: Target, nowMs: number): Ledger
+}
+
+/** @returns a ledger that knows nothing yet: its first `read` judges every node */
+export function createNodeLedger(source: LedgerSource): NodeLedger {
+  const touched = new Set<string>()
+  let sums = createSums()
+  let judgedFor: string | undefined
+
+  return {
+    touch: (name) => void touched.add(name),
+    read(target, nowMs) {
+      const subject = subjectOf(target)
+      if (judgedFor !== subject) {
+        judgedFor = subject
+        sums = createSums()
+        for (const name of source.nodeNames()) touched.add(name)
+      }
+      for (const name of sums.ripening) touched.add(name)
+      for (const name of touched) sums.put(name, judgeNode(target, source.node(name), source.podsOn(name), nowMs))
+      touched.clear()
+      return sums
+    },
+  }
+}
+
+/** What verdicts depend on beside node and pods; any change of the spec moves the generation. */
+function subjectOf({ daemonSet, hash }: Target): string {
+  return `${daemonSet.metadata.uid}/${daemonSet.metadata.generation}/${hash}`
+}
+
+interface Sums extends Ledger {
+  readonly ripening: ReadonlySet<string>
+  put(name: string, verdict: NodeVerdict): void
+}
+
+function createSums(): Sums {
+  const verdicts = new Map<string, NodeVerdict>()
+  const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 }
+  const fields = Object.keys(counts) as readonly (keyof NodeCounts)[]
+  const sets = {
+    creates: new Set<string>(),
+    removals: new Set<string>(),
+    ended: new Set<string>(),
+    releases: new Set<string>(),
+    replaceNow: new Set<string>(),
+    ripening: new Set<string>(),
+    down: new Set<string>(),
+  }
+  const candidates = createPickSet()
+
+  function put(name: string, verdict: NodeVerdict): void {
+    const before = verdicts.get(name)
+    for (const field of fields) counts[field] += verdict.counts[field] - (before?.counts[field] ?? 0)
+    verdicts.set(name, verdict)
+    mark(sets.creates, name, verdict.create)
+    mark(sets.removals, name, verdict.remove.length > 0)
+    mark(sets.ended, name, verdict.ended.length > 0)
+    mark(sets.releases, name, verdict.release.length > 0)
+    mark(sets.ripening, name, verdict.ripening)
+    mark(sets.replaceNow, name, verdict.rolling.kind === 'replaceNow')
+    mark(sets.down, name, verdict.rolling.kind === 'replaceNow' || verdict.rolling.kind === 'unavailable')
+    mark(candidates, name, verdict.rolling.kind === 'candidate')
+  }
+
+  return {
+    ...sets,
+    counts,
+    candidates,
+    get unavailable() {
+      return sets.down.size
+    },
+    verdict: (name) => verdicts.get(name),
+    put,
+  }
+}
+
+function mark(set: { add(name: string): unknown; delete(name: string): unknown }, name: string, member: boolean): void {
+  if (member) set.add(name)
+  else set.delete(name)
+}

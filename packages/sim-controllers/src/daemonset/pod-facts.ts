@@ -1,0 +1,53 @@
+import type { Pod } from '@tranche/kube-types'
+
+/** @returns whether deletion of the pod has begun */
+export function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined
+}
+
+/** @returns whether all containers have ended for good (phase `Succeeded` or `Failed`) */
+export function isTerminal(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+}
+
+/** @returns whether the Ready condition is True; the phase does not matter */
+export function isReady(pod: Pod): boolean {
+  return readyCondition(pod)?.status === 'True'
+}
+
+/**
+ * When a ready pod becomes available.
+ *
+ * @param minReadyMs `spec.minReadySeconds` in milliseconds (≥ 0)
+ * @returns epoch milliseconds, -Infinity when ready is enough; undefined while the pod is not ready
+ */
+export function availableAtMs(pod: Pod, minReadyMs: number): number | undefined {
+  const condition = readyCondition(pod)
+  if (condition?.status !== 'True') return undefined
+  if (minReadyMs === 0) return -Infinity
+  const sinceMs = Date.parse(condition.lastTransitionTime ?? '')
+  return Number.isNaN(sinceMs) ? undefined : sinceMs + minReadyMs
+}
+
+/** @returns whether the pod has been ready for `minReadyMs` */
+export function isAvailable(pod: Pod, minReadyMs: number, nowMs: number): boolean {
+  const atMs = availableAtMs(pod, minReadyMs)
+  return atMs !== undefined && atMs <= nowMs
+}
+
+/** Bound before unbound, then older, then by name: the order in which a DaemonSet prefers its pods. */
+export function byPrecedence(a: Pod, b: Pod): number {
+  return (
+    Number(!a.spec?.nodeName) - Number(!b.spec?.nodeName) ||
+    compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
+    compareText(a.metadata.name, b.metadata.name)
+  )
+}
+
+function readyCondition(pod: Pod): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === 'Ready')
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '@tranche/clock'
+import type { RateLimiter } from './rate-limiter.ts'
+
+/** Keys with work to do. A key waits at most once, and no two workers have it at the same time. */
+export interface WorkQueue {
+  add(key: string): void
+  addAfter(key: string, delayMs: number): void
+  /** Drops all keys and timers and starts no more work. */
+  stop(): void
+}
+
+interface WorkQueueOptions {
+  readonly clock: Clock
+  readonly limiter: RateLimiter
+  /** How many keys may be worked on at the same time (≥ 1). */
+  readonly workers: number
+  /** Works on one key. A rejection brings the key back, later each time. */
+  readonly work: (key: string) => Promise<void>
+  /** Told of every rejection. */
+  readonly onError: (error: unknown, key: string) => void
+}
+
+/** A queue that works as soon as there is a key. A key added while it is worked on is worked on again afterwards. */
+export function createWorkQueue({ clock, limiter, workers, work, onError }: WorkQueueOptions): WorkQueue {
+  const waiting = new Set<string>()
+  const active = new Set<string>()
+  const again = new Set<string>()
+  const cancels = new Set<() => void>()
+  let stopped = false
+
+  function add(key: string): void {
+    if (stopped) return
+    if (active.has(key)) again.add(key)
+    else waiting.add(key)
+    queueMicrotask(next)
+  }
+
+  function addAfter(key: string, delayMs: number): void {
+    if (stopped) return
+    const timer = clock.setTimer(delayMs, () => {
+      cancels.delete(timer.cancel)
+      add(key)
+    })
+    cancels.add(timer.cancel)
+  }
+
+  function next(): void {
+    while (!stopped && active.size < workers && waiting.size > 0) {
+      const key: string = waiting.values().next().value!
+      waiting.delete(key)
+      active.add(key)
+      void run(key)
+    }
+  }
+
+  async function run(key: string): Promise<void> {
+    try {
+      await work(key)
+      limiter.forget(key)
+    } catch (error) {
+      onError(error, key)
+      addAfter(key, limiter.delayMs(key))
+    }
+    active.delete(key)
+    if (again.delete(key)) waiting.add(key)
+    next()
+  }
+
+  return {
+    add,
+    addAfter,
+    stop() {
+      stopped = true
+      waiting.clear()
+      for (const cancel of cancels) cancel()
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { Pod, PodPlacement } from '@tranche/kube-types'
+
+/** @returns the node a pod runs on or is pinned to; undefined for a pod that may go anywhere */
+export function nodeOfPod(pod: Pod): string | undefined {
+  return pod.spec?.nodeName || pinnedNode(pod.spec)
+}
+
+/** @returns the one node that required affinity names in `matchFields` */
+export function pinnedNode(placement: PodPlacement | undefined): string | undefined {
+  const terms = placement?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  for (const term of terms) {
+    const field = term.matchFields?.find((one) => one.key === 'metadata.name' && one.operator === 'In' && one.values?.length === 1)
+    if (field !== undefined) return field.values?.[0]
+  }
+  return undefined
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '@tranche/clock'
+import type { Actor, SimClient } from '@tranche/sim-api'
+import { startDaemonSetController, type RunningController } from './daemonset/daemon-set-controller.ts'
+import { startGarbageCollector } from './garbage/garbage-collector.ts'
+import { startPodCollector } from './garbage/pod-collector.ts'
+import { startScheduler } from './scheduler/scheduler.ts'
+
+/** What the native controllers of a cluster are given. */
+export interface StartControllersOptions {
+  readonly clientFor: (actor: Actor) => SimClient
+  readonly clock: Clock
+  /** Decides what is left to chance: which of several equally fit pods an update takes next. */
+  readonly seed: string
+  /** Told of every failed pass, with the controller's name; the controller tries again by itself. */
+  readonly onError: (error: unknown, controller: string, key: string) => void
+}
+
+const starts = {
+  'daemonset-controller': startDaemonSetController,
+  'default-scheduler': startScheduler,
+  'garbage-collector': startGarbageCollector,
+  'pod-garbage-collector': startPodCollector,
+} as const
+
+/** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */
+export function startControllers({ clientFor, clock, seed, onError }: StartControllersOptions): RunningController {
+  const running = Object.entries(starts).map(([name, start]) =>
+    start({ client: clientFor({ name }), clock, seed, onError: (error, key) => onError(error, name, key) }),
+  )
+  return {
+    stop() {
+      for (const controller of running) controller.stop()
+    },
+  }
+}
