@@ -58,3 +58,4 @@ export {
 } from './values.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
+export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'

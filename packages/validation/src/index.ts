@@ -1,1 +1,8 @@
-export {}
+export { adviseRollout } from './advise-rollout.ts'
+export { type Problem, problemsText, problemText } from './problem.ts'
+export { resolveSize, resolveSteps, type Sized } from './step-sizes.ts'
+export { type ParsedAction, parseAction } from './validate-annotations.ts'
+export { validateDaemonSetBudget } from './validate-budget.ts'
+export { validateChange } from './validate-change.ts'
+export { type RolloutSurroundings, validateRollout, validateSpec } from './validate-rollout.ts'
+export { isOurs, isSameWorkload, rivalsOf, validateBinding, workloadTaken } from './workload.ts'

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import type { Frozen } from './fields.ts'
+import { actionTypes } from './values.ts'
+
+/** The wish in the annotation `tranche.dev/action`. Strict: a misspelt `expectedStep` would be no guard at all. */
+export const rolloutActionSchema = z.strictObject({
+  /** Tells this wish from the one before; answered in `status.lastAction.id`. */
+  id: z.string().min(1),
+  type: z.enum(actionTypes),
+  /** Step, from 1, at which the wish is meant; refused at any other. */
+  expectedStep: z.int().min(1).optional(),
+  /** Canary revision that the wish is meant for; refused for any other. */
+  revision: z.string().min(1).optional(),
+  /** Step to go to, from 1; only for `jump`. */
+  step: z.int().min(1).optional(),
+  /** Skips soak and analysis too; only for `promote`. */
+  full: z.boolean().optional(),
+  by: z.string().optional(),
+  reason: z.string().optional(),
+})
+/** @see rolloutActionSchema */
+export type RolloutAction = Frozen<z.infer<typeof rolloutActionSchema>>

@@ -1,0 +1,73 @@
+import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import type { Problem } from './problem.ts'
+
+/** What the annotation `tranche.dev/action` says. */
+export type ParsedAction =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'action'; readonly action: RolloutAction }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+/** Checks the annotations of ours that people write on a Rollout. */
+export function validateAnnotations(rollout: Rollout): readonly Problem[] {
+  return [...onDeleteProblems(rollout), ...actionProblems(rollout)]
+}
+
+/** Reads the wish on a Rollout. One that cannot be read is a problem, never a wish. */
+export function parseAction(rollout: Rollout): ParsedAction {
+  const text = rollout.metadata.annotations?.[rolloutAnnotations.action]
+  if (text === undefined) return { kind: 'none' }
+  const parsed = rolloutActionSchema.safeParse(jsonOf(text))
+  if (!parsed.success) return actionProblem(text, parsed.error.issues.map(issueText).join(', '))
+  const wrong = misplacedMember(parsed.data)
+  return wrong === null ? { kind: 'action', action: parsed.data } : actionProblem(text, wrong)
+}
+
+function onDeleteProblems(rollout: Rollout): readonly Problem[] {
+  const value = rollout.metadata.annotations?.[rolloutAnnotations.onDelete]
+  if (value === undefined || onDeletePolicies.some((policy) => policy === value)) return []
+  return [
+    {
+      path: pathOf(rolloutAnnotations.onDelete),
+      value,
+      message: 'it says what happens to a running release when the Rollout goes',
+      fix: `set it to ${onDeletePolicies.slice(0, -1).join(', ')} or ${onDeletePolicies.at(-1)}, or remove it`,
+      reason: 'InvalidSpec',
+    },
+  ]
+}
+
+function actionProblems(rollout: Rollout): readonly Problem[] {
+  const parsed = parseAction(rollout)
+  return parsed.kind === 'problem' ? [parsed.problem] : []
+}
+
+function misplacedMember(action: RolloutAction): string | null {
+  if (action.type === 'jump' && action.step === undefined) return 'a jump needs the step to go to'
+  if (action.type !== 'jump' && action.step !== undefined) return 'only a jump has a step'
+  if (action.type !== 'promote' && action.full !== undefined) return 'only promote can be full'
+  return null
+}
+
+function actionProblem(text: string, message: string): ParsedAction {
+  const fix = 'write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it'
+  return { kind: 'problem', problem: { path: pathOf(rolloutAnnotations.action), value: text, message, fix, reason: 'InvalidSpec' } }
+}
+
+function issueText(issue: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
+  const where = issue.path.length === 0 ? 'it' : issue.path.join('.')
+  return `${where}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
+}
+
+/** @returns the value; undefined, which no action is, when the text is not JSON */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function pathOf(annotation: string): string {
+  return `metadata.annotations[${annotation}]`
+}

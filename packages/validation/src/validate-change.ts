@@ -1,0 +1,45 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { Problem } from './problem.ts'
+import { STEPS_PATH } from './validate-steps.ts'
+import { isOurs, isSameWorkload } from './workload.ts'
+
+/** Phases in which a release is under way. */
+const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling']
+
+/**
+ * Checks a change of a Rollout whose release is under way: its workload and the number of its steps stay; sizes, pauses
+ * and thresholds may change.
+ *
+ * @returns every problem; empty when no release is under way, or the Rollout is not ours
+ */
+export function validateChange(before: Rollout, after: Rollout): readonly Problem[] {
+  if (!isOurs(before) || !busyPhases.includes(before.status?.phase)) return []
+  return [...workloadProblems(before, after), ...stepCountProblems(before, after)]
+}
+
+function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
+  if (isSameWorkload(before.spec.workloadRef, after.spec.workloadRef)) return []
+  return [
+    {
+      path: 'spec.workloadRef',
+      value: after.spec.workloadRef,
+      message: `a release of the DaemonSet ${before.spec.workloadRef.name} is under way`,
+      fix: 'wait until it has ended, or delete this Rollout and create another',
+      reason: 'InvalidSpec',
+    },
+  ]
+}
+
+function stepCountProblems(before: Rollout, after: Rollout): readonly Problem[] {
+  const [had, has] = [before, after].map((rollout) => rollout.spec.strategy.canary?.steps?.length ?? 0)
+  if (had === has) return []
+  return [
+    {
+      path: STEPS_PATH,
+      value: `${has} steps`,
+      message: `a release in ${had} steps is under way`,
+      fix: `keep ${had} steps until it has ended; sizes and pauses may change`,
+      reason: 'InvalidSpec',
+    },
+  ]
+}

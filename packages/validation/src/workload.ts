@@ -1,0 +1,66 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { Problem } from './problem.ts'
+
+type WorkloadRef = Rollout['spec']['workloadRef']
+
+/**
+ * Whether we act on a Rollout: its workload is a DaemonSet of the group `apps`. Every other Rollout belongs to somebody
+ * else and is neither written nor judged by us.
+ */
+export function isOurs(rollout: Rollout): boolean {
+  const { apiVersion, kind } = rollout.spec.workloadRef
+  return kind === 'DaemonSet' && groupOf(apiVersion) === 'apps'
+}
+
+/** Whether two Rollouts of one namespace name the same workload. Group and kind count, the version does not. */
+export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
+  return groupOf(a.apiVersion) === groupOf(b.apiVersion) && a.kind === b.kind && a.name === b.name
+}
+
+/**
+ * Finds the other Rollouts that hold the workload of `rollout`: same namespace, neither disabled nor being deleted.
+ *
+ * @param others Rollouts of any namespace; `rollout` itself may be among them
+ */
+export function rivalsOf(rollout: Rollout, others: readonly Rollout[]): readonly Rollout[] {
+  return others.filter(
+    (other) =>
+      other.metadata.namespace === rollout.metadata.namespace &&
+      other.metadata.name !== rollout.metadata.name &&
+      other.spec.disabled !== true &&
+      other.metadata.deletionTimestamp === undefined &&
+      isSameWorkload(other.spec.workloadRef, rollout.spec.workloadRef),
+  )
+}
+
+/**
+ * Checks that no other Rollout holds the workload. Of two, the one the workload is bound to holds it; else the older one;
+ * else the one whose name comes first.
+ *
+ * @param boundTo name that the workload's annotation `tranche.dev/rollout` carries, or null
+ */
+export function validateBinding(rollout: Rollout, others: readonly Rollout[], boundTo: string | null): readonly Problem[] {
+  const holder = rivalsOf(rollout, others).find((rival) => isBefore(rival, rollout, boundTo))
+  return holder === undefined ? [] : [workloadTaken(rollout, holder)]
+}
+
+/** @returns the problem of a Rollout whose workload another one holds */
+export function workloadTaken(rollout: Rollout, holder: Rollout): Problem {
+  return {
+    path: 'spec.workloadRef.name',
+    value: rollout.spec.workloadRef.name,
+    message: `the Rollout ${holder.metadata.name} already releases this DaemonSet`,
+    fix: `delete or disable one of the two`,
+    reason: 'WorkloadTaken',
+  }
+}
+
+function isBefore(rival: Rollout, rollout: Rollout, boundTo: string | null): boolean {
+  if (rival.metadata.name === boundTo || rollout.metadata.name === boundTo) return rival.metadata.name === boundTo
+  const [rivalMade, made] = [rival.metadata.creationTimestamp ?? '', rollout.metadata.creationTimestamp ?? '']
+  return rivalMade === made ? rival.metadata.name < rollout.metadata.name : rivalMade < made
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
