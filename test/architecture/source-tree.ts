@@ -32,7 +32,7 @@ export function readSource(path: string): SourceFile {
 
 /** @returns what the file imports or re-exports: module names as written */
 export function importsOf(file: SourceFile): readonly string[] {
-  const pattern = /(?:^|\n)\s*(?:import|export)\b[^'"\n]*(?:\{[^}]*\}[^'"\n]*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
+  const pattern = /(?:^|\n)\s*(?:import|export)\s(?:[^'"]*?\sfrom\s*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
   return [...file.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '')
 }
 

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { descriptions } from '../../scripts/packages.ts'
+
+const records = readdirSync('docs/adr').filter((file) => file.endsWith('.md'))
+const sections = ['Question', 'Forces', 'Decision', 'Rejected', 'Consequences', 'Look again when']
+
+describe('docs/architecture.md', () => {
+  it('has one entry for every package and app, in reading order', () => {
+    const entries = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\*\*`([a-z-]+\/[a-z-]+)`\*\*/gm)].map((match) => match[1])
+    expect(entries).toEqual(Object.keys(descriptions))
+  })
+})
+
+describe('decision records', () => {
+  it('are numbered without a gap', () => {
+    expect(records.toSorted().map((file) => Number(file.slice(0, 4)))).toEqual(records.map((_, index) => index + 1))
+  })
+
+  it.each(records)('%s has its number in the title, a status, a date, and all sections in order', (file) => {
+    const text = readFileSync(`docs/adr/${file}`, 'utf8')
+    expect(file).toMatch(/^\d{4}-[a-z0-9-]+\.md$/)
+    expect(text).toMatch(new RegExp(`^# ${file.slice(0, 4)} · [A-Z]`))
+    expect(text).toMatch(/^- Status: (proposed|accepted|superseded by \d{4})$/m)
+    expect(text).toMatch(/^- Date: \d{4}-\d\d-\d\d · Decided by: \S/m)
+    expect([...text.matchAll(/^## (.+)$/gm)].map((match) => match[1])).toEqual(sections)
+  })
+})
