@@ -1,0 +1,279 @@
+import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { adviseRollout, parseAction, problemsText, problemText, validateChange, validateRollout, validateSpec } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { rolloutAnnotated, rolloutInSteps, rolloutWith } from './rollouts.ts'
+
+const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' }
+const steps = [{ replicas: '100%' }]
+
+function inCanary(canary: NonNullable<Rollout['spec']['strategy']['canary']>): Rollout {
+  return rolloutWith({ spec: { strategy: { canary: { steps, ...canary } } } })
+}
+
+describe('a Rollout is in order', () => {
+  it.each<[string, Rollout]>([
+    ['with percentages that grow', rolloutInSteps({ replicas: '10%', pause: {} }, { replicas: '50%' }, { replicas: '100%' })],
+    ['with numbers that grow', rolloutInSteps({ replicas: 1 }, { replicas: 5, pause: { duration: 0 } })],
+    ['with two steps of one size', rolloutInSteps({ replicas: 5 }, { replicas: 5 })],
+    ['with a last step below 100%', rolloutInSteps({ replicas: '10%' })],
+    ['with a number above any fleet, which is clamped', rolloutInSteps({ replicas: 1_000_000 })],
+    ['with 50 steps', rolloutInSteps(...Array.from({ length: 50 }, () => ({ replicas: 1 })))],
+    ['with a threshold of 0', inCanary({ failureThreshold: 0 })],
+    ['with a threshold of 100%', inCanary({ failureThreshold: '100%' })],
+    ['with an empty list of traffic routings', inCanary({ trafficRoutings: [] })],
+    ['with a known policy for its own deletion', rolloutAnnotated({ 'tranche.dev/on-delete': 'Rollback' })],
+    ['with a wish that can be read', rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"approve","expectedStep":1}' })],
+    ['with annotations of others', rolloutAnnotated({ 'example.com/note': '{' })],
+  ])('%s', (_, rollout) => {
+    expect(validateRollout(rollout)).toEqual([])
+  })
+})
+
+describe('a Rollout breaks a rule', () => {
+  it.each<[string, Rollout, string]>([
+    [
+      'with a group version that is not served',
+      rolloutWith({ spec: { workloadRef: { ...workloadRef, apiVersion: 'apps/v1beta2' } } }),
+      'spec.workloadRef.apiVersion is "apps/v1beta2": DaemonSets are served as apps/v1 only; set it to apps/v1',
+    ],
+    [
+      'with an empty name',
+      rolloutWith({ spec: { workloadRef: { ...workloadRef, name: '' } } }),
+      'spec.workloadRef.name is "": it names no DaemonSet; set it to the name of a DaemonSet in the same namespace',
+    ],
+    [
+      'without a strategy',
+      rolloutWith({ spec: { strategy: {} } }),
+      'spec.strategy.canary is missing: it says in which steps to release; add canary: {steps: [{replicas: "10%", pause: {}}, {replicas: "100%"}]}',
+    ],
+    [
+      'without steps',
+      rolloutWith({ spec: { strategy: { canary: {} } } }),
+      'spec.strategy.canary.steps is missing: a release needs at least one step; add a step such as {replicas: "10%", pause: {}}',
+    ],
+    [
+      'with an empty list of steps',
+      rolloutInSteps(),
+      'spec.strategy.canary.steps is []: a release needs at least one step; add a step such as {replicas: "10%", pause: {}}',
+    ],
+    [
+      'with 51 steps',
+      rolloutInSteps(...Array.from({ length: 51 }, () => ({ replicas: 1 }))),
+      'spec.strategy.canary.steps is "51 steps": a release has at most 50 steps; merge steps',
+    ],
+    [
+      'with a step without size',
+      rolloutInSteps({ pause: {} }),
+      'spec.strategy.canary.steps[0].replicas is missing: a step says how many nodes are updated after it; set it to a whole number of nodes such as 3, or to a percentage such as "10%"',
+    ],
+    [
+      'with a step of 0',
+      rolloutInSteps({ replicas: 0 }),
+      'spec.strategy.canary.steps[0].replicas is 0: a step updates a whole number of nodes from 1; set it to a whole number of nodes such as 3, or to a percentage such as "10%"',
+    ],
+    [
+      'with a step of 0%',
+      rolloutInSteps({ replicas: '0%' }),
+      'spec.strategy.canary.steps[0].replicas is "0%": a step updates at least one node; set it to "1%" or more, or remove the step',
+    ],
+    [
+      'with a step above 100%',
+      rolloutInSteps({ replicas: '10%' }, { replicas: '150%' }),
+      'spec.strategy.canary.steps[1].replicas is "150%": a percentage is at most 100%; set it to "100%" or less',
+    ],
+    [
+      'with a number in quotes',
+      rolloutInSteps({ replicas: '5' }),
+      'spec.strategy.canary.steps[0].replicas is "5": a number of nodes is written without quotes; write 5, or "5%"',
+    ],
+    [
+      'with a size that is no size',
+      rolloutInSteps({ replicas: 'half' }),
+      'spec.strategy.canary.steps[0].replicas is "half": it is neither a whole number nor a percentage; set it to a whole number of nodes such as 3, or to a percentage such as "10%"',
+    ],
+    [
+      'with a number that shrinks',
+      rolloutInSteps({ replicas: 5 }, { replicas: 3 }),
+      'spec.strategy.canary.steps[1].replicas is 3: sizes are cumulative and never shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',
+    ],
+    [
+      'with a percentage that shrinks behind a number',
+      rolloutInSteps({ replicas: '50%' }, { replicas: 9 }, { replicas: '20%' }),
+      'spec.strategy.canary.steps[2].replicas is "20%": sizes are cumulative and never shrink, and steps[0] has "50%"; set it to at least "50%", or make steps[0] smaller',
+    ],
+    [
+      'with a negative pause',
+      rolloutInSteps({ replicas: 1, pause: { duration: -1 } }),
+      'spec.strategy.canary.steps[0].pause.duration is -1: a pause cannot last less than nothing; set it to 0 seconds or more, or write pause: {} to wait for a person',
+    ],
+    [
+      'with a threshold that cannot be read',
+      inCanary({ failureThreshold: 'few' }),
+      'spec.strategy.canary.failureThreshold is "few": it says how many updated nodes may be unavailable when a step is ready; set it to a whole number from 0 such as 1, or to a percentage from "0%" to "100%"',
+    ],
+    [
+      'with a policy for its own deletion that does not exist',
+      rolloutAnnotated({ 'tranche.dev/on-delete': 'Abort' }),
+      'metadata.annotations[tranche.dev/on-delete] is "Abort": it says what happens to a running release when the Rollout goes; set it to Freeze, Complete or Rollback, or remove it',
+    ],
+  ])('%s', (_, rollout, text) => {
+    const problems = validateRollout(rollout)
+    expect(problems.map(problemText)).toEqual([text])
+    expect(problems[0]?.reason).toBe('InvalidSpec')
+  })
+})
+
+describe('a Rollout asks for what a DaemonSet cannot have', () => {
+  it.each<[string, Rollout, string]>([
+    ['blue and green', rolloutWith({ spec: { strategy: { blueGreen: { steps } } } }), 'spec.strategy.blueGreen'],
+    ['blue and green beside steps', rolloutWith({ spec: { strategy: { blueGreen: {}, canary: { steps } } } }), 'spec.strategy.blueGreen'],
+    ['a share of requests', rolloutInSteps({ replicas: 1, traffic: '5%' }), 'spec.strategy.canary.steps[0].traffic'],
+    ['matching requests', rolloutInSteps({ replicas: 1 }, { replicas: 2, matches: [] }), 'spec.strategy.canary.steps[1].matches'],
+    [
+      'changed request headers',
+      rolloutInSteps({ replicas: 1, requestHeaderModifier: {} }),
+      'spec.strategy.canary.steps[0].requestHeaderModifier',
+    ],
+    ['a traffic routing', inCanary({ trafficRoutings: [{ service: 'web' }] }), 'spec.strategy.canary.trafficRoutings'],
+    ['a traffic routing by name', inCanary({ trafficRoutingRef: 'web' }), 'spec.strategy.canary.trafficRoutingRef'],
+    ['labels of canary pods', inCanary({ patchPodTemplateMetadata: {} }), 'spec.strategy.canary.patchPodTemplateMetadata'],
+  ])('%s', (_, rollout, path) => {
+    expect(validateRollout(rollout)).toMatchObject([{ path, reason: 'UnsupportedField' }])
+  })
+})
+
+describe('numbers and percentages are compared', () => {
+  const mixed = rolloutInSteps({ replicas: 5 }, { replicas: '10%' })
+
+  it('not at all while the desired nodes are unknown', () => {
+    expect(validateRollout(mixed)).toEqual([])
+  })
+
+  it('as nodes when the desired nodes are known', () => {
+    expect(validateRollout(mixed, { desired: 30 })).toMatchObject([{ path: 'spec.strategy.canary.steps[1].replicas', value: '10%' }])
+    expect(validateRollout(mixed, { desired: 50 })).toEqual([])
+  })
+
+  it('after clamping, so that a number above the fleet and 100% are one size', () => {
+    expect(validateRollout(rolloutInSteps({ replicas: 500 }, { replicas: '100%' }), { desired: 30 })).toEqual([])
+  })
+})
+
+describe('a Rollout of another workload', () => {
+  it.each([
+    ['Deployment', 'apps/v1'],
+    ['StatefulSet', 'apps/v1'],
+    ['CloneSet', 'apps.kruise.io/v1alpha1'],
+    ['DaemonSet', 'apps.kruise.io/v1alpha1'],
+  ])('(%s of %s) has no problems, only advice', (kind, apiVersion) => {
+    const rollout = rolloutWith({ spec: { workloadRef: { apiVersion, kind, name: 'web' }, strategy: { blueGreen: {} } } })
+    expect(validateRollout(rollout)).toEqual([])
+    expect(adviseRollout(rollout)).toEqual([
+      `spec.workloadRef names a ${kind} of ${apiVersion}: Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone`,
+    ])
+  })
+})
+
+describe('what is allowed and may surprise is said', () => {
+  it.each<[string, Rollout, readonly string[]]>([
+    ['a last step of 100% needs no word', rolloutWith(), []],
+    [
+      'a last step below 100%',
+      rolloutInSteps({ replicas: '30%' }),
+      ['the last step ends at 30%: after its pause the remaining nodes follow as one more batch'],
+    ],
+    [
+      'a field without effect',
+      inCanary({ enableExtraWorkloadForCanary: true }),
+      ['spec.strategy.canary.enableExtraWorkloadForCanary has no effect on a DaemonSet'],
+    ],
+  ])('%s', (_, rollout, advice) => {
+    expect(adviseRollout(rollout)).toEqual(advice)
+  })
+})
+
+describe('a wish in the annotation', () => {
+  it.each([
+    ['is not JSON', 'approve'],
+    ['is no object', '"approve"'],
+    ['has no id', '{"type":"approve"}'],
+    ['has an unknown type', '{"id":"1","type":"continue"}'],
+    ['has a misspelt guard', '{"id":"1","type":"approve","expectdStep":2}'],
+    ['has a step from 0', '{"id":"1","type":"approve","expectedStep":0}'],
+    ['jumps nowhere', '{"id":"1","type":"jump"}'],
+    ['approves a step to go to', '{"id":"1","type":"approve","step":2}'],
+    ['retries in full', '{"id":"1","type":"retry","full":true}'],
+  ])('is a problem when it %s', (_, action) => {
+    const rollout = rolloutAnnotated({ 'tranche.dev/action': action })
+    expect(parseAction(rollout)).toMatchObject({ kind: 'problem' })
+    expect(validateRollout(rollout)).toMatchObject([{ path: 'metadata.annotations[tranche.dev/action]', value: action }])
+    expect(validateSpec(rollout)).toEqual([])
+  })
+
+  it('says what is wrong with it', () => {
+    const rollout = rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"jump"}' })
+    expect(validateRollout(rollout).map(problemText)).toEqual([
+      'metadata.annotations[tranche.dev/action] is "{\\"id\\":\\"1\\",\\"type\\":\\"jump\\"}": a jump needs the step to go to; write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it',
+    ])
+  })
+
+  it.each([
+    { id: '1', type: 'approve', expectedStep: 2, revision: '5d4f', by: 'ann', reason: 'looks good' },
+    { id: '2', type: 'jump', step: 3 },
+    { id: '3', type: 'promote', full: true },
+    { id: '4', type: 'abort' },
+    { id: '5', type: 'retry' },
+  ])('is read when it is in order: $type', (action) => {
+    expect(parseAction(rolloutAnnotated({ 'tranche.dev/action': JSON.stringify(action) }))).toEqual({ kind: 'action', action })
+  })
+
+  it('may be absent', () => {
+    expect(parseAction(rolloutWith())).toEqual({ kind: 'none' })
+  })
+})
+
+describe('while a release is under way', () => {
+  const canaryStatus: CanaryStatus = {
+    podTemplateHash: '',
+    currentStepIndex: 1,
+    nextStepIndex: 2,
+    finalisingStep: '',
+    currentStepState: 'StepPaused',
+    canaryRevision: '',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+  }
+  const status: RolloutStatus = { phase: 'Progressing', currentStepIndex: 1, currentStepState: 'StepPaused', canaryStatus }
+  const before = rolloutWith({ status })
+
+  it.each<[string, Rollout, readonly string[]]>([
+    ['sizes and pauses may change', rolloutInSteps({ replicas: '20%' }, { replicas: '90%', pause: {} }), []],
+    ['the workload stays', rolloutWith({ spec: { workloadRef: { ...workloadRef, name: 'other' } } }), ['spec.workloadRef']],
+    ['the number of steps stays', rolloutInSteps({ replicas: '20%' }), ['spec.strategy.canary.steps']],
+  ])('%s', (_, after, paths) => {
+    expect(validateChange(before, after).map(({ path }) => path)).toEqual(paths)
+    expect(validateChange(rolloutWith(), after)).toEqual([])
+  })
+})
+
+describe('several problems', () => {
+  const rollout = rolloutInSteps({ replicas: 0 }, { replicas: '150%' }, { replicas: 1, pause: { duration: -5 } })
+
+  it('are all found, in the order of the fields', () => {
+    expect(validateRollout(rollout).map(({ path }) => path)).toEqual([
+      'spec.strategy.canary.steps[0].replicas',
+      'spec.strategy.canary.steps[1].replicas',
+      'spec.strategy.canary.steps[2].pause.duration',
+    ])
+  })
+
+  it('are told as the first one and how many follow', () => {
+    expect(problemsText(validateRollout(rollout))).toMatch(/^spec\.strategy\.canary\.steps\[0\]\.replicas is 0: .* \(and 2 more\)$/)
+    expect(problemsText([])).toBe('')
+  })
+
+  it('show no value that fills the screen', () => {
+    const long = rolloutAnnotated({ 'tranche.dev/action': 'x'.repeat(5000) })
+    expect(problemsText(validateRollout(long)).length).toBeLessThan(400)
+  })
+})
