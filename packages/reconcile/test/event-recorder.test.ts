@@ -1,0 +1,140 @@
+import { FakeClock } from '@tranche/clock'
+import { createEventRecorder, type CoreEvent, type EventPort, type EventRecorderOptions } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+import { recordingLogger, type LogLine } from './recording-logger.ts'
+
+const AGENT = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', namespace: 'kube-system', uid: 'u-1' }
+
+describe('createEventRecorder', () => {
+  it('creates a core/v1 Event in the namespace of the object', async () => {
+    const { recorder, sent } = newBench()
+    recorder.record(AGENT, 'Normal', 'BatchReady', 'Batch 1 of 3 is ready.')
+    await recorder.flush()
+    expect(sent).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: expect.stringMatching(/^agent\.[0-9a-f]{16}$/) as string, namespace: 'kube-system' },
+        involvedObject: AGENT,
+        type: 'Normal',
+        reason: 'BatchReady',
+        message: 'Batch 1 of 3 is ready.',
+        source: { component: 'tranche-controller' },
+        reportingComponent: 'tranche-controller',
+        reportingInstance: 'tranche-controller',
+        count: 1,
+        firstTimestamp: '2023-11-14T22:13:20Z',
+        lastTimestamp: '2023-11-14T22:13:20Z',
+      },
+    ])
+  })
+
+  it('puts events of cluster-scoped objects into the namespace default', async () => {
+    const { recorder, sent } = newBench()
+    recorder.record({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u-2' }, 'Warning', 'NodeSlow', 'n1 is slow.')
+    await recorder.flush()
+    expect(sent[0]?.metadata.namespace).toBe('default')
+  })
+
+  it('gives every event a name of its own, also within one millisecond and between replicas', async () => {
+    const first = newBench({ instance: 'pod-1' })
+    const second = newBench({ instance: 'pod-2' })
+    for (const { recorder } of [first, second]) {
+      for (let events = 0; events < 50; events++) recorder.record(AGENT, 'Normal', 'Same', 'Same.')
+      await recorder.flush()
+    }
+    expect(new Set([...first.sent, ...second.sent].map((event) => event.metadata.name)).size).toBe(100)
+  })
+
+  it('keeps the name of an event within what the API server takes', async () => {
+    const { recorder, sent } = newBench()
+    recorder.record({ ...AGENT, name: `${'a'.repeat(235)}.${'b'.repeat(17)}` }, 'Normal', 'Long', 'Long.')
+    await recorder.flush()
+    expect(sent[0]!.metadata.name).toMatch(/^a{235}\.[0-9a-f]{16}$/)
+  })
+
+  it.each([
+    { title: 'leaves a message of 1,024 bytes alone', message: 'x'.repeat(1024), want: 'x'.repeat(1024) },
+    { title: 'cuts a longer one', message: 'x'.repeat(1025), want: `${'x'.repeat(1021)}…` },
+    { title: 'cuts between characters, not within one', message: 'é'.repeat(600), want: `${'é'.repeat(510)}…` },
+    { title: 'cuts no emoji in two', message: '🚀'.repeat(300), want: `${'🚀'.repeat(255)}…` },
+  ])('$title', async ({ message, want }) => {
+    const { recorder, sent } = newBench()
+    recorder.record(AGENT, 'Normal', 'Said', message)
+    await recorder.flush()
+    expect(sent[0]?.message).toBe(want)
+  })
+
+  it('sends one event after the other, in order', async () => {
+    const { recorder, sent } = newBench()
+    for (const reason of ['One', 'Two', 'Three']) recorder.record(AGENT, 'Normal', reason, reason)
+    await recorder.flush()
+    recorder.record(AGENT, 'Normal', 'Four', 'Four')
+    await recorder.flush()
+    expect(sent.map((event) => event.reason)).toEqual(['One', 'Two', 'Three', 'Four'])
+  })
+
+  it('sends an event that is recorded at the very moment the last one was answered', async () => {
+    const { recorder, sent } = newBench()
+    recorder.record(AGENT, 'Normal', 'One', 'One')
+    void recorder.flush().then(() => recorder.record(AGENT, 'Normal', 'Two', 'Two'))
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve()
+    await recorder.flush()
+    expect(sent.map((event) => event.reason)).toEqual(['One', 'Two'])
+  })
+
+  it('goes on after a failure, and logs the first of several in a row', async () => {
+    let failing = true
+    const port = (event: CoreEvent): Promise<void> => (failing ? Promise.reject(new Error(event.reason)) : Promise.resolve())
+    const { recorder, lines } = newBench({}, { create: port })
+    for (const reason of ['One', 'Two']) recorder.record(AGENT, 'Normal', reason, reason)
+    await recorder.flush()
+    expect(lines.map((line) => [line.level, line.message])).toEqual([['warn', 'lost events']])
+    failing = false
+    recorder.record(AGENT, 'Normal', 'Three', 'Three')
+    await recorder.flush()
+    failing = true
+    recorder.record(AGENT, 'Normal', 'Four', 'Four')
+    await recorder.flush()
+    expect(lines).toHaveLength(2)
+  })
+
+  it('never throws, not even when the port does before it returns a promise', async () => {
+    const create = (): never => {
+      throw new Error('a mistake of ours')
+    }
+    const { recorder, lines } = newBench({}, { create })
+    recorder.record(AGENT, 'Normal', 'One', 'One')
+    await recorder.flush()
+    expect(lines).toHaveLength(1)
+  })
+
+  it('drops what finds the queue full', async () => {
+    let answer = (): void => {}
+    const sent: string[] = []
+    const create = (event: CoreEvent): Promise<void> => new Promise((resolve) => (sent.push(event.reason), (answer = resolve)))
+    const { recorder, lines } = newBench({ capacity: 2 }, { create })
+    for (const reason of ['One', 'Two', 'Three', 'Four']) recorder.record(AGENT, 'Normal', reason, reason)
+    answer()
+    await Promise.resolve()
+    await Promise.resolve()
+    answer()
+    await recorder.flush()
+    expect(sent).toEqual(['One', 'Two'])
+    expect(lines).toHaveLength(1)
+  })
+})
+
+function newBench(options: Partial<EventRecorderOptions> = {}, port?: EventPort) {
+  const sent: CoreEvent[] = []
+  const lines: LogLine[] = []
+  const keeping: EventPort = { create: (event) => Promise.resolve(void sent.push(event)) }
+  const recorder = createEventRecorder({
+    port: port ?? keeping,
+    component: 'tranche-controller',
+    clock: new FakeClock(),
+    log: recordingLogger(lines),
+    ...options,
+  })
+  return { recorder, sent, lines }
+}

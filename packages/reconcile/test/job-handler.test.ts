@@ -1,0 +1,49 @@
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import { awaitChange, createJobHandler, recheckAfter, type Outcome, type Reconcile } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+import { recordingLogger, type LogLine } from './recording-logger.ts'
+
+describe('createJobHandler', () => {
+  const cases: Record<string, { reconcile: Reconcile; wants: Outcome[] }> = {
+    'passes on that a pass awaits a change': { reconcile: async () => awaitChange, wants: [awaitChange] },
+    'passes on when a pass wants to come again': { reconcile: async () => recheckAfter(70), wants: [recheckAfter(70)] },
+    'backs off further with each failure in a row, up to the ceiling': {
+      reconcile: () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer')),
+      wants: [5, 10, 20, 20].map(recheckAfter),
+    },
+    'comes again after a long time when only a person can mend it': {
+      reconcile: () => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')),
+      wants: [300_000, 300_000].map(recheckAfter),
+    },
+  }
+  it.each(Object.entries(cases))('%s', async (_title, { reconcile, wants }) => {
+    const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]), backOffMaxMs: 20 })
+    for (const want of wants) expect(await handle('default/agent', new AbortController().signal)).toEqual(want)
+  })
+
+  it('starts the back-off anew after a success', async () => {
+    const answers = [false, false, true, false]
+    const reconcile: Reconcile = async () => {
+      if (answers.shift()) return awaitChange
+      throw new AppError('API_UNREACHABLE', 'no answer')
+    }
+    const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]) })
+    const outcomes: Outcome[] = []
+    for (let pass = 0; pass < 4; pass++) outcomes.push(await handle('default/agent', new AbortController().signal))
+    expect(outcomes).toEqual([recheckAfter(5), recheckAfter(10), awaitChange, recheckAfter(5)])
+  })
+
+  it('hands a key on at once, without a line, when its worker closes', async () => {
+    const lines: LogLine[] = []
+    const closing = new AbortController()
+    const reconcile: Reconcile = (_key, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger(lines) })
+    const outcome = handle('default/agent', closing.signal)
+    closing.abort(new Error('the worker closes'))
+    expect(await outcome).toEqual(recheckAfter(0))
+    expect(await handle('default/agent', closing.signal)).toEqual(recheckAfter(0))
+    expect(lines).toEqual([])
+  })
+})

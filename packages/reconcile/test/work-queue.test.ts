@@ -1,0 +1,132 @@
+import { FakeClock } from '@tranche/clock'
+import { createWorkQueue } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+
+describe('createWorkQueue', () => {
+  it('W4 hands keys out in the order in which they became ready', async () => {
+    const { queue, clock } = newQueue()
+    queue.addAfter('late', 20)
+    queue.add('first')
+    queue.addAfter('early', 10)
+    clock.advance(20)
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['first', 'early', 'late'])
+  })
+
+  it('W3 hands a key out once however often it is added while it waits', async () => {
+    const { queue } = newQueue()
+    for (let adds = 0; adds < 3; adds++) queue.add('a')
+    expect(queue.ready).toBe(1)
+    await queue.get()
+    queue.done('a')
+    expect(queue.ready).toBe(0)
+  })
+
+  it('W1 W2 hands a key that is added while it is worked on out again after done, and not before', async () => {
+    const { queue } = newQueue()
+    queue.add('a')
+    await queue.get()
+    queue.add('a')
+    queue.add('a')
+    expect(queue.ready).toBe(0)
+    queue.done('a')
+    expect(queue.ready).toBe(1)
+    expect(await queue.get()).toBe('a')
+    queue.done('a')
+    expect(queue.ready).toBe(0)
+  })
+
+  it('gives a key to the taker that has waited longest', async () => {
+    const { queue } = newQueue()
+    const taken: string[] = []
+    const takers = ['one', 'two'].map((taker) => queue.get().then((key) => taken.push(`${taker} ${key}`)))
+    queue.add('a')
+    queue.add('b')
+    await Promise.all(takers)
+    expect(taken).toEqual(['one a', 'two b'])
+  })
+
+  it('W1 keeps a key that a waiting taker got from the next taker', async () => {
+    const { queue } = newQueue()
+    const first = queue.get()
+    queue.add('a')
+    queue.add('a')
+    expect(await first).toBe('a')
+    expect(queue.ready).toBe(0)
+  })
+
+  it('takes the earliest of several delayed adds and forgets the others', () => {
+    const { queue, clock } = newQueue()
+    queue.addAfter('a', 50)
+    queue.addAfter('a', 20)
+    queue.addAfter('a', 90)
+    expect(queue.delayed).toBe(1)
+    clock.advance(19)
+    expect(queue.ready).toBe(0)
+    clock.advance(1)
+    expect(queue.ready).toBe(1)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it.each([0, -5])('adds at once after a delay of %d', (delayMs) => {
+    const { queue, clock } = newQueue()
+    queue.addAfter('a', delayMs)
+    expect(queue.ready).toBe(1)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('leaves a delayed add as it is when the key is added at once', async () => {
+    const { queue, clock } = newQueue()
+    queue.addAfter('a', 10)
+    queue.add('a')
+    await queue.get()
+    queue.done('a')
+    clock.advance(10)
+    expect(queue.ready).toBe(1)
+  })
+
+  it('doubles the back-off of each key by itself, from 5 ms to its ceiling, until the key is forgotten', () => {
+    const { queue } = newQueue(30)
+    expect([1, 2, 3, 4, 5].map(() => queue.addRateLimited('a'))).toEqual([5, 10, 20, 30, 30])
+    expect(queue.addRateLimited('b')).toBe(5)
+    expect(queue.failures('a')).toBe(5)
+    queue.forget('a')
+    expect(queue.failures('a')).toBe(0)
+    expect(queue.addRateLimited('a')).toBe(5)
+  })
+
+  it('keeps the ceiling after a thousand failures', () => {
+    const { queue } = newQueue(30_000)
+    for (let failures = 0; failures < 1_100; failures++) queue.addRateLimited('a')
+    expect(queue.addRateLimited('a')).toBe(30_000)
+  })
+
+  it('answers every taker with null when it shuts down, and leaves no timer behind', async () => {
+    const { queue, clock } = newQueue()
+    const takers = [queue.get(), queue.get()]
+    queue.addAfter('a', 10)
+    queue.shutDown()
+    expect(await Promise.all([...takers, queue.get()])).toEqual([null, null, null])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('hands nothing out after it was shut down, neither what waited nor what came again', async () => {
+    const { queue, clock } = newQueue()
+    queue.add('taken')
+    queue.add('waits')
+    await queue.get()
+    queue.add('taken')
+    queue.shutDown()
+    queue.done('taken')
+    queue.add('new')
+    queue.addAfter('new', 5)
+    queue.addRateLimited('new')
+    clock.advance(100)
+    expect(queue.ready + queue.delayed).toBe(0)
+    expect(await queue.get()).toBeNull()
+  })
+})
+
+function newQueue(backOffMaxMs = 30_000) {
+  const clock = new FakeClock()
+  return { clock, queue: createWorkQueue({ clock, backOffMaxMs }) }
+}
