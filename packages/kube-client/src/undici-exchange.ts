@@ -1,0 +1,142 @@
+import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import { Agent, request as send } from 'undici'
+
+/** Who we are and whom we trust, as of now. PEM text. */
+export interface Credentials {
+  /** Certificates that may sign the server's; undefined: those of the system. */
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+  /** Sent with every request: `{authorization: 'Bearer …'}`. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** An API server and how to be let in. */
+export interface ClusterAccess {
+  /** `https://10.0.0.1:6443`; a path in it stands before every request path. */
+  readonly server: string
+  /** Name in the server's certificate, where it is not the host of `server`. */
+  readonly serverName?: string | undefined
+  /** Accepts any certificate. @default false */
+  readonly skipTlsVerify?: boolean
+  /** Asked before every request; answers from memory, unless tokens or certificates are due for another look. */
+  credentials(): Promise<Credentials>
+}
+
+/** Sockets to one API server. */
+export interface UndiciExchange {
+  /** For calls. */
+  readonly exchange: Exchange
+  /** For watches: each has its own connection. */
+  readonly watchExchange: Exchange
+  /** Breaks what is in flight and closes all connections. */
+  close(): Promise<void>
+}
+
+/** Calls in flight at once; more of them wait. */
+const CALL_CONNECTIONS = 32
+/** How long an unused connection is kept, in milliseconds: less than the 90 s after which the API server closes it. */
+const KEEP_ALIVE_MS = 60_000
+/** A connection silent for so long is probed by TCP, in milliseconds; the kernel gives up 10 s after that. */
+const PROBE_AFTER_MS = 15_000
+const CONNECT_TIMEOUT_MS = 10_000
+
+/**
+ * Speaks HTTP/1.1 to an API server over kept connections: few for calls, one for each watch. HTTP/2 is not offered, so
+ * that the loss of one connection never breaks all watches together.
+ *
+ * Deadlines are the caller's (its signal). A peer that vanished without a word is noticed by TCP probes; one that holds
+ * the connection and says nothing, by the idle timeout of the watch. When certificates change, new connections use the
+ * new ones and requests in flight end on the old.
+ */
+export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
+  const server = new URL(access.server)
+  const prefix = server.pathname.replace(/\/$/, '')
+  const calls = createAgents(access, CALL_CONNECTIONS)
+  const watches = createAgents(access, null)
+
+  return {
+    exchange: (request, signal) => exchangeOver(calls, request, signal),
+    watchExchange: (request, signal) => exchangeOver(watches, request, signal),
+    close: async () => void (await Promise.all([calls.close(), watches.close()])),
+  }
+
+  async function exchangeOver(agents: Agents, request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    const credentials = await access.credentials()
+    signal.throwIfAborted()
+    const answer = await send(`${server.origin}${prefix}${request.path}`, {
+      dispatcher: agents.current(credentials),
+      method: request.method as 'GET',
+      headers: { ...request.headers, ...credentials.headers },
+      body: request.body ?? null,
+      signal,
+    })
+    return { status: answer.statusCode, headers: singleValues(answer.headers), body: decode(answer.body) }
+  }
+}
+
+interface Agents {
+  /** The agent for these certificates. */
+  current(credentials: Credentials): Agent
+  close(): Promise<void>
+}
+
+function createAgents(access: ClusterAccess, connections: number | null): Agents {
+  let made: { readonly credentials: Credentials; readonly agent: Agent } | undefined
+  let closed = false
+
+  function current(credentials: Credentials): Agent {
+    if (closed) throw new Error('the connections to the API server were closed')
+    if (made !== undefined && hasSameCertificates(made.credentials, credentials)) return made.agent
+    // Lets requests in flight end; a watch on it ends by its own timeout.
+    made?.agent.close().catch(() => {})
+    made = { credentials, agent: createAgent(access, credentials, connections) }
+    return made.agent
+  }
+
+  async function close(): Promise<void> {
+    closed = true
+    await made?.agent.destroy()
+  }
+
+  return { current, close }
+}
+
+function createAgent(access: ClusterAccess, credentials: Credentials, connections: number | null): Agent {
+  const { ca, cert, key } = credentials
+  return new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
+      rejectUnauthorized: access.skipTlsVerify !== true,
+      ...(access.serverName !== undefined && { servername: access.serverName }),
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+    },
+  })
+}
+
+function hasSameCertificates(a: Credentials, b: Credentials): boolean {
+  return a.ca === b.ca && a.cert === b.cert && a.key === b.key
+}
+
+function singleValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]))
+}
+
+/** Bytes to text; a character may be cut in two by the network. */
+async function* decode(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder()
+  for await (const bytes of body) {
+    const text = decoder.decode(bytes, { stream: true })
+    if (text !== '') yield text
+  }
+}

@@ -1,0 +1,360 @@
+import { FakeClock } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
+import {
+  createKubeClient,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isInvalid,
+  isNotFound,
+  type KubeClient,
+  KubeStatusError,
+  resourcePaths,
+  testUid,
+} from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import { describe, expect, it } from 'vitest'
+import { answer } from './fake-api-server.ts'
+
+const key = { namespace: 'default', name: 'agent' }
+const pod = { metadata: { namespace: 'default', name: 'agent', resourceVersion: '7' } }
+
+describe('what stands on the wire', () => {
+  const cases: Record<string, { send: (client: KubeClient) => Promise<unknown>; want: Partial<WireRequest> & { type?: string } }> = {
+    'gets an object of the core group': {
+      send: (client) => client.get(resourcePaths.pods, key),
+      want: { method: 'GET', path: '/api/v1/namespaces/default/pods/agent' },
+    },
+    'gets an object without a namespace': {
+      send: (client) => client.get(resourcePaths.nodes, { namespace: '', name: 'node-1' }),
+      want: { method: 'GET', path: '/api/v1/nodes/node-1' },
+    },
+    'lists a resource of a group over all namespaces, 500 at a time': {
+      send: (client) => client.list(resourcePaths.daemonSets),
+      want: { method: 'GET', path: '/apis/apps/v1/daemonsets?limit=500' },
+    },
+    'lists what selectors choose, in one namespace': {
+      send: (client) => client.list(resourcePaths.pods, { namespace: 'a', labelSelector: 'app=x,y!=z', fieldSelector: 'spec.nodeName=n' }),
+      want: { path: '/api/v1/namespaces/a/pods?labelSelector=app%3Dx%2Cy!%3Dz&fieldSelector=spec.nodeName%3Dn&limit=500' },
+    },
+    'creates in the namespace of the object, as the program of the user agent': {
+      send: (client) => client.create(resourcePaths.pods, pod),
+      want: {
+        method: 'POST',
+        path: '/api/v1/namespaces/default/pods?fieldManager=tranche-test',
+        body: JSON.stringify(pod),
+        type: 'application/json',
+      },
+    },
+    'updates a status': {
+      send: (client) => client.update(resourcePaths.rollouts, pod, { subresource: 'status', fieldManager: 'other' }),
+      want: { method: 'PUT', path: '/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts/agent/status?fieldManager=other' },
+    },
+    'patches by JSON Patch': {
+      send: (client) => client.patch(resourcePaths.pods, key, { type: 'json', body: [testUid('u')] }),
+      want: { method: 'PATCH', body: '[{"op":"test","path":"/metadata/uid","value":"u"}]', type: 'application/json-patch+json' },
+    },
+    'patches by merge, keeping nulls': {
+      send: (client) => client.patch(resourcePaths.pods, key, { type: 'merge', body: { a: null } }),
+      want: { body: '{"a":null}', type: 'application/merge-patch+json' },
+    },
+    'patches strategically, the status only': {
+      send: (client) => client.patch(resourcePaths.pods, key, { type: 'strategic', body: {} }, { subresource: 'status' }),
+      want: {
+        path: '/api/v1/namespaces/default/pods/agent/status?fieldManager=tranche-test',
+        type: 'application/strategic-merge-patch+json',
+      },
+    },
+    'deletes one object in one version': {
+      send: (client) =>
+        client.delete(resourcePaths.pods, key, {
+          preconditions: { uid: 'u', resourceVersion: '7' },
+          gracePeriodSeconds: 0,
+          propagationPolicy: 'Background',
+        }),
+      want: {
+        method: 'DELETE',
+        path: '/api/v1/namespaces/default/pods/agent',
+        body: '{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"7"},"gracePeriodSeconds":0,"propagationPolicy":"Background"}',
+      },
+    },
+    'escapes names': {
+      send: (client) => client.get(resourcePaths.pods, { namespace: 'a', name: '../b c' }),
+      want: { path: '/api/v1/namespaces/a/pods/..%2Fb%20c' },
+    },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { send, want }) => {
+    const { client, requests } = clientOver([answer(200, {})])
+    await send(client)
+    const { type, ...fields } = want
+    expect(requests).toHaveLength(1)
+    expect(requests[0]).toMatchObject(fields)
+    expect(requests[0]!.headers).toMatchObject({
+      accept: 'application/json',
+      'user-agent': 'tranche-test/1',
+      ...(type && { 'content-type': type }),
+    })
+  })
+})
+
+describe('list', () => {
+  const chunk = (names: readonly string[], next?: string) =>
+    answer(200, { metadata: { resourceVersion: '9', continue: next }, items: names.map((name) => ({ metadata: { name } })) })
+
+  it('follows the chunks and keeps what transform chooses', async () => {
+    const { client, requests } = clientOver([chunk(['a', 'b'], 'tok en'), chunk(['c'])])
+    const listed = await client.list(resourcePaths.pods, {
+      transform: (object) => (object.metadata.name === 'b' ? null : object.metadata.name),
+    })
+    expect(listed).toEqual({ items: ['a', 'c'], resourceVersion: '9' })
+    expect(requests.map((request) => request.path)).toEqual(['/api/v1/pods?limit=500', '/api/v1/pods?limit=500&continue=tok%20en'])
+  })
+
+  it('starts anew in one piece when the moment of the first chunk is forgotten', async () => {
+    const { client, requests } = clientOver([chunk(['a'], 'x'), answer(410, {}), chunk(['b', 'c'])])
+    expect((await client.list(resourcePaths.pods, { transform: (object) => object.metadata.name })).items).toEqual(['b', 'c'])
+    expect(requests[2]!.path).toBe('/api/v1/pods')
+  })
+})
+
+describe('an answer that is an error', () => {
+  it('becomes an error with status, reason and causes', async () => {
+    const body = {
+      kind: 'Status',
+      code: 422,
+      reason: 'Invalid',
+      message: 'spec is wrong',
+      details: { causes: [{ reason: 'Required', field: 'spec.x', message: 'm' }] },
+    }
+    const error = await failure(clientOver([answer(422, body)]).client.get(resourcePaths.pods, key))
+    expect(error).toBeInstanceOf(KubeStatusError)
+    expect(error).toMatchObject({ code: 'API_REFUSED', status: 422, reason: 'Invalid', causes: [{ field: 'spec.x' }] })
+    expect(error).toHaveProperty('message', 'GET /api/v1/namespaces/default/pods/agent was answered with 422 Invalid: spec is wrong')
+  })
+
+  const kinds: [number, string, (error: unknown) => boolean, string][] = [
+    [404, 'NotFound', isNotFound, 'API_REFUSED'],
+    [409, 'Conflict', isConflict, 'WRITE_CONFLICT'],
+    [409, 'AlreadyExists', isAlreadyExists, 'WRITE_CONFLICT'],
+    [422, 'Invalid', isInvalid, 'API_REFUSED'],
+    [410, 'Expired', isExpired, 'API_REFUSED'],
+  ]
+  it.each(kinds)('%i %s is told apart, and sent once', async (status, reason, is, code) => {
+    const { client, requests } = clientOver([answer(status, { code: status, reason })])
+    const error = await failure(client.patch(resourcePaths.pods, key, { type: 'json', body: [] }))
+    expect(error).toMatchObject({ code, status })
+    expect([isNotFound, isConflict, isAlreadyExists, isInvalid, isExpired].filter((one) => one === is && one(error))).toEqual([is])
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is understood when a proxy answers with HTML', async () => {
+    const html: WireResponse = { ...answer(403, {}), body: ['<html>', 'no</html>'] as unknown as WireResponse['body'] }
+    expect(await failure(clientOver([html]).client.get(resourcePaths.pods, key))).toMatchObject({ status: 403, reason: '' })
+  })
+})
+
+describe('what is tried again', () => {
+  const reset = new Error('fetch failed', { cause: new Error('read ECONNRESET') })
+  const throttled = answer(429, {}, { 'retry-after': '2' })
+  const read = (client: KubeClient) => client.get(resourcePaths.pods, key)
+  const write = (client: KubeClient) => client.delete(resourcePaths.pods, key)
+  const cases: Record<string, { send: typeof read; answers: readonly (WireResponse | Error)[]; sent: number; ends?: object }> = {
+    'a read after 500, 503 and a reset': { send: read, answers: [answer(500, {}), answer(503, {}), reset, answer(200, {})], sent: 4 },
+    'a read, four times at most': { send: read, answers: Array(9).fill(answer(503, {})), sent: 4, ends: { status: 503 } },
+    'a read after a reset, four times at most': { send: read, answers: Array(9).fill(reset), sent: 4, ends: { code: 'API_UNREACHABLE' } },
+    'no read after 404': { send: read, answers: [answer(404, {})], sent: 1, ends: { status: 404 } },
+    'a write after 429 with Retry-After': { send: write, answers: [throttled, answer(200, {})], sent: 2 },
+    'no write after 429 without Retry-After': { send: write, answers: [answer(429, {})], sent: 1, ends: { status: 429 } },
+    'no write after 500, even with Retry-After': {
+      send: write,
+      answers: [answer(500, {}, { 'retry-after': '1' })],
+      sent: 1,
+      ends: { status: 500 },
+    },
+    'no write after a reset: it may have happened': { send: write, answers: [reset], sent: 1, ends: { code: 'API_UNREACHABLE' } },
+    'nothing when the server asks to wait past the deadline': {
+      send: read,
+      answers: [answer(429, {}, { 'retry-after': '60' })],
+      sent: 1,
+      ends: { status: 429 },
+    },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { send, answers, sent, ends }) => {
+    const { client, requests, clock } = clientOver(answers)
+    const ending = send(client).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    await clock.advanceAsync(14_000)
+    const error = await ending
+    if (ends === undefined) expect(error).toBeUndefined()
+    else expect(error).toMatchObject(ends)
+    expect(requests).toHaveLength(sent)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('waits as long as Retry-After says, and up to a quarter longer', async () => {
+    const { client, requests, clock } = clientOver([throttled, answer(200, {})])
+    const ending = read(client)
+    await clock.advanceAsync(1_999)
+    expect(requests).toHaveLength(1)
+    await clock.advanceAsync(501)
+    expect(requests).toHaveLength(2)
+    await ending
+  })
+
+  it('names the cause when nobody answers', async () => {
+    const { client } = clientOver([reset])
+    const error = await failure(write(client))
+    expect(error).toHaveProperty('message', 'DELETE /api/v1/namespaces/default/pods/agent got no answer: read ECONNRESET')
+  })
+})
+
+describe('the end of patience', () => {
+  const silent: Exchange = () => new Promise(() => {})
+
+  it('comes after 15 s with API_DEADLINE, even when the transport does not listen', async () => {
+    const { client, clock } = clientWith(silent)
+    const ending = failure(client.get(resourcePaths.pods, key))
+    await clock.advanceAsync(15_000)
+    expect(await ending).toMatchObject({ code: 'API_DEADLINE', details: { deadlineMs: 15_000 } })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('comes in the middle of a body, too', async () => {
+    const { client, clock } = clientWith(async () => ({ ...answer(200, {}), body: endlessBody() }))
+    const ending = failure(client.get(resourcePaths.pods, key, { deadlineMs: 100 }))
+    await clock.advanceAsync(100)
+    expect(isAppError(await ending)).toBe(true)
+  })
+
+  it('aborts the exchange, so that it can let go of its connection', async () => {
+    let seen: AbortSignal | undefined
+    const { client, clock } = clientWith((_request, signal) => {
+      seen = signal
+      return new Promise(() => {})
+    })
+    const ending = failure(client.get(resourcePaths.pods, key))
+    await clock.advanceAsync(15_000)
+    await ending
+    expect(seen?.aborted).toBe(true)
+  })
+
+  it('is the reason of the caller when the caller aborts', async () => {
+    const abort = new AbortController()
+    const { client, clock } = clientWith(silent)
+    const ending = failure(client.list(resourcePaths.pods, { signal: abort.signal }))
+    abort.abort(new Error('shutting down'))
+    expect(await ending).toHaveProperty('message', 'shutting down')
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('comes before the request when the signal is aborted already', async () => {
+    const { client, requests } = clientOver([answer(200, {})])
+    expect(await failure(client.get(resourcePaths.pods, key, { signal: AbortSignal.abort(new Error('gone')) }))).toHaveProperty(
+      'message',
+      'gone',
+    )
+    expect(requests).toHaveLength(0)
+  })
+})
+
+describe('watch', () => {
+  const from = { resourceVersion: '5' }
+
+  it('asks for bookmarks and yields events however the text is cut', async () => {
+    const lines = `{"type":"ADDED","object":{"n":1}}\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n`
+    const { client, requests } = clientOver([{ ...answer(200, {}), body: [...lines] as unknown as WireResponse['body'] }])
+    expect(await collect(client, from)).toEqual([
+      { type: 'ADDED', object: { n: 1 } },
+      { type: 'BOOKMARK', resourceVersion: '8' },
+    ])
+    expect(requests[0]!.path).toBe('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=5')
+  })
+
+  it('throws an ERROR event with its status', async () => {
+    const line = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n`
+    const { client } = clientOver([{ ...answer(200, {}), body: [line] as unknown as WireResponse['body'] }])
+    expect(isExpired(await failure(collect(client, from)))).toBe(true)
+  })
+
+  it('throws when the stream ends within an event', async () => {
+    const { client } = clientOver([{ ...answer(200, {}), body: ['{"type":'] as unknown as WireResponse['body'] }])
+    expect(await failure(collect(client, from))).toMatchObject({ code: 'API_UNREACHABLE' })
+  })
+
+  it('counts a connection as dead that stays silent, bytes putting that off', async () => {
+    const bookmark = '{"type":"BOOKMARK","object":{}}\n'
+    const clock = new FakeClock()
+    const { client } = clientWith(async () => ({ ...answer(200, {}), body: endlessBody(clock, bookmark, 100) }), clock)
+    const ending = failure(collect(client, { ...from, idleTimeoutMs: 150 }))
+    let ended = false
+    void ending.then(() => (ended = true))
+    await clock.advanceAsync(249)
+    expect(ended).toBe(false)
+    await clock.advanceAsync(1)
+    expect(await ending).toMatchObject({ code: 'API_DEADLINE' })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('gives up when no status line comes', async () => {
+    const { client, clock } = clientWith(() => new Promise(() => {}))
+    const ending = failure(collect(client, from))
+    await clock.advanceAsync(15_000)
+    expect(await ending).toMatchObject({ code: 'API_DEADLINE' })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('closes the stream when the reader leaves', async () => {
+    let seen: AbortSignal | undefined
+    const { client } = clientWith(async (_request, signal) => {
+      seen = signal
+      return { ...answer(200, {}), body: ['{"type":"ADDED","object":{}}\n', 'x'] as unknown as WireResponse['body'] }
+    })
+    for await (const event of client.watch(resourcePaths.pods, from)) {
+      expect(event.type).toBe('ADDED')
+      break
+    }
+    expect(seen?.aborted).toBe(true)
+  })
+})
+
+function clientOver(answers: readonly (WireResponse | Error)[]) {
+  const requests: WireRequest[] = []
+  const left = [...answers]
+  const exchange: Exchange = async (request) => {
+    requests.push(request)
+    const next = left.shift()
+    if (next === undefined) throw new Error('no answer is left')
+    if (next instanceof Error) throw next
+    return next
+  }
+  return { ...clientWith(exchange), requests }
+}
+
+function clientWith(exchange: Exchange, clock = new FakeClock()) {
+  return { client: createKubeClient({ exchange, clock, userAgent: 'tranche-test/1', log: silentLogger }), clock }
+}
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  )
+}
+
+async function collect(client: KubeClient, options: Parameters<KubeClient['watch']>[1]): Promise<unknown[]> {
+  const events: unknown[] = []
+  for await (const event of client.watch(resourcePaths.pods, options)) events.push(event)
+  return events
+}
+
+/** Says `text` once, after `afterMs`, then nothing more, ever. */
+async function* endlessBody(clock?: FakeClock, text = '', afterMs = 0): AsyncGenerator<string> {
+  if (clock !== undefined) {
+    await new Promise<void>((resolve) => clock.setTimer(afterMs, resolve))
+    yield text
+  }
+  await new Promise(() => {})
+}
