@@ -1,9 +1,9 @@
 import type { Rollout } from '@tranche/api-schema'
-import { isOurs } from './workload.ts'
+import { isDaemonSetRef } from './workload.ts'
 
 /** What is allowed and yet may surprise; shown as warnings by admission and `lint`. Each is one sentence without full stop. */
 export function adviseRollout(rollout: Rollout): readonly string[] {
-  if (!isOurs(rollout)) return [notOurs(rollout)]
+  if (!isDaemonSetRef(rollout.spec.workloadRef)) return [notOurs(rollout)]
   return [...lastStepAdvice(rollout), ...ignoredAdvice(rollout)]
 }
 

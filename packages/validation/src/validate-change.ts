@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { Problem } from './problem.ts'
 import { STEPS_PATH } from './validate-steps.ts'
-import { isOurs, isSameWorkload } from './workload.ts'
+import { isDaemonSetRef, isSameWorkload } from './workload.ts'
 
 /** Phases in which a release is under way. */
 const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling']
@@ -13,7 +13,7 @@ const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling
  * @returns every problem; empty when no release is under way, or the Rollout is not ours
  */
 export function validateChange(before: Rollout, after: Rollout): readonly Problem[] {
-  if (!isOurs(before) || !busyPhases.includes(before.status?.phase)) return []
+  if (!isDaemonSetRef(before.spec.workloadRef) || !busyPhases.includes(before.status?.phase)) return []
   return [...workloadProblems(before, after), ...stepCountProblems(before, after)]
 }
 

@@ -3,7 +3,7 @@ import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import type { Problem } from './problem.ts'
 import { validateAnnotations } from './validate-annotations.ts'
 import { unsupportedTraffic, validateSteps } from './validate-steps.ts'
-import { isOurs } from './workload.ts'
+import { isDaemonSetRef } from './workload.ts'
 
 /** What is known of the cluster when a Rollout is checked. */
 export interface RolloutSurroundings {
@@ -17,7 +17,7 @@ export interface RolloutSurroundings {
  * @returns every problem, those of the spec first; empty when a release may start
  */
 export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundings = { desired: null }): readonly Problem[] {
-  if (!isOurs(rollout)) return []
+  if (!isDaemonSetRef(rollout.spec.workloadRef)) return []
   return [...validateSpec(rollout, surroundings), ...validateAnnotations(rollout)]
 }
 
@@ -27,7 +27,7 @@ export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundi
  * @returns every problem in `spec`; empty for a Rollout that is not ours
  */
 export function validateSpec(rollout: Rollout, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
-  if (!isOurs(rollout)) return []
+  if (!isDaemonSetRef(rollout.spec.workloadRef)) return []
   const { canary, blueGreen } = rollout.spec.strategy
   const workload = workloadProblems(rollout)
   if (blueGreen !== undefined) return [...workload, blueGreenProblem(blueGreen)]

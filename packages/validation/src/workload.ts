@@ -4,11 +4,10 @@ import type { Problem } from './problem.ts'
 type WorkloadRef = Rollout['spec']['workloadRef']
 
 /**
- * Whether we act on a Rollout: its workload is a DaemonSet of the group `apps`. Every other Rollout belongs to somebody
+ * Whether a workload is one that we release: a DaemonSet of the group `apps`. A Rollout of any other belongs to somebody
  * else and is neither written nor judged by us.
  */
-export function isOurs(rollout: Rollout): boolean {
-  const { apiVersion, kind } = rollout.spec.workloadRef
+export function isDaemonSetRef({ apiVersion, kind }: WorkloadRef): boolean {
   return kind === 'DaemonSet' && groupOf(apiVersion) === 'apps'
 }
 

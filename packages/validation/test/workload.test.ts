@@ -1,4 +1,4 @@
-import { isOurs, isSameWorkload, problemText, rivalsOf, validateBinding } from '@tranche/validation'
+import { isDaemonSetRef, isSameWorkload, problemText, rivalsOf, validateBinding } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { type Changes, rolloutWith } from './rollouts.ts'
 
@@ -14,7 +14,7 @@ describe('the same workload', () => {
   ])('%s', (_, apiVersion, kind, same) => {
     const ref = { apiVersion, kind, name: 'node-agent' }
     expect(isSameWorkload(ref, rollout.spec.workloadRef)).toBe(same)
-    expect(isOurs(rolloutWith({ spec: { workloadRef: ref } }))).toBe(same)
+    expect(isDaemonSetRef(ref)).toBe(same)
   })
 })
 
