@@ -1,0 +1,285 @@
+import { FakeClock } from '@tranche/clock'
+import { createLeaderElector, type LeaderElector } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+import { calmJourney, createLeaseServer, type Journey, type LeaseServer } from './lease-server.ts'
+import { recordingLogger, type LogLine } from './recording-logger.ts'
+
+describe('createLeaderElector', () => {
+  it('creates the Lease when there is none, and leads', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    expect(a.elector.isLeader()).toBe(true)
+    expect(a.calls).toEqual(['started'])
+    expect(bench.server.lease()?.spec).toEqual({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '2023-11-14T22:13:20.000000Z',
+      renewTime: '2023-11-14T22:13:20.000000Z',
+      leaseTransitions: 0,
+    })
+  })
+
+  it('renews every two seconds by one request, and keeps acquireTime and leaseTransitions', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(60_000)
+    expect(a.elector.isLeader()).toBe(true)
+    expect(a.calls).toEqual(['started'])
+    expect(bench.server.requests).toEqual(['read', 'create', ...Array.from({ length: 30 }, () => 'update')])
+    expect(bench.server.lease()?.spec).toMatchObject({
+      acquireTime: '2023-11-14T22:13:20.000000Z',
+      renewTime: '2023-11-14T22:14:20.000000Z',
+      leaseTransitions: 0,
+    })
+  })
+
+  it('lets one of two lead while it renews', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(120_000)
+    expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
+    expect(b.calls).toEqual([])
+  })
+
+  it('E2 stops leading ten seconds after the last renewal that succeeded was sent', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(4_000)
+    a.journey = { ...calmJourney, fate: 'requestLost' }
+    await bench.clock.advanceAsync(9_999)
+    expect(a.elector.isLeader()).toBe(true)
+    await bench.clock.advanceAsync(1)
+    expect(a.elector.isLeader()).toBe(false)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
+  })
+
+  it('E2 counts from the sending of a renewal, not from its answer', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    a.journey = { ...calmJourney, backMs: 3_000 }
+    await bench.clock.advanceAsync(5_000)
+    a.journey = { ...calmJourney, fate: 'hangs' }
+    await bench.clock.advanceAsync(6_999)
+    expect(a.elector.isLeader()).toBe(true)
+    await bench.clock.advanceAsync(1)
+    expect(a.elector.isLeader()).toBe(false)
+  })
+
+  it('E2 is no leader past the deadline even before a timer has fired', async () => {
+    const bench = newBench()
+    const frozen = new FakeClock()
+    const a = candidate({ ...bench, clock: frozen }, 'a')
+    a.elector.start()
+    await frozen.advanceAsync(0)
+    frozen.monotonicMs = () => 10_000
+    expect(a.elector.isLeader()).toBe(false)
+    expect(a.calls).toEqual(['started'])
+  })
+
+  it('E3 takes over from a leader that is gone, fifteen seconds after it saw the last change', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(2_000)
+    a.journey = { ...calmJourney, fate: 'requestLost' }
+    await bench.clock.advanceAsync(15_000)
+    expect(b.elector.isLeader()).toBe(false)
+    await bench.clock.advanceAsync(4_000)
+    expect(b.elector.isLeader()).toBe(true)
+    expect(bench.server.lease()?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
+  })
+
+  it('never compares wall clocks: a Lease that looks a year old is waited for all the same', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    bench.clock.stepWall(365 * 24 * 3_600_000)
+    const b = candidate(bench, 'b')
+    b.elector.start()
+    await bench.clock.advanceAsync(60_000)
+    expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
+  })
+
+  it('E1 renews visibly although the wall clock is set back by as much as has passed', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(0)
+    for (let seconds = 0; seconds < 60; seconds += 2) {
+      bench.clock.stepWall(-2_000)
+      await bench.clock.advanceAsync(2_000)
+    }
+    expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
+  })
+
+  it('stops leading as soon as it sees that another holds the Lease', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    const lease = bench.server.lease()!
+    await bench.server.connect(() => calmJourney).update({ ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } })
+    await bench.clock.advanceAsync(4_000)
+    expect(a.elector.isLeader()).toBe(false)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
+  })
+
+  it('stands again after it lost, but only once onStopped has resolved', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    let finishStopping = (): void => {}
+    a.onStopped = () => new Promise((resolve) => (finishStopping = resolve))
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    a.journey = { ...calmJourney, fate: 'requestLost' }
+    await bench.clock.advanceAsync(10_000)
+    a.journey = calmJourney
+    await bench.clock.advanceAsync(60_000)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
+    finishStopping()
+    await bench.clock.advanceAsync(2_000)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped', 'started'])
+  })
+
+  it('goes on when an answer to a renewal was lost', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    a.journey = { ...calmJourney, fate: 'answerLost' }
+    await bench.clock.advanceAsync(2_000)
+    a.journey = calmJourney
+    await bench.clock.advanceAsync(60_000)
+    expect(a.elector.isLeader()).toBe(true)
+    expect(a.calls).toEqual(['started'])
+  })
+
+  it('warns once while the API server does not answer', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.elector.start()
+    await bench.clock.advanceAsync(60_000)
+    expect(bench.lines.filter((line) => line.level === 'warn')).toHaveLength(1)
+  })
+
+  it('logs what its callbacks throw and goes on', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.onStopped = () => Promise.reject(new Error('could not stop'))
+    a.elector.start()
+    await bench.clock.advanceAsync(0)
+    await a.elector.stop()
+    expect(bench.lines.filter((line) => line.level === 'error').map((line) => line.message)).toEqual(['leadership callback failed'])
+  })
+
+  it('refuses a renew deadline that is not shorter than the lease', () => {
+    const bench = newBench()
+    expect(() => candidate(bench, 'a', { leaseDurationMs: 10_000, renewDeadlineMs: 10_000 })).toThrow('less than')
+  })
+})
+
+describe('stopping a candidate', () => {
+  it('E3 gives the Lease up, so that the next leads at its next attempt', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(2_000)
+    await a.elector.stop()
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
+    expect(bench.server.lease()?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 })
+    await bench.clock.advanceAsync(2_000)
+    expect(b.elector.isLeader()).toBe(true)
+    expect(bench.server.lease()?.spec?.leaseTransitions).toBe(1)
+  })
+
+  it('gives the Lease up only when onStopped has resolved', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    let finishStopping = (): void => {}
+    a.onStopped = () => new Promise((resolve) => (finishStopping = resolve))
+    a.elector.start()
+    await bench.clock.advanceAsync(2_000)
+    const stopped = a.elector.stop()
+    expect(a.elector.isLeader()).toBe(false)
+    await bench.clock.advanceAsync(1_000)
+    expect(bench.server.lease()?.spec?.holderIdentity).toBe('a')
+    finishStopping()
+    await stopped
+    expect(bench.server.lease()?.spec?.holderIdentity).toBe('')
+  })
+
+  it('leaves a Lease alone that another holds', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(2_000)
+    await b.elector.stop()
+    expect(bench.server.lease()?.spec?.holderIdentity).toBe('a')
+    expect(b.calls).toEqual([])
+  })
+
+  it('ends within the renew deadline when the API server hangs, and leaves no timer behind', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    a.journey = { ...calmJourney, fate: 'hangs' }
+    const stopped = a.elector.stop()
+    await bench.clock.advanceAsync(10_000)
+    await stopped
+    expect(bench.clock.pendingTimers).toBe(0)
+  })
+})
+
+interface Bench {
+  readonly clock: FakeClock
+  readonly server: LeaseServer
+  readonly lines: LogLine[]
+}
+
+interface Candidate {
+  readonly elector: LeaderElector
+  readonly calls: string[]
+  journey: Journey
+  onStopped: () => void | Promise<void>
+}
+
+function newBench(): Bench {
+  const clock = new FakeClock()
+  return { clock, server: createLeaseServer(clock), lines: [] }
+}
+
+function candidate(bench: Bench, identity: string, timings: { leaseDurationMs?: number; renewDeadlineMs?: number } = {}): Candidate {
+  const calls: string[] = []
+  const elector = createLeaderElector({
+    port: bench.server.connect(() => self.journey),
+    identity,
+    clock: bench.clock,
+    log: recordingLogger(bench.lines),
+    onStarted(signal) {
+      calls.push('started')
+      signal.addEventListener('abort', () => calls.push('aborted'))
+    },
+    onStopped() {
+      calls.push('stopped')
+      return self.onStopped()
+    },
+    ...timings,
+  })
+  const self: Candidate = { elector, calls, journey: calmJourney, onStopped: () => {} }
+  return self
+}

@@ -1,0 +1,85 @@
+import { sleep, type Clock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { Lease } from '@tranche/kube-types'
+import type { LeasePort, LeaseSpec } from '@tranche/reconcile'
+
+/** What happens to one request: how long it takes each way, and whether it or its answer is lost. */
+export interface Journey {
+  readonly thereMs: number
+  readonly backMs: number
+  readonly fate: 'answered' | 'requestLost' | 'answerLost' | 'hangs'
+}
+
+/** An API server with one Lease, as far as candidates see it. */
+export interface LeaseServer {
+  /** @param nextJourney asked once for each request */
+  connect(nextJourney: () => Journey): LeasePort
+  /** The Lease as it stands. */
+  lease(): Lease | null
+  /** Requests that arrived, reads included. */
+  readonly requests: readonly string[]
+}
+
+/** Requests go there and back without delay. */
+export const calmJourney: Journey = { thereMs: 0, backMs: 0, fate: 'answered' }
+
+/** @returns a server without a Lease. A write that changes nothing keeps the resourceVersion, as the real one does. */
+export function createLeaseServer(clock: Clock): LeaseServer {
+  let stored: Lease | null = null
+  let version = 0
+  const requests: string[] = []
+  const put = (spec: LeaseSpec): Lease => {
+    if (stored !== null && JSON.stringify(stored.spec) === JSON.stringify(spec)) return stored
+    stored = { metadata: { name: 'leader', namespace: 'tranche', uid: 'u-1', resourceVersion: String(++version) }, spec }
+    return stored
+  }
+  const create = (spec: LeaseSpec): Lease => {
+    requests.push('create')
+    if (stored !== null) throw new AppError('WRITE_CONFLICT', 'there is a Lease already')
+    return put(spec)
+  }
+  const update = (lease: Lease): Lease => {
+    requests.push('update')
+    if (stored?.metadata.resourceVersion !== lease.metadata.resourceVersion) throw new AppError('WRITE_CONFLICT', 'the Lease changed')
+    return put(lease.spec ?? {})
+  }
+  const read = (): Lease | null => {
+    requests.push('read')
+    return stored
+  }
+  return {
+    requests,
+    lease: () => stored,
+    connect: (nextJourney) => ({
+      read: () => travel(clock, nextJourney(), read),
+      create: (spec) => travel(clock, nextJourney(), () => create(spec)),
+      update: (lease) => travel(clock, nextJourney(), () => update(lease)),
+    }),
+  }
+}
+
+/** Ignores signals on purpose: a request that was aborted may still arrive. */
+async function travel<Answer>(clock: Clock, journey: Journey, serve: () => Answer): Promise<Answer> {
+  await wait(clock, journey.thereMs)
+  if (journey.fate === 'requestLost') throw new AppError('API_UNREACHABLE', 'connection refused')
+  const answer = settleLater(serve)
+  await wait(clock, journey.backMs)
+  if (journey.fate === 'answerLost') throw new AppError('API_UNREACHABLE', 'connection reset')
+  if (journey.fate === 'hangs') return new Promise<never>(() => {})
+  return answer()
+}
+
+function settleLater<Answer>(serve: () => Answer): () => Answer {
+  try {
+    const answer = serve()
+    return () => answer
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+async function wait(clock: Clock, ms: number): Promise<void> {
+  if (ms > 0) await sleep(clock, ms)
+}
