@@ -1,0 +1,76 @@
+import type { Condition, Taint } from '@tranche/kube-types'
+import { wholeSecond } from './pod-status.ts'
+
+/** What a new node may have beside what every node has. */
+export interface NodeOptions {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly taints?: readonly Taint[]
+}
+
+const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const
+
+/** @returns `node-001` and so on: as many digits as the last of `total` needs, three at least */
+export function nodeName(number: number, total: number): string {
+  return `node-${String(number).padStart(Math.max(3, String(total).length), '0')}`
+}
+
+/**
+ * A Node to create, ready from the start.
+ *
+ * @param number from 1; decides on zone and address
+ */
+export function buildNode(name: string, number: number, nowMs: number, { labels, taints }: NodeOptions = {}): unknown {
+  const standard = {
+    'kubernetes.io/arch': 'amd64',
+    'kubernetes.io/hostname': name,
+    'kubernetes.io/os': 'linux',
+    'topology.kubernetes.io/zone': ZONES[(number - 1) % ZONES.length],
+  }
+  const capacity = { cpu: '8', memory: '32Gi', pods: '110' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { ...standard, ...labels } },
+    spec: { ...(taints && { taints }) },
+    status: {
+      capacity,
+      allocatable: capacity,
+      addresses: [
+        { type: 'InternalIP', address: `10.${(number >> 16) & 63}.${(number >> 8) & 255}.${number & 255}` },
+        { type: 'Hostname', address: name },
+      ],
+      nodeInfo: {
+        kubeletVersion: 'v1.36.2',
+        osImage: 'Tranche simulator',
+        containerRuntimeVersion: 'sim://1',
+        architecture: 'amd64',
+        operatingSystem: 'linux',
+      },
+      conditions: nodeConditions(nowMs),
+    },
+  }
+}
+
+/** @returns the conditions of a healthy node */
+export function nodeConditions(nowMs: number): readonly Condition[] {
+  const atText = wholeSecond(nowMs)
+  const condition = (
+    type: string,
+    status: string,
+    reason: string,
+    message: string,
+  ): Condition & { readonly lastHeartbeatTime: string } => ({
+    type,
+    status,
+    reason,
+    message,
+    lastTransitionTime: atText,
+    lastHeartbeatTime: atText,
+  })
+  return [
+    condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+  ]
+}

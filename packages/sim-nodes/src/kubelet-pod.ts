@@ -1,0 +1,194 @@
+import type { Clock, Timer } from '@tranche/clock'
+import type { Condition, Pod } from '@tranche/kube-types'
+import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { delayMs, lifeCycleOf, lifeCycles, type Stage } from './life-cycles.ts'
+import { readPodSettings } from './pod-settings.ts'
+import { beginStop, enterStage, type PodMemory, podStatus, wholeSecond } from './pod-status.ts'
+
+/** One pod on one node, as its kubelet runs it. */
+export interface KubeletPod {
+  /** The API shows the pod like this now. Only a beginning deletion and an end of the containers from outside matter. */
+  observe(pod: Pod): void
+  /** The kubelet goes silent: nothing is written, and what falls due waits. */
+  freeze(): void
+  /** The kubelet is back: what fell due happens now, and the pod's status is written again. */
+  thaw(): void
+  /** The pod is gone. */
+  drop(): void
+}
+
+/** What a kubelet needs to run a pod. */
+export interface KubeletPodPorts {
+  /** Acts as the kubelet of the pod's node. */
+  readonly client: SimClient
+  readonly clock: Clock
+  /** Divides durations (> 0). */
+  readonly speed: number
+  readonly hostIP: string
+  readonly podIP: string
+  readonly onError: (error: unknown, key: string) => void
+}
+
+const RETRY_MS = 500
+
+interface PodShape {
+  readonly containers: readonly { readonly name: string; readonly image: string }[]
+  readonly hostNetwork?: boolean
+}
+
+/** Takes a pod that is bound to the kubelet's node through its life. Its timeline depends on nothing but the pod as first seen. */
+export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
+  const { client, clock, speed, onError } = ports
+  const shape = first.spec as unknown as PodShape
+  const settings = readPodSettings(first.metadata.annotations ?? {}, first.spec?.nodeName ?? '', shape.containers[0]?.image ?? '')
+  const stages: readonly Stage[] =
+    lifeCycles[
+      lifeCycleOf(
+        shape.containers.map(({ image }) => image),
+        settings.mayFail,
+      )
+    ]
+  let pod = first
+  let memory: PodMemory = { restarts: 0, startTime: nowText(), conditions: [] }
+  let stage: Stage = stages[0]!
+  let mode: 'living' | 'stopping' | 'ended' = 'living'
+  let frozen = false
+  let due: { readonly atMs: number; readonly act: () => void } | undefined
+  let timer: Timer | undefined
+
+  if (isEnded(first)) mode = 'ended'
+  else if (first.metadata.deletionTimestamp === undefined) enter(0)
+  observe(first)
+
+  function nowText(): string {
+    return wholeSecond(clock.nowMs())
+  }
+
+  /** Stages that follow without delay are entered together and shown as one. */
+  function enter(index: number): void {
+    let at = index
+    for (;;) {
+      stage = stages[at]!
+      memory = enterStage(memory, stage, nowText())
+      const next = stage.repeats ? at : at + 1
+      if (stages[next] === undefined) break
+      const waitMs = delayMs(stages[next].after, settings, memory.restarts) / speed
+      at = next
+      if (waitMs === 0) continue
+      schedule(waitMs, () => enter(next))
+      break
+    }
+    void write()
+  }
+
+  function observe(seen: Pod): void {
+    pod = seen
+    if (seen.metadata.deletionTimestamp !== undefined && mode !== 'stopping') beginStopping()
+    else if (mode === 'living' && isEnded(seen)) {
+      mode = 'ended'
+      cancel()
+    }
+  }
+
+  function beginStopping(): void {
+    const wasReady = mode === 'living' && memory.conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+    mode = 'stopping'
+    cancel()
+    if (frozen) return schedule(0, startStop)
+    startStop()
+
+    function startStop(): void {
+      const graceMs = (pod.metadata as { readonly deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 30
+      if (settings.termNotReady && wasReady) {
+        memory = beginStop(memory, nowText())
+        stage = { ...stage, ready: false }
+        void write()
+      }
+      schedule(Math.min(settings.stopMs / speed, graceMs * 1000), () => void remove())
+    }
+  }
+
+  async function remove(): Promise<void> {
+    const { name, namespace, uid } = pod.metadata
+    try {
+      await client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } })
+    } catch (error) {
+      if (isGone(error)) return
+      report(error)
+      schedule(RETRY_MS, () => void remove())
+    }
+  }
+
+  async function write(): Promise<void> {
+    const { name, namespace } = pod.metadata
+    const status = podStatus(memory, stage, {
+      ...ports,
+      podIP: shape.hostNetwork === true ? ports.hostIP : ports.podIP,
+      containers: shape.containers,
+    })
+    const conditions = withForeign(pod, memory.conditions)
+    const body = { metadata: { uid: pod.metadata.uid }, status: { ...status, conditions } }
+    const written = stage
+    try {
+      await client.patch(resources.pods, name, namespace, body, 'status')
+    } catch (error) {
+      if (isGone(error)) return
+      report(error)
+      clock.setTimer(RETRY_MS, () => {
+        // A later stage has been written since, or will be.
+        if (!frozen && written === stage && mode !== 'ended') void write()
+      })
+    }
+  }
+
+  function report(error: unknown): void {
+    onError(error, `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`)
+  }
+
+  function schedule(afterMs: number, act: () => void): void {
+    due = { atMs: clock.monotonicMs() + afterMs, act }
+    arm()
+  }
+
+  function arm(): void {
+    if (due === undefined || frozen) return
+    const { atMs, act } = due
+    timer = clock.setTimer(Math.max(0, atMs - clock.monotonicMs()), () => {
+      due = undefined
+      act()
+    })
+  }
+
+  function cancel(): void {
+    timer?.cancel()
+    due = undefined
+  }
+
+  return {
+    observe,
+    freeze() {
+      frozen = true
+      timer?.cancel()
+    },
+    thaw() {
+      frozen = false
+      if (mode === 'living') void write()
+      arm()
+    },
+    drop: cancel,
+  }
+}
+
+/** Gone, or replaced by another of its name: nothing more to do for this one. */
+function isGone(error: unknown): boolean {
+  return isStatus(error, 404) || isStatus(error, 409) || isStatus(error, 422)
+}
+
+function isEnded(pod: Pod): boolean {
+  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
+}
+
+/** Conditions of other writers stay as they are, in their order, before the kubelet's own. */
+function withForeign(pod: Pod, own: readonly Condition[]): readonly Condition[] {
+  return [...(pod.status?.conditions ?? []).filter(({ type }) => !own.some((one) => one.type === type)), ...own]
+}

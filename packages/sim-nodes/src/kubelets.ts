@@ -1,0 +1,164 @@
+import type { Clock } from '@tranche/clock'
+import type { Node, Pod } from '@tranche/kube-types'
+import { type Actor, type ApiObject, isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { nodeConditions } from './build-node.ts'
+import { type KubeletPod, runPod } from './kubelet-pod.ts'
+import { readyStatus } from './node-taints.ts'
+
+/** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
+export const DEAD_ANNOTATION = 'sim.tranche.dev/dead'
+
+/** All kubelets of the cluster: one for every Node object. */
+export interface Kubelets {
+  /** @returns whether the node exists and its kubelet is not silenced */
+  isAlive(nodeName: string): boolean
+  kill(nodeName: string): void
+  revive(nodeName: string): void
+  stop(): void
+}
+
+interface KubeletsOptions {
+  readonly clientFor: (actor: Actor) => SimClient
+  readonly clock: Clock
+  /** Divides durations (> 0). */
+  readonly speed: number
+  /** A kubelet has gone silent or come back. */
+  readonly onLifeChange: (nodeName: string, alive: boolean) => void
+  readonly onError: (error: unknown, actor: string, key: string) => void
+}
+
+interface Kubelet {
+  readonly client: SimClient
+  readonly hostIP: string
+  alive: boolean
+  /** The annotation as last seen. Only its changes count: the watch may still be behind a call of `kill`. */
+  dead: boolean
+  readonly pods: Map<string, KubeletPod>
+}
+
+/** Runs a kubelet for every node there is and will be. They watch as `kubelets` and write as `kubelet:<node>`. */
+export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }: KubeletsOptions): Kubelets {
+  const kubelets = new Map<string, Kubelet>()
+  /** Pods by uid, those included whose node has not been seen yet. */
+  const pods = new Map<string, Pod>()
+  let addresses = 0
+
+  const client = clientFor({ name: 'kubelets' })
+  const nodeWatch = client.watch(resources.nodes, {}, (event) => {
+    if (event.type === 'SYNCED') return
+    const node = event.object as unknown as Node
+    if (event.type === 'DELETED') removeKubelet(node.metadata.name)
+    else takeNode(node)
+  })
+  const podWatch = client.watch(resources.pods, {}, (event) => {
+    if (event.type === 'SYNCED') return
+    const pod = event.object as unknown as Pod
+    if (event.type === 'DELETED') dropPod(pod)
+    else takePod(pod)
+  })
+
+  function takeNode(node: Node): void {
+    const { name } = node.metadata
+    const known = kubelets.get(name)
+    const dead = node.metadata.annotations?.[DEAD_ANNOTATION] === 'true'
+    if (known !== undefined) return setDead(name, known, dead)
+    const alive = !dead
+    const actor = `kubelet:${name}`
+    const hostIP = addressOf(node) ?? nextAddress(192)
+    const kubelet: Kubelet = { client: clientFor({ name: actor }), hostIP, alive, dead, pods: new Map() }
+    kubelets.set(name, kubelet)
+    if (alive && readyStatus(node) !== 'True') void postReady(name, kubelet)
+    if (!alive) onLifeChange(name, false)
+    for (const pod of pods.values()) if (pod.spec?.nodeName === name) takePod(pod)
+  }
+
+  function setDead(name: string, kubelet: Kubelet, dead: boolean): void {
+    if (kubelet.dead === dead) return
+    kubelet.dead = dead
+    if (dead) kill(name)
+    else revive(name)
+  }
+
+  function takePod(pod: Pod): void {
+    const name = pod.spec?.nodeName
+    if (!name) return
+    const { uid } = pod.metadata
+    pods.set(uid, pod)
+    const kubelet = kubelets.get(name)
+    if (kubelet === undefined) return
+    const running = kubelet.pods.get(uid)
+    if (running !== undefined) return running.observe(pod)
+    // A silenced kubelet does not take new pods; it finds them when it is back.
+    if (!kubelet.alive) return
+    const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress(64), onError: errorOf(name) }
+    kubelet.pods.set(uid, runPod(ports, pod))
+  }
+
+  function dropPod(pod: Pod): void {
+    const { uid } = pod.metadata
+    pods.delete(uid)
+    const kubelet = kubelets.get(pod.spec?.nodeName ?? '')
+    kubelet?.pods.get(uid)?.drop()
+    kubelet?.pods.delete(uid)
+  }
+
+  function removeKubelet(name: string): void {
+    for (const pod of kubelets.get(name)?.pods.values() ?? []) pod.drop()
+    kubelets.delete(name)
+    onLifeChange(name, true)
+  }
+
+  function kill(name: string): void {
+    const kubelet = kubelets.get(name)
+    if (kubelet?.alive !== true) return
+    kubelet.alive = false
+    for (const pod of kubelet.pods.values()) pod.freeze()
+    onLifeChange(name, false)
+  }
+
+  function revive(name: string): void {
+    const kubelet = kubelets.get(name)
+    if (kubelet === undefined || kubelet.alive) return
+    kubelet.alive = true
+    for (const pod of kubelet.pods.values()) pod.thaw()
+    for (const pod of pods.values()) if (pod.spec?.nodeName === name) takePod(pod)
+    onLifeChange(name, true)
+    void postReady(name, kubelet)
+  }
+
+  async function postReady(name: string, kubelet: Kubelet): Promise<void> {
+    if (!kubelet.alive || kubelets.get(name) !== kubelet) return
+    const patch = (): Promise<ApiObject> =>
+      kubelet.client.patch(resources.nodes, name, undefined, { status: { conditions: nodeConditions(clock.nowMs()) } }, 'status')
+    await patch().catch((error: unknown) => {
+      if (isStatus(error, 404)) return
+      errorOf(name)(error, name)
+      clock.setTimer(1000, () => void postReady(name, kubelet))
+    })
+  }
+
+  function errorOf(name: string): (error: unknown, key: string) => void {
+    return (error, key) => onError(error, `kubelet:${name}`, key)
+  }
+
+  function nextAddress(second: number): string {
+    const number = ++addresses
+    return `10.${second + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}`
+  }
+
+  return {
+    isAlive: (nodeName) => kubelets.get(nodeName)?.alive === true,
+    kill,
+    revive,
+    stop() {
+      nodeWatch.stop()
+      podWatch.stop()
+      for (const kubelet of kubelets.values()) for (const pod of kubelet.pods.values()) pod.freeze()
+    },
+  }
+}
+
+function addressOf(node: Node): string | undefined {
+  const { addresses } = (node.status ?? {}) as { readonly addresses?: readonly { readonly type: string; readonly address: string }[] }
+  return addresses?.find(({ type }) => type === 'InternalIP')?.address
+}

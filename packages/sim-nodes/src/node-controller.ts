@@ -1,0 +1,119 @@
+import type { Clock, Timer } from '@tranche/clock'
+import type { Condition, Node, Pod } from '@tranche/kube-types'
+import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { planTaints, readyStatus } from './node-taints.ts'
+import { wholeSecond } from './pod-status.ts'
+
+/** Turns the silence of kubelets into conditions and taints. */
+export interface NodeController {
+  /** A kubelet has gone silent, come back or gone for good. */
+  lifeChanged(nodeName: string, alive: boolean): void
+  stop(): void
+}
+
+interface NodeControllerOptions {
+  /** Acts as `node-controller`. */
+  readonly client: SimClient
+  readonly clock: Clock
+  readonly onError: (error: unknown, key: string) => void
+}
+
+/** How long a kubelet may be silent before its node counts as unreachable. Not divided by `speed`. */
+const GRACE_MS = 40_000
+const RETRY_MS = 1000
+
+/**
+ * Runs the controller of nodes: 40 s after a kubelet's last word the node is `Ready=Unknown` and its pods are not ready;
+ * conditions and cordons become taints, and cease to be.
+ */
+export function startNodeController({ client, clock, onError }: NodeControllerOptions): NodeController {
+  const nodes = new Map<string, Node>()
+  const silent = new Map<string, Timer>()
+  const watching = client.watch(resources.nodes, {}, (event) => {
+    if (event.type === 'SYNCED') return
+    const node = event.object as unknown as Node
+    if (event.type === 'DELETED') nodes.delete(node.metadata.name)
+    else {
+      nodes.set(node.metadata.name, node)
+      void setTaints(node)
+    }
+  })
+
+  async function setTaints(node: Node): Promise<void> {
+    const taints = planTaints(node)
+    if (taints === undefined) return
+    const { name, resourceVersion } = node.metadata
+    try {
+      await client.patch(resources.nodes, name, undefined, { metadata: { resourceVersion }, spec: { taints } })
+    } catch (error) {
+      // After a conflict the watch brings the node as it is now.
+      if (isStatus(error, 404) || isStatus(error, 409)) return
+      later(error, name, () => {
+        const current = nodes.get(name)
+        if (current !== undefined) void setTaints(current)
+      })
+    }
+  }
+
+  async function markUnknown(name: string): Promise<void> {
+    const node = nodes.get(name)
+    if (node === undefined || !silent.has(name)) return
+    try {
+      if (readyStatus(node) !== 'Unknown') await patchReady(node)
+      await markPodsNotReady(name)
+    } catch (error) {
+      if (isStatus(error, 404)) return
+      later(error, name, () => void markUnknown(name))
+    }
+  }
+
+  async function patchReady(node: Node): Promise<void> {
+    const unknown = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
+    const lastTransitionTime = wholeSecond(clock.nowMs())
+    const conditions = (node.status?.conditions ?? []).map((condition) => ({ ...condition, ...unknown, lastTransitionTime }))
+    await client.patch(resources.nodes, node.metadata.name, undefined, { status: { conditions } }, 'status')
+  }
+
+  async function markPodsNotReady(name: string): Promise<void> {
+    const { items } = await client.list(resources.pods, { fieldSelector: `spec.nodeName=${name}` })
+    for (const pod of items as unknown as readonly Pod[]) {
+      const conditions = notReady(pod, wholeSecond(clock.nowMs()))
+      if (conditions === undefined) continue
+      await client
+        .patch(resources.pods, pod.metadata.name, pod.metadata.namespace, { status: { conditions } }, 'status')
+        .catch((error: unknown) => {
+          if (!isStatus(error, 404)) throw error
+        })
+    }
+  }
+
+  function later(error: unknown, name: string, again: () => void): void {
+    onError(error, name)
+    clock.setTimer(RETRY_MS, again)
+  }
+
+  return {
+    lifeChanged(nodeName, alive) {
+      silent.get(nodeName)?.cancel()
+      silent.delete(nodeName)
+      if (!alive)
+        silent.set(
+          nodeName,
+          clock.setTimer(GRACE_MS, () => void markUnknown(nodeName)),
+        )
+    },
+    stop() {
+      watching.stop()
+      for (const timer of silent.values()) timer.cancel()
+    },
+  }
+}
+
+/** @returns the pod's conditions with Ready False; undefined when it is not ready anyway */
+function notReady(pod: Pod, nowText: string): readonly Condition[] | undefined {
+  const conditions = pod.status?.conditions ?? []
+  if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return undefined
+  return conditions.map((condition) =>
+    condition.type === 'Ready' ? { ...condition, status: 'False', reason: 'NodeNotReady', lastTransitionTime: nowText } : condition,
+  )
+}
