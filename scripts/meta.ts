@@ -1,7 +1,7 @@
 /**
  * Writes every package.json of the workspace from one table, so that they stay alike.
  * `node scripts/meta.ts` writes, `node scripts/meta.ts --check` exits 1 where a file differs.
- * Dependencies stay in the package.json itself; everything else comes from here.
+ * Dependencies, commands and scripts stay in the package.json itself; everything else comes from here.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { descriptions } from './packages.ts'
@@ -26,7 +26,7 @@ function align(folder: string): void {
   if (description === undefined) return void problems.push(`${folder}: has no description in scripts/packages.ts`)
   const file = `${folder}/package.json`
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
-  const { dependencies, devDependencies, bin } = JSON.parse(before) as Record<string, Record<string, string> | undefined>
+  const { dependencies, devDependencies, bin, scripts } = JSON.parse(before) as Record<string, Record<string, string> | undefined>
   const after = `${JSON.stringify(
     {
       name: `@tranche/${folder.split('/')[1]}`,
@@ -37,6 +37,7 @@ function align(folder: string): void {
       type: 'module',
       exports: './src/index.ts',
       ...(bin && { bin }),
+      ...(scripts && { scripts }),
       ...(dependencies && { dependencies: sorted(dependencies) }),
       ...(devDependencies && { devDependencies: sorted(devDependencies) }),
     },

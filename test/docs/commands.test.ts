@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readPages, shellLinesOf, type ShellLine } from './pages.ts'
 
-const { scripts, packageManager } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string>; packageManager: string }
+const { scripts, packageManager } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  scripts: Record<string, string>
+  packageManager: string
+}
 const commands = readPages()
   .flatMap(shellLinesOf)
   .filter(({ command }) => command !== '')
@@ -61,7 +64,9 @@ function faultsOf(line: ShellLine, args: readonly string[]): readonly string[] {
   const help = helpOf(subcommand)
   if (help === null) return [`${line.where}: tranche has no subcommand ${subcommand}`]
   const flags = args.filter((word) => word.startsWith('-') && word !== '-').map((word) => word.split('=')[0] ?? '')
-  return flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}\\b`, 'm').test(help)).map((flag) => `${line.where}: tranche ${subcommand} has no ${flag}`)
+  return flags
+    .filter((flag) => !new RegExp(`(^|[ ,])${flag}\\b`, 'm').test(help))
+    .map((flag) => `${line.where}: tranche ${subcommand} has no ${flag}`)
 }
 
 const helpTexts = new Map<string, string | null>()

@@ -46,6 +46,8 @@ export function shellLinesOf(page: Page): readonly ShellLine[] {
   return [...page.text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((block) => {
     const first = page.text.slice(0, block.index).split('\n').length + 1
     const body = (block[1] ?? '').replace(/\\\n/g, (joined) => ' '.repeat(joined.length))
-    return body.split('\n').map((line, index) => ({ where: `${page.path}:${first + index}`, command: line.replace(/(^|\s)#.*$/, '').trim() }))
+    return body
+      .split('\n')
+      .map((line, index) => ({ where: `${page.path}:${first + index}`, command: line.replace(/(^|\s)#.*$/, '').trim() }))
   })
 }
