@@ -1,4 +1,5 @@
 import type { Clock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { Exchange, WireRequest } from '@tranche/wire'
@@ -137,26 +138,28 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   const fieldManager = options.userAgent.split('/', 1)[0]
 
   return {
-    get: async (resource, key, callOptions) => JSON.parse(await send('GET', objectPath(resource, key), callOptions)),
+    get: (resource, key, callOptions) => sendJson('GET', objectPath(resource, key), callOptions),
     list: (resource, listOptions = {}) =>
-      readList((query) => send('GET', withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
-    create: async (resource, object, writeOptions) =>
-      JSON.parse(
-        await send('POST', writePath(collectionPath(resource, object.metadata.namespace), writeOptions), writeOptions, json(object)),
-      ),
-    update: async (resource, object, writeOptions) => {
+      readList((query) => sendJson('GET', withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
+    create: (resource, object, writeOptions) =>
+      sendJson('POST', writePath(collectionPath(resource, object.metadata.namespace), writeOptions), writeOptions, json(object)),
+    update(resource, object, writeOptions) {
       const path = objectPath(resource, keyOfWritable(object), writeOptions?.subresource)
-      return JSON.parse(await send('PUT', writePath(path, writeOptions), writeOptions, json(object)))
+      return sendJson('PUT', writePath(path, writeOptions), writeOptions, json(object))
     },
-    patch: async (resource, key, patch, writeOptions) => {
+    patch(resource, key, patch, writeOptions) {
       const path = writePath(objectPath(resource, key, writeOptions?.subresource), writeOptions)
-      return JSON.parse(await send('PATCH', path, writeOptions, { contentType: patchContentTypes[patch.type], value: patch.body }))
+      return sendJson('PATCH', path, writeOptions, { contentType: patchContentTypes[patch.type], value: patch.body })
     },
     delete: async (resource, key, deleteOptions = {}) => {
       await send('DELETE', objectPath(resource, key), deleteOptions, json(deleteBody(deleteOptions)))
     },
     watch: (resource, watchOptions) => openWatch(watchPorts, watchRequest(resource, watchOptions), watchLimits(watchOptions)),
     text: (path, callOptions) => send('GET', path, callOptions),
+  }
+
+  async function sendJson<T>(method: string, path: string, limits: CallOptions | undefined, body?: Body): Promise<T> {
+    return parseAnswer(await send(method, path, limits, body), `${method} ${path}`)
   }
 
   function send(method: string, path: string, limits: CallOptions | undefined, body?: Body): Promise<string> {
@@ -176,6 +179,15 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   function writePath(path: string, writeOptions: WriteOptions | undefined): string {
     return withQuery(path, { fieldManager: writeOptions?.fieldManager ?? fieldManager })
+  }
+}
+
+/** What the server sent is taken to have the type that the caller names. */
+function parseAnswer<T>(text: string, attempt: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new AppError('API_REFUSED', `${attempt} was answered with something that is not JSON`, { details: { attempt }, cause: error })
   }
 }
 

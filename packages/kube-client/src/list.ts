@@ -6,7 +6,8 @@ import type { Query } from './resource-path.ts'
 /** Objects asked for at a time. */
 const CHUNK = 500
 
-interface Page {
+/** One answer to a list request. @see meta/v1 List */
+export interface ListPage {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   readonly items?: readonly KubeObject[] | null
 }
@@ -15,9 +16,9 @@ interface Page {
  * Reads a whole list chunk by chunk. When the server has forgotten the moment of the first chunk meanwhile, the list is
  * read anew in one piece, so that it always shows one moment.
  *
- * @param readPage sends one GET with these parameters and returns the body
+ * @param readPage sends one GET with these parameters and returns its answer
  */
-export async function readList<T>(readPage: (query: Query) => Promise<string>, options: ListOptions<T>): Promise<KubeList<T>> {
+export async function readList<T>(readPage: (query: Query) => Promise<ListPage>, options: ListOptions<T>): Promise<KubeList<T>> {
   try {
     return await readChunks(readPage, options, CHUNK)
   } catch (error) {
@@ -27,7 +28,7 @@ export async function readList<T>(readPage: (query: Query) => Promise<string>, o
 }
 
 async function readChunks<T>(
-  readPage: (query: Query) => Promise<string>,
+  readPage: (query: Query) => Promise<ListPage>,
   options: ListOptions<T>,
   limit: number | undefined,
 ): Promise<KubeList<T>> {
@@ -35,7 +36,7 @@ async function readChunks<T>(
   const transform = options.transform ?? ((object: KubeObject) => object as T)
   const items: T[] = []
   for (let next: string | undefined; ; ) {
-    const page = JSON.parse(await readPage({ labelSelector, fieldSelector, limit, continue: next })) as Page
+    const page = await readPage({ labelSelector, fieldSelector, limit, continue: next })
     for (const object of page.items ?? []) {
       const kept = transform(object)
       if (kept !== null) items.push(kept)

@@ -202,7 +202,12 @@ class FakeWatch implements AsyncIterable<string> {
 
 /** @returns a whole answer with a JSON body */
 export function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): WireResponse {
-  return { status, headers, body: oneChunk(JSON.stringify(body)) }
+  return { status, headers, body: pieces([JSON.stringify(body)]) }
+}
+
+/** @returns an answer whose body comes in these pieces */
+export function answerPieces(status: number, texts: readonly string[]): WireResponse {
+  return { status, headers: {}, body: pieces(texts) }
 }
 
 function statusAnswer(code: number, retryAfter?: string): WireResponse {
@@ -213,6 +218,6 @@ function statusBody(code: number): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason: `Reason${code}`, message: `because ${code}` }
 }
 
-async function* oneChunk(text: string): AsyncGenerator<string, void, undefined> {
-  yield text
+async function* pieces(texts: readonly string[]): AsyncGenerator<string, void, undefined> {
+  yield* texts
 }

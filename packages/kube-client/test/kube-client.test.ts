@@ -15,7 +15,7 @@ import {
 import { silentLogger } from '@tranche/log'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { describe, expect, it } from 'vitest'
-import { answer } from './fake-api-server.ts'
+import { answer, answerPieces } from './fake-api-server.ts'
 
 const key = { namespace: 'default', name: 'agent' }
 const pod = { metadata: { namespace: 'default', name: 'agent', resourceVersion: '7' } }
@@ -149,9 +149,14 @@ describe('an answer that is an error', () => {
   })
 
   it('is understood when a proxy answers with HTML', async () => {
-    const html: WireResponse = { ...answer(403, {}), body: ['<html>', 'no</html>'] as unknown as WireResponse['body'] }
+    const html = answerPieces(403, ['<html>', 'no</html>'])
     expect(await failure(clientOver([html]).client.get(resourcePaths.pods, key))).toMatchObject({ status: 403, reason: '' })
   })
+})
+
+it('an answer that is not JSON becomes an error, not a value', async () => {
+  const { client } = clientOver([answerPieces(200, ['<html>'])])
+  expect(await failure(client.get(resourcePaths.pods, key))).toMatchObject({ code: 'API_REFUSED' })
 })
 
 describe('what is tried again', () => {
@@ -265,7 +270,7 @@ describe('watch', () => {
 
   it('asks for bookmarks and yields events however the text is cut', async () => {
     const lines = `{"type":"ADDED","object":{"n":1}}\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n`
-    const { client, requests } = clientOver([{ ...answer(200, {}), body: [...lines] as unknown as WireResponse['body'] }])
+    const { client, requests } = clientOver([answerPieces(200, Array.from(lines))])
     expect(await collect(client, from)).toEqual([
       { type: 'ADDED', object: { n: 1 } },
       { type: 'BOOKMARK', resourceVersion: '8' },
@@ -275,12 +280,12 @@ describe('watch', () => {
 
   it('throws an ERROR event with its status', async () => {
     const line = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n`
-    const { client } = clientOver([{ ...answer(200, {}), body: [line] as unknown as WireResponse['body'] }])
+    const { client } = clientOver([answerPieces(200, [line])])
     expect(isExpired(await failure(collect(client, from)))).toBe(true)
   })
 
   it('throws when the stream ends within an event', async () => {
-    const { client } = clientOver([{ ...answer(200, {}), body: ['{"type":'] as unknown as WireResponse['body'] }])
+    const { client } = clientOver([answerPieces(200, ['{"type":'])])
     expect(await failure(collect(client, from))).toMatchObject({ code: 'API_UNREACHABLE' })
   })
 
@@ -310,7 +315,7 @@ describe('watch', () => {
     let seen: AbortSignal | undefined
     const { client } = clientWith(async (_request, signal) => {
       seen = signal
-      return { ...answer(200, {}), body: ['{"type":"ADDED","object":{}}\n', 'x'] as unknown as WireResponse['body'] }
+      return answerPieces(200, ['{"type":"ADDED","object":{}}\n', 'x'])
     })
     for await (const event of client.watch(resourcePaths.pods, from)) {
       expect(event.type).toBe('ADDED')
