@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as schema from '../../packages/api-schema/src/index.ts'
+import * as keys from '../../packages/kube-types/src/index.ts'
+
+const phases = readFileSync('docs/release-phases.md', 'utf8')
+const architecture = readFileSync('docs/architecture.md', 'utf8')
+
+describe('docs/release-phases.md names every', () => {
+  it.each([
+    ['phase of a Rollout', schema.rolloutPhases],
+    ['reason of Progressing', schema.progressingReasons],
+    ['step state', schema.stepStates],
+    ['phase of a BatchRelease but the empty one', schema.batchReleasePhases.filter((phase) => phase !== 'Initial')],
+    ['batch state', schema.batchStates],
+    ['state of the record', schema.flightStates],
+    ['condition type', schema.rolloutConditionTypes],
+    ['reason of Stalled', schema.stalledReasons],
+    ['reason of Terminating', schema.terminatingReasons],
+  ] as const)('%s', (_kind, words) => {
+    expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(phases))).toEqual([])
+  })
+
+  it('reason of Stalled that there is, and no other', () => {
+    const table = phases.slice(phases.indexOf('| reason of Stalled |'))
+    const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])
+    expect(listed).toEqual(schema.stalledReasons)
+  })
+})
+
+describe('docs/architecture.md names every', () => {
+  it.each([
+    ...Object.values(keys.daemonSetAnnotations),
+    ...Object.values(keys.rolloutAnnotations),
+    keys.WORKLOAD_TYPE_LABEL,
+    keys.ROLLOUT_ID_LABEL,
+    keys.ROLLOUT_BATCH_ID_LABEL,
+    keys.TOUCHED_ANNOTATION,
+    keys.REVISION_HASH_LABEL,
+  ])('key: %s', (key) => {
+    expect(architecture).toMatch(new RegExp(`^\\| (label |annotation )?\`${RegExp.escape(key)}\` \\|`, 'm'))
+  })
+})
