@@ -1,4 +1,11 @@
-import { controllerOf, type ContainerStatus, type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import {
+  controllerOf,
+  type ContainerStatus,
+  type Pod,
+  REVISION_HASH_LABEL,
+  ROLLOUT_BATCH_ID_LABEL,
+  ROLLOUT_ID_LABEL,
+} from '@tranche/kube-types'
 
 /** What we keep of a pod that a DaemonSet owns. */
 export interface FleetPod {

@@ -2,3 +2,19 @@ export { type Candidate, firstCandidates, type Revisions } from './pass/candidat
 export { isOld, type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
+export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/batch-progress.ts'
+export type {
+  BatchReleasePlan,
+  BatchReleaseStatusPatch,
+  DaemonSetPatchReason,
+  PodLabels,
+  RecordWriteReason,
+} from './release/batch-release-plan.ts'
+export { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './release/daemon-set-patch.ts'
+export { type Discovery, discoverRevisions, type DiscoveryView } from './release/discover-revisions.ts'
+export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
+export type { ReleaseView, StrategyScope } from './release/release-view.ts'
+export { controlledBy, resolveLimit, type Wanted, wantedAllowance } from './release/wanted-allowance.ts'
+export { FINAL_SETTLE_SECONDS, releaseSpecFor } from './rollout/release-spec.ts'
+export { planRollout, type RolloutPlan } from './rollout/plan-rollout.ts'
+export type { RolloutView } from './rollout/rollout-view.ts'

@@ -176,7 +176,8 @@ function permitChange(scene: Scene): PermitChange | null {
   const append = permitsToAppend(scene, scene.permits.length - remove.length)
 
   const runsLow = append.length > 0 && standing.length <= LOW_WATER
-  const settles = settled.length === scene.permits.length || settled.length >= SETTLED_HIGH_WATER || settled.some((flown) => isOldAgain(scene, flown))
+  const settles =
+    settled.length === scene.permits.length || settled.length >= SETTLED_HIGH_WATER || settled.some((flown) => isOldAgain(scene, flown))
   if (!runsLow && dead.length === 0 && left.length === 0 && !(settled.length > 0 && settles)) return null
   return { remove: remove.map(({ permit }) => permit), append: append.map(({ permit }) => permit), restsOn: restsOn(scene, remove, append) }
 }

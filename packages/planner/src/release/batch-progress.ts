@@ -1,0 +1,93 @@
+import type { BatchState, ReleasePlan } from '@tranche/api-schema'
+import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
+import { scaleIntOrPercent } from '@tranche/kube-types'
+
+/** Where one batch stands, counted over the desired nodes. */
+export interface BatchProgress {
+  readonly desired: number
+  /** Cumulative nodes that the batch should have on the revision (clamped to the desired ones). */
+  readonly size: number
+  /** Nodes to keep on the old revision: desired − size. */
+  readonly partition: number
+  /** The size less the nodes that cannot be taken: min(size, desired − skipped). */
+  readonly effectiveSize: number
+  /** Nodes with a standing pod of the revision and none of another. */
+  readonly updated: number
+  readonly updatedReady: number
+  readonly updatedAvailable: number
+  /** NotReady nodes that still run an old pod: passed over, done when they are back. */
+  readonly skipped: readonly string[]
+  /** Desired nodes that run an old pod, skipped ones too. */
+  readonly old: readonly string[]
+  /** Updated nodes that are not available, with their pods. */
+  readonly unwell: readonly { readonly node: string; readonly pod: FleetPod }[]
+  /** Nodes without any standing pod: between two pods. */
+  readonly between: readonly string[]
+  readonly state: BatchState
+}
+
+/** What the count rests on. */
+export interface BatchQuestion {
+  readonly fleet: FleetView
+  readonly revision: string
+  readonly plan: ReleasePlan
+  /** Batch from 0; null for all nodes. */
+  readonly batch: number | null
+  readonly minReadyMs: number
+  readonly monotonicMs: number
+}
+
+/** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
+export function batchProgress(question: BatchQuestion): BatchProgress {
+  const nodes = question.fleet.nodes.filter((node) => node.desired)
+  const old = nodes.filter((node) => node.pods.some((pod) => !pod.terminating && pod.hash !== question.revision))
+  const skipped = old.filter((node) => !node.ready)
+  const updated = nodes.flatMap((node) => updatedPod(node, question.revision))
+  const available = updated.filter(({ pod }) => isAvailable(pod, question.minReadyMs, question.monotonicMs))
+  const size = batchSize(question.plan, question.batch, nodes.length)
+  const effectiveSize = Math.min(size, nodes.length - skipped.length)
+  const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
+  const onTheWay = updated.length + between.length
+  return {
+    desired: nodes.length,
+    size,
+    partition: nodes.length - size,
+    effectiveSize,
+    updated: updated.length,
+    updatedReady: updated.filter(({ pod }) => pod.ready).length,
+    updatedAvailable: available.length,
+    skipped: skipped.map(({ name }) => name),
+    old: old.map(({ name }) => name),
+    unwell: updated.filter((entry) => !available.includes(entry)),
+    between: between.map(({ name }) => name),
+    state: stateOf(onTheWay, available.length, effectiveSize, tolerated(question.plan, effectiveSize)),
+  }
+}
+
+/**
+ * Cumulative nodes after the batch: rounded up, clamped to the desired nodes; all of them without a batch. A batch
+ * outside the plan is none: reading a missing one as "everything" would release to every node.
+ */
+export function batchSize(plan: ReleasePlan, batch: number | null, desired: number): number {
+  if (batch === null) return desired
+  const size = plan.batches?.[batch]?.canaryReplicas
+  return size === undefined ? 0 : Math.min(scaleIntOrPercent(size, desired) ?? 0, desired)
+}
+
+/** A percent failureThreshold is ⌈% × effective size⌉; at most the effective size less one is ever tolerated. */
+function tolerated(plan: ReleasePlan, effectiveSize: number): number {
+  const threshold = plan.failureThreshold === undefined ? 0 : (scaleIntOrPercent(plan.failureThreshold, effectiveSize) ?? 0)
+  return Math.max(0, Math.min(threshold, effectiveSize - 1))
+}
+
+/** Tolerance is for nodes that were updated and are not well, never for nodes that nobody touched. */
+function stateOf(onTheWay: number, available: number, effectiveSize: number, toleratedNodes: number): BatchState {
+  if (onTheWay < effectiveSize) return 'Upgrading'
+  return available >= effectiveSize - toleratedNodes ? 'Ready' : 'Verifying'
+}
+
+function updatedPod(node: NodeView, revision: string): { node: string; pod: FleetPod }[] {
+  const standing = node.pods.filter((pod) => !pod.terminating)
+  const pod = standing[0]
+  return pod !== undefined && standing.every((other) => other.hash === revision) ? [{ node: node.name, pod }] : []
+}

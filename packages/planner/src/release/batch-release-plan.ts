@@ -1,0 +1,37 @@
+import type { BatchReleaseStatus, FlightRecord, Permit } from '@tranche/api-schema'
+import type { Allowance, PatchOperation } from '@tranche/flight'
+
+/** The one thing a pass over a BatchRelease should do. Each kind is one write, or a set of writes that stand alone. */
+export type BatchReleasePlan =
+  | { readonly kind: 'setFinalizer'; readonly present: boolean }
+  | { readonly kind: 'patchDaemonSet'; readonly why: DaemonSetPatchReason; readonly patch: readonly PatchOperation[] }
+  /** The first record; its watermark is the highest version of a live list of the DaemonSet's pods (F2). */
+  | { readonly kind: 'createRecord'; readonly allowance: Allowance }
+  /** One write of the record. `confirm`: read the release and the DaemonSet live, decide again, and write only if it is the same (F9). */
+  | { readonly kind: 'writeRecord'; readonly why: RecordWriteReason; readonly record: FlightRecord; readonly confirm: boolean }
+  /**
+   * Touch the pods of these permits, then one write that takes those that stand out of the record (F8, F10). When
+   * every pod answered clearly, a voiding record becomes stopped and `then` (a lower limit) is written with it.
+   */
+  | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly then: Allowance | null }
+  /** Touch every old pod, so that no delete of a lost record can be accepted (F11); then go on with `next`. */
+  | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
+  | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[] }
+  | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
+  | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
+
+/** Why a DaemonSet is patched. */
+export type DaemonSetPatchReason = 'takeOver' | 'announce' | 'pause' | 'resume' | 'restore' | 'release'
+/** Why a record is written. */
+export type RecordWriteReason = 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
+
+/** Release labels for one pod. */
+export interface PodLabels {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Everything of a BatchRelease's status but the record, which executors write too. A member that is null is removed. */
+export type BatchReleaseStatusPatch = { readonly [Field in keyof Omit<BatchReleaseStatus, 'flight'>]?: BatchReleaseStatus[Field] | null }

@@ -1,0 +1,82 @@
+import type { PatchOperation } from '@tranche/flight'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_DAEMONSET, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+
+/** What we change of a DaemonSet in one write. Nothing else of the user's object is ever ours (G11). */
+export interface DaemonSetChange {
+  /** Annotation key → value, or null to remove it. */
+  readonly annotations?: Readonly<Record<string, string | null>>
+  readonly workloadTypeLabel?: 'set' | 'remove'
+  /** New `updateStrategy.type`. */
+  readonly strategy?: string
+}
+
+/**
+ * The change as a JSON Patch that tests the uid and the resourceVersion that were read, so that it can never undo what
+ * somebody wrote in between; null when everything is as wanted.
+ */
+export function daemonSetPatch(daemonSet: DaemonSet, change: DaemonSetChange): readonly PatchOperation[] | null {
+  const operations = [
+    ...annotationOperations(daemonSet, change),
+    ...labelOperations(daemonSet, change),
+    ...strategyOperations(daemonSet, change),
+  ]
+  if (operations.length === 0) return null
+  const { uid, resourceVersion } = daemonSet.metadata
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    ...operations,
+  ]
+}
+
+/** Makes the strategy `OnDelete` and remembers the type it had: once, never overwritten (G11). */
+export function takeOverStrategy(daemonSet: DaemonSet): DaemonSetChange {
+  const type = strategyOf(daemonSet)
+  const remembered = daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
+  return {
+    annotations: remembered === undefined ? { [daemonSetAnnotations.originalUpdateStrategy]: type } : {},
+    ...(type !== 'OnDelete' && { strategy: 'OnDelete' }),
+  }
+}
+
+/** @returns `spec.updateStrategy.type`, with the API's default */
+export function strategyOf(daemonSet: DaemonSet): string {
+  return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'
+}
+
+function annotationOperations(daemonSet: DaemonSet, { annotations = {} }: DaemonSetChange): PatchOperation[] {
+  const present = daemonSet.metadata.annotations
+  const changes = Object.entries(annotations).filter(([key, value]) => (present?.[key] ?? null) !== value)
+  if (changes.length === 0) return []
+  const parent: PatchOperation[] = present === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} }] : []
+  return [...parent, ...changes.map(([key, value]) => setOrRemove(`/metadata/annotations/${escapePointer(key)}`, value))]
+}
+
+function labelOperations(daemonSet: DaemonSet, { workloadTypeLabel }: DaemonSetChange): PatchOperation[] {
+  const labels = daemonSet.metadata.labels
+  const present = labels?.[WORKLOAD_TYPE_LABEL]
+  const path = `/metadata/labels/${escapePointer(WORKLOAD_TYPE_LABEL)}`
+  if (workloadTypeLabel === 'set' && present !== WORKLOAD_TYPE_DAEMONSET) {
+    const parent: PatchOperation[] = labels === undefined ? [{ op: 'add', path: '/metadata/labels', value: {} }] : []
+    return [...parent, { op: 'add', path, value: WORKLOAD_TYPE_DAEMONSET }]
+  }
+  return workloadTypeLabel === 'remove' && present !== undefined ? [{ op: 'remove', path }] : []
+}
+
+function strategyOperations(daemonSet: DaemonSet, { strategy }: DaemonSetChange): PatchOperation[] {
+  const type = strategyOf(daemonSet)
+  if (strategy === undefined || strategy === type) return []
+  return [
+    { op: 'test', path: '/spec/updateStrategy/type', value: type },
+    { op: 'replace', path: '/spec/updateStrategy/type', value: strategy },
+  ]
+}
+
+function setOrRemove(path: string, value: string | null): PatchOperation {
+  return value === null ? { op: 'remove', path } : { op: 'add', path, value }
+}
+
+/** @see RFC 6901 */
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,75 @@
+import type { FleetView } from '@tranche/fleet'
+import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
+
+/** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
+export type Discovery =
+  | { readonly kind: 'found'; readonly canary: string; readonly stable: string }
+  /** The DaemonSet controller has not observed the latest generation, or our view of its revisions lags. */
+  | { readonly kind: 'pending'; readonly why: 'generation' | 'revision' }
+
+/** What discovery looks at. */
+export interface DiscoveryView {
+  readonly daemonSet: DaemonSet
+  /** ControllerRevisions that the DaemonSet controls, in any order. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+  /** The last revision that a release of ours completed. */
+  readonly lastStable: string | undefined
+}
+
+/**
+ * Finds the canary and the stable revision. The canary is the revision that holds the current template. The stable one
+ * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run; else
+ * the second newest; with one revision only, both are the same.
+ */
+export function discoverRevisions(view: DiscoveryView): Discovery {
+  const { daemonSet } = view
+  if ((daemonSet.status?.observedGeneration ?? 0) < (daemonSet.metadata.generation ?? 0)) return { kind: 'pending', why: 'generation' }
+  const newestFirst = [...view.revisions].sort((a, b) => b.revision - a.revision)
+  const current = canonicalJson(daemonSet.spec.template)
+  const canary = newestFirst.find((revision) => canonicalJson(templateOf(revision)) === current)
+  if (canary === undefined) return { kind: 'pending', why: 'revision' }
+  const hashes = newestFirst.map(hashOf)
+  return { kind: 'found', canary: hashOf(canary), stable: stableOf(view, hashes) ?? hashOf(canary) }
+}
+
+function stableOf(view: DiscoveryView, hashes: readonly string[]): string | undefined {
+  const running = nodesByHash(view.fleet)
+  if (view.lastStable !== undefined && (running.has(view.lastStable) || running.size === 0) && hashes.includes(view.lastStable))
+    return view.lastStable
+  const known = [...running].filter(([hash]) => hashes.includes(hash))
+  const most = known.sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b))[0]
+  return most?.[0] ?? hashes[1] ?? hashes[0]
+}
+
+/** How many desired nodes run each revision; the oldest standing pod of a node decides. */
+function nodesByHash(fleet: FleetView): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const node of fleet.nodes) {
+    const hash = node.desired ? node.pods.find((pod) => !pod.terminating)?.hash : undefined
+    if (hash !== undefined) counts.set(hash, (counts.get(hash) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** The revision's hash: its label, else its name, as the DaemonSet controller takes it. */
+function hashOf(revision: ControllerRevision): string {
+  return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name
+}
+
+function templateOf(revision: ControllerRevision): unknown {
+  const data = revision.data as { readonly spec?: { readonly template?: unknown } } | undefined
+  return data?.spec?.template
+}
+
+/** JSON with sorted keys, without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(canonical(value))
+}
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key, member]) => key !== '$patch' && member !== null && member !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, canonical(member)]))
+}

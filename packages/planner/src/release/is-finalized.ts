@@ -1,0 +1,11 @@
+import type { ReleaseView } from './release-view.ts'
+import { controlledBy } from './wanted-allowance.ts'
+
+/** The end was written: the DaemonSet is no longer ours, and nothing is announced or opened again. */
+export function isFinalized({ release, daemonSet }: ReleaseView): boolean {
+  if (release.metadata.deletionTimestamp !== undefined || release.spec.releasePlan.batchPartition !== undefined) return false
+  return (
+    release.status?.phase === 'Completed' ||
+    (release.status?.phase === 'Finalizing' && daemonSet !== undefined && controlledBy(daemonSet) === undefined)
+  )
+}

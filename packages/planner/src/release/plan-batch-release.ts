@@ -1,0 +1,218 @@
+import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
+import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
+import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import type { BatchReleasePlan } from './batch-release-plan.ts'
+import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
+import type { BatchProgress } from './batch-progress.ts'
+import { isFinalized } from './is-finalized.ts'
+import { planLabels } from './plan-labels.ts'
+import { planReleaseStatus } from './release-status.ts'
+import type { ReleaseView } from './release-view.ts'
+import { controlledBy, type Wanted, wantedAllowance } from './wanted-allowance.ts'
+
+/**
+ * Decides what to do next for one BatchRelease. Pure.
+ *
+ * Order matters: what stops comes before what announces, what announces before what opens (F8, F9), and status comes
+ * last, so that it never claims what is not yet so (G9).
+ */
+export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
+  const wanted = wantedAllowance(view)
+  return (
+    planFinalizer(view) ??
+    planRecord(view, wanted) ??
+    planEnd(view, wanted) ??
+    planLabels(view) ??
+    planReleaseStatus(view, wanted) ??
+    waitFor(view, wanted)
+  )
+}
+
+/** F11: the finalizer goes only when the record is stopped with nothing unsettled, and control was handed back. */
+function planFinalizer({ release, daemonSet }: ReleaseView): BatchReleasePlan | null {
+  const present = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
+  if (release.metadata.deletionTimestamp === undefined) return present ? null : { kind: 'setFinalizer', present: true }
+  const record = release.status?.flight
+  const calm = record === undefined || (record.state === 'stopped' && (record.permits.length === 0 || daemonSet === undefined))
+  const released = daemonSet === undefined || controlledBy(daemonSet)?.uid !== release.metadata.uid
+  return present && calm && released ? { kind: 'setFinalizer', present: false } : null
+}
+
+function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  const record = view.release.status?.flight
+  if (isFinalized(view)) return null
+  if (record?.state === 'voiding') return { kind: 'touchPermits', permits: record.permits, then: null }
+  if (wanted.kind === 'stop') return planStop(view, record, wanted.holds)
+  if (wanted.kind === 'pending' || view.daemonSet === undefined) return null
+  if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
+  return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
+}
+
+/** F8: announce the stop, then void the record; a stopped record only follows the reasons. */
+function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: readonly Hold[]): BatchReleasePlan | null {
+  if (record === undefined) return null
+  if (record.state === 'open') {
+    const announced = view.daemonSet === undefined || !isOurs(view, view.daemonSet) ? null : pausePatch(view.daemonSet, true)
+    return announced === null
+      ? { kind: 'writeRecord', why: 'stop', record: voidRecord(record, holds), confirm: false }
+      : { kind: 'patchDaemonSet', why: 'pause', patch: announced }
+  }
+  return sameHolds(record.holds, holds) ? null : { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
+}
+
+/** F9: from stopped to open: take over, announce, open. The annotation that says paused goes last. */
+function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
+  const announced = planAnnouncement(view, daemonSet, wanted)
+  if (announced !== null) return announced
+  const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: openRecord(record, wanted.allowance), confirm: true }
+  return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
+}
+
+function planOpen(
+  view: ReleaseView,
+  daemonSet: DaemonSet,
+  record: FlightRecord,
+  wanted: Wanted & { kind: 'allow' },
+): BatchReleasePlan | null {
+  const direction = directionOf(record, wanted.allowance)
+  if (direction === 'narrows') return { kind: 'writeRecord', why: 'narrow', record: voidRecord(record, []), confirm: false }
+  const announced = planAnnouncement(view, daemonSet, wanted)
+  if (announced !== null) return announced
+  if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
+  if (direction === 'lowersLimit')
+    return { kind: 'touchPermits', permits: beyondLimit(record, wanted.allowance.limit), then: wanted.allowance }
+  const resumed = pausePatch(daemonSet, false)
+  return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
+}
+
+/** F10: the permits that have at least `limit` nodes in front of them; the others may stay. */
+function beyondLimit(record: FlightRecord, limit: number): readonly Permit[] {
+  const nodes = new Set<string>()
+  return record.permits.filter((permit) => {
+    const beyond = nodes.size >= limit && !nodes.has(permit.node)
+    nodes.add(permit.node)
+    return beyond
+  })
+}
+
+/** What one batch needs, in one patch, so that an executor can never see half of it; null when it stands there already. */
+function planAnnouncement(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan | null {
+  if (strategyOf(daemonSet) !== 'OnDelete' || !(daemonSetAnnotations.originalUpdateStrategy in (daemonSet.metadata.annotations ?? {}))) {
+    const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
+    if (patch !== null) return { kind: 'patchDaemonSet', why: 'takeOver', patch }
+  }
+  const patch = daemonSetPatch(daemonSet, announcement(view, wanted))
+  if (patch === null) return null
+  const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'announce', patch }
+  return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan
+}
+
+function announcement({ release }: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
+  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const ended = release.spec.releasePlan.batchPartition === undefined && progress.old.length > 0
+  return {
+    annotations: {
+      [daemonSetAnnotations.canaryRevision]: allowance.revision,
+      [daemonSetAnnotations.stableRevision]: stable,
+      [daemonSetAnnotations.partition]: String(allowance.partition),
+      [daemonSetAnnotations.controlInfo]: controlInfo(release.metadata.name, release.metadata.uid),
+      ...(owner !== undefined && { [daemonSetAnnotations.inProgressing]: ended ? null : JSON.stringify({ rolloutName: owner.name }) }),
+    },
+  }
+}
+
+/** The owner reference of the BatchRelease in charge, as the annotation carries it. */
+export function controlInfo(name: string, uid: string): string {
+  return JSON.stringify({ apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true })
+}
+
+/** The end: where nothing old is left, the keys and the strategy are given back in one patch (product §3.5). */
+function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  const { daemonSet, release } = view
+  if (daemonSet === undefined || !isOurs(view, daemonSet)) return null
+  const record = release.status?.flight
+  if (release.metadata.deletionTimestamp !== undefined) {
+    if (record !== undefined && (record.state !== 'stopped' || record.permits.length > 0)) return null
+    const patch = daemonSetPatch(daemonSet, freezing(view, daemonSet))
+    return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
+  }
+  if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow' || record === undefined) return null
+  // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
+  if (release.status?.phase !== 'Finalizing') return null
+  if (wanted.progress.old.length > 0 || record.permits.length > 0 || settleLeftMs(view, wanted.progress) > 0) return null
+  const patch = daemonSetPatch(daemonSet, restoring(view, daemonSet))
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'restore', patch }
+}
+
+/** How long the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
+function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
+  const canary = release.status?.canaryStatus
+  if (progress.desired === 0) return 0
+  if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
+  return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
+}
+
+const releaseKeys = {
+  [daemonSetAnnotations.canaryRevision]: null,
+  [daemonSetAnnotations.stableRevision]: null,
+  [daemonSetAnnotations.partition]: null,
+  [daemonSetAnnotations.paused]: null,
+  [daemonSetAnnotations.controlInfo]: null,
+  [daemonSetAnnotations.inProgressing]: null,
+} as const
+
+/** Gives the strategy back, except where it is a binding. */
+function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
+  if (view.strategyScope === 'binding') return { annotations: releaseKeys }
+  const original = daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
+  return {
+    annotations: { ...releaseKeys, [daemonSetAnnotations.originalUpdateStrategy]: null },
+    ...(original !== undefined && { strategy: original }),
+  }
+}
+
+/** Leaves everything where it stands: `OnDelete` and the remembered type stay, and `tranche.dev/frozen` says what was left. */
+function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
+  const annotations = daemonSet.metadata.annotations ?? {}
+  const revision = annotations[daemonSetAnnotations.canaryRevision]
+  const old = view.fleet.nodes.filter((node) => node.desired && node.pods.some((pod) => !pod.terminating && pod.hash !== revision))
+  if (old.length === 0) return restoring(view, daemonSet)
+  const frozen = {
+    revision,
+    stable: annotations[daemonSetAnnotations.stableRevision],
+    nodesLeft: old.length,
+    at: new Date(view.nowMs).toISOString(),
+  }
+  return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
+}
+
+function pausePatch(daemonSet: DaemonSet, paused: boolean): readonly PatchOperation[] | null {
+  return daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: paused ? 'true' : null } })
+}
+
+function isOurs({ release }: ReleaseView, daemonSet: DaemonSet): boolean {
+  return controlledBy(daemonSet)?.uid === release.metadata.uid
+}
+
+function sameHolds(a: readonly Hold[], b: readonly Hold[]): boolean {
+  return a.length === b.length && a.every((hold, at) => hold.reason === b[at]?.reason && hold.id === b[at]?.id)
+}
+
+function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
+  return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
+}
+
+/** Only minReadySeconds and the final settling end by the clock; everything else ends with an event. */
+function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
+  if (wanted.kind !== 'allow') return null
+  if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {
+    const left = settleLeftMs(view, wanted.progress)
+    if (Number.isFinite(left) && left > 0) return left
+  }
+  const minReadyMs = (view.daemonSet?.spec.minReadySeconds ?? 0) * 1000
+  const left = wanted.progress.unwell.flatMap(({ pod }) =>
+    pod.readyFromMs === null ? [] : [pod.readyFromMs + minReadyMs - view.monotonicMs],
+  )
+  const soonest = Math.min(...left.filter((ms) => ms > 0))
+  return Number.isFinite(soonest) ? soonest : null
+}

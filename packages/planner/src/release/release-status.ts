@@ -1,0 +1,136 @@
+import { type BatchReleaseStatus, LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import type { BatchProgress } from './batch-progress.ts'
+import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
+import { isFinalized } from './is-finalized.ts'
+import type { ReleaseView } from './release-view.ts'
+import { unwellText } from './unwell-text.ts'
+import type { Wanted } from './wanted-allowance.ts'
+
+/** How often mere counts are written while a batch goes on: a status is for people, and every write costs a request. */
+const COUNTS_EVERY_MS = 5_000
+
+/** The status that the cluster gives reason for, as a plan; null when it is as it should be. */
+export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  const after = releaseStatus(view, wanted)
+  const before = pick(view.release.status ?? {}, after)
+  if (sameJson(before, after)) return null
+  const sinceMs = view.statusWrittenMs === null ? COUNTS_EVERY_MS : view.monotonicMs - view.statusWrittenMs
+  if (sinceMs < COUNTS_EVERY_MS && sameJson(withoutCounts(before), withoutCounts(after))) {
+    return { kind: 'wait', for: 'counts', recheckAfterMs: COUNTS_EVERY_MS - sinceMs }
+  }
+  return { kind: 'writeStatus', status: after }
+}
+
+function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPatch {
+  const { release } = view
+  const record = release.status?.flight
+  const base = { observedGeneration: acknowledgedGeneration(view, wanted), observedRelease: release.spec.tranche?.release ?? '' }
+  if (isFinalized(view)) return { ...base, phase: 'Completed', message: 'the release is complete', waiting: null }
+  if (wanted.kind !== 'allow') return { ...base, phase: stoppedPhase(view), message: wanted.message, waiting: waiting(view, wanted) }
+  const { progress } = wanted
+  const batch = release.spec.releasePlan.batchPartition ?? Math.max(0, (release.spec.releasePlan.batches?.length ?? 1) - 1)
+  const state = record?.state === 'open' && record.partition === progress.partition ? progress.state : 'Upgrading'
+  return {
+    ...base,
+    phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
+    message: batchMessage(progress, state, batch),
+    stableRevision: wanted.stable,
+    updateRevision: wanted.allowance.revision,
+    observedRolloutID: release.spec.releasePlan.rolloutID ?? '',
+    observedWorkloadReplicas: progress.desired,
+    canaryStatus: {
+      batchState: state,
+      currentBatch: batch,
+      ...(state === 'Ready' && { batchReadyTime: readySince(view, batch) }),
+      updatedReplicas: progress.updated,
+      updatedReadyReplicas: progress.updatedReady,
+    },
+    updatedAvailableReplicas: progress.updatedAvailable,
+    skippedNodes: progress.skipped.slice(0, LISTED_NODES_MAX),
+    waiting: waiting(view, wanted),
+  }
+}
+
+/** G9: a stop is acknowledged when the record is stopped and says why; everything else as soon as it is seen. */
+function acknowledgedGeneration({ release }: ReleaseView, wanted: Wanted): number {
+  const generation = release.metadata.generation ?? 0
+  const record = release.status?.flight
+  if (wanted.kind === 'pending') return release.status?.observedGeneration ?? 0
+  const stopped = wanted.kind !== 'stop' || record === undefined || (record.state === 'stopped' && record.holds.length > 0)
+  const opened = wanted.kind !== 'allow' || record?.state === 'open'
+  return stopped && opened ? generation : (release.status?.observedGeneration ?? 0)
+}
+
+function stoppedPhase({ release }: ReleaseView): NonNullable<BatchReleaseStatus['phase']> {
+  if (release.metadata.deletionTimestamp !== undefined) return 'Finalizing'
+  return release.status?.phase === undefined || release.status.phase === '' ? 'Preparing' : release.status.phase
+}
+
+function readySince({ release, nowMs }: ReleaseView, batch: number): string {
+  const before = release.status?.canaryStatus
+  const since = before?.currentBatch === batch && before.batchState === 'Ready' ? before.batchReadyTime : undefined
+  const sameRelease = release.status?.observedRelease === (release.spec.tranche?.release ?? '')
+  return since !== undefined && sameRelease ? since : new Date(nowMs).toISOString()
+}
+
+function batchMessage(progress: BatchProgress, state: string, batch: number): string {
+  const counts = `${progress.updatedAvailable} of ${progress.effectiveSize} nodes are updated and available`
+  const skipped = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are passed over until they are back` : ''
+  if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
+  const unwell = unwellText(progress)
+  return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
+}
+
+/** What is waited for, since when, and on which nodes; the moment stays while the reason does. */
+function waiting(view: ReleaseView, wanted: Wanted): Waiting | null {
+  const now = waitingFor(view, wanted)
+  if (now === null) return null
+  const before = view.release.status?.waiting
+  return { ...now, since: before?.reason === now.reason ? before.since : new Date(view.nowMs).toISOString() }
+}
+
+function waitingFor(view: ReleaseView, wanted: Wanted): Omit<Waiting, 'since'> | null {
+  if (wanted.kind === 'stop') return { reason: wanted.holds[0]?.reason ?? 'Stopped', message: wanted.message, nodes: [] }
+  if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
+  const { progress } = wanted
+  if (
+    view.release.spec.releasePlan.batchPartition === undefined &&
+    progress.skipped.length > 0 &&
+    progress.skipped.length === progress.old.length
+  ) {
+    const message = `${progress.skipped.length} nodes still run the old revision because they are NotReady: ${listNodes(progress.skipped)}; the update strategy is restored when they are updated`
+    return { reason: 'NodesLeft', message, nodes: progress.skipped.slice(0, LISTED_NODES_MAX) }
+  }
+  if (progress.state === 'Ready') return null
+  if (progress.unwell.length === 0) return { reason: 'Upgrading', message: 'nodes are being updated', nodes: [] }
+  const nodes = progress.unwell.map(({ node }) => node).slice(0, LISTED_NODES_MAX)
+  return { reason: 'NotAvailable', message: `waiting for updated nodes to become available: ${unwellText(progress)}`, nodes }
+}
+
+/** The first names and how many more there are. */
+function listNodes(names: readonly string[]): string {
+  return names.length <= 3 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`
+}
+
+/** Counts change with every pod; what else is in the status says what is going on. */
+function withoutCounts(status: BatchReleaseStatusPatch): unknown {
+  const { message: _message, updatedAvailableReplicas: _available, canaryStatus, waiting: wait, ...rest } = status
+  const { updatedReplicas: _updated, updatedReadyReplicas: _ready, ...canary } = canaryStatus ?? {}
+  return { ...rest, canary, waiting: wait === null || wait === undefined ? null : wait.reason }
+}
+
+/** Of `before`, the members that `after` speaks of; absent ones as null. */
+function pick(before: BatchReleaseStatus, after: BatchReleaseStatusPatch): BatchReleaseStatusPatch {
+  return Object.fromEntries(Object.keys(after).map((key) => [key, before[key as keyof BatchReleaseStatus] ?? null]))
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value ?? null
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
+}

@@ -1,0 +1,89 @@
+import type { Hold } from '@tranche/api-schema'
+import { type Allowance, MAX_LIMIT } from '@tranche/flight'
+import { daemonSetAnnotations, type DaemonSet, scaleIntOrPercent } from '@tranche/kube-types'
+import { problemText, validateDaemonSetBudget } from '@tranche/validation'
+import { batchProgress, type BatchProgress } from './batch-progress.ts'
+import { type Discovery, discoverRevisions } from './discover-revisions.ts'
+import type { ReleaseView } from './release-view.ts'
+
+/** What a BatchRelease should allow now, as its spec and the cluster say. */
+export type Wanted =
+  | { readonly kind: 'allow'; readonly allowance: Allowance; readonly stable: string; readonly progress: BatchProgress }
+  /** Nothing may be deleted; each hold says why and is lifted only by its own wish or condition (F9). */
+  | { readonly kind: 'stop'; readonly holds: readonly Hold[]; readonly message: string }
+  /** The cluster has not caught up; what is allowed stays as it is, and F1 keeps executors still. */
+  | { readonly kind: 'pending'; readonly message: string }
+
+/** Works out what the release should allow. The reasons to stop come first: they need nothing but themselves. */
+export function wantedAllowance(view: ReleaseView): Wanted {
+  const { daemonSet, release } = view
+  if (daemonSet === undefined) return stop('WorkloadNotFound', release.spec.workloadRef?.name ?? '', 'the DaemonSet does not exist')
+  if (release.metadata.deletionTimestamp !== undefined) return stop('Deleting', release.metadata.uid, 'the BatchRelease is being deleted')
+  if (view.otherControl === 'exists') return stop('ForeignControl', controlledBy(daemonSet)?.uid ?? '', foreignMessage(daemonSet))
+  if (release.spec.tranche?.paused === true)
+    return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
+  const budget = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
+  if (budget !== undefined) return stop('BudgetZero', String(daemonSet.metadata.generation ?? 0), problemText(budget))
+  return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired))
+}
+
+/** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
+export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
+  const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
+  if (text === undefined) return undefined
+  try {
+    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
+    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The effective maxUnavailable: what `rollingUpdate` says (the API keeps it under OnDelete), 1 where it says nothing, a
+ * percentage of the nodes desired now rounded up; in 1…{@link MAX_LIMIT}.
+ */
+export function resolveLimit(daemonSet: DaemonSet, desired: number): number {
+  const { maxUnavailable = 1 } = daemonSet.spec.updateStrategy?.rollingUpdate ?? {}
+  return Math.max(1, Math.min(scaleIntOrPercent(maxUnavailable, desired) ?? 1, MAX_LIMIT))
+}
+
+function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): Wanted {
+  const { release } = view
+  const discovery = discover(view, daemonSet)
+  if (discovery.kind === 'pending') return { kind: 'pending', message: pendingMessage(discovery.why) }
+  const canary = release.spec.tranche?.canaryRevision ?? discovery.canary
+  if (canary !== discovery.canary) {
+    return stop('RevisionChanged', discovery.canary, `the DaemonSet's template is now revision ${discovery.canary}, not ${canary}`)
+  }
+  const progress = batchProgress({
+    fleet: view.fleet,
+    revision: canary,
+    plan: release.spec.releasePlan,
+    batch: release.spec.releasePlan.batchPartition ?? null,
+    minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
+    monotonicMs: view.monotonicMs,
+  })
+  const generation = daemonSet.metadata.generation ?? 0
+  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, partition: progress.partition, limit }
+  return { kind: 'allow', allowance, stable: release.spec.tranche?.stableRevision ?? discovery.stable, progress }
+}
+
+function discover(view: ReleaseView, daemonSet: DaemonSet): Discovery {
+  const lastStable = view.release.spec.tranche?.stableRevision
+  return discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
+}
+
+function pendingMessage(why: 'generation' | 'revision'): string {
+  return why === 'generation'
+    ? 'waiting for the DaemonSet controller to observe the latest generation'
+    : 'waiting for the ControllerRevision of the current template'
+}
+
+function foreignMessage(daemonSet: DaemonSet): string {
+  return `the annotation ${daemonSetAnnotations.controlInfo} names BatchRelease ${controlledBy(daemonSet)?.name ?? '?'}; delete that BatchRelease first`
+}
+
+function stop(reason: string, id: string, message: string): Wanted {
+  return { kind: 'stop', holds: [{ reason, id }], message }
+}

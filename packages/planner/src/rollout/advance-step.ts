@@ -1,0 +1,120 @@
+import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
+import { resolveSize } from '@tranche/validation'
+import type { Course } from './course.ts'
+import { stepsOf } from './release-spec.ts'
+import { releaseStanding } from './release-standing.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * Moves a release one state on within its steps, or leaves it with what it waits for.
+ *
+ * People write into the same state: `StepReady` while the step is paused approves it, and another `nextStepIndex` jumps.
+ */
+export function advanceStep(view: RolloutView, course: Course): Course {
+  const steps = stepsOf(view.rollout)
+  const asked = course.canary
+  const jump = jumpTarget(asked, steps.length)
+  if (jump !== null) return toStep(view, course, jump, `jumped to step ${jump} of ${steps.length}`)
+  const canary = { ...asked, nextStepIndex: nextIndex(asked.currentStepIndex, steps.length) }
+  const step = steps[canary.currentStepIndex - 1]
+  // Stop rather than guess: a step outside the plan is none.
+  if (step === undefined) return toStep(view, course, Math.max(1, steps.length), 'the steps changed')
+  return walkStep(view, { ...course, canary }, step)
+}
+
+function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
+  const { readyBatch, message, stalled } = releaseStanding(view)
+  const { canary } = course
+  const title = stepTitle(view, canary, step)
+  const ready = readyBatch === canary.currentStepIndex - 1
+  switch (canary.currentStepState) {
+    case 'StepUpgrade':
+      if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
+      return coversAll(view, canary, step) ? finalise(view, course) : enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+    case 'StepPaused':
+      return pausedStep(view, course, step, { ready, title, stalled })
+    case 'StepReady':
+      return ready
+        ? nextStep(view, course)
+        : { ...course, message: `${title} is approved and waits to be healthy again: ${message ?? ''}`, stalled }
+    default:
+      return enter(view, course, 'StepUpgrade', `${title}: starting`)
+  }
+}
+
+interface PausedStep {
+  readonly ready: boolean
+  readonly title: string
+  readonly stalled: Course['stalled']
+}
+
+/** A pause ends by a person, or by the clock; health is looked at again when it ends. */
+function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { ready, title, stalled }: PausedStep): Course {
+  const since = course.canary.lastUpdateTime ?? stamp(view)
+  const paused = { ...course, message: pauseText(title, step, since), stalled }
+  const seconds = step.pause?.duration
+  if (seconds === undefined) return paused
+  const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
+  if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
+  if (ready) return nextStep(view, course)
+  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseStanding(view).message ?? ''}` }
+}
+
+function pauseText(title: string, step: RolloutStep, since: string): string {
+  const seconds = step.pause?.duration
+  return seconds === undefined
+    ? `${title} is ready and waits for approval since ${since}`
+    : `${title} is ready and pauses for ${seconds} s since ${since}`
+}
+
+function nextStep(view: RolloutView, course: Course): Course {
+  const { nextStepIndex, currentStepIndex } = course.canary
+  const steps = stepsOf(view.rollout).length
+  if (nextStepIndex === -1) return finalise(view, course)
+  return toStep(view, course, currentStepIndex + 1, `step ${currentStepIndex + 1} of ${steps} begins`)
+}
+
+function toStep(view: RolloutView, course: Course, index: number, message: string): Course {
+  const canary: CanaryStatus = {
+    ...course.canary,
+    currentStepIndex: index,
+    nextStepIndex: nextIndex(index, stepsOf(view.rollout).length),
+    currentStepState: 'BeforeStepUpgrade',
+    lastUpdateTime: stamp(view),
+  }
+  return { ...course, canary, message }
+}
+
+/** The steps are done: what is left, if anything, is the implicit final batch; then the DaemonSet is given back. */
+function finalise(view: RolloutView, course: Course): Course {
+  const entered = enter(view, course, 'Completed', 'finishing the release')
+  return { ...entered, reason: 'Finalising', canary: { ...entered.canary, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
+}
+
+function enter(view: RolloutView, course: Course, state: CanaryStatus['currentStepState'], message: string): Course {
+  return { ...course, canary: { ...course.canary, currentStepState: state, lastUpdateTime: stamp(view) }, message }
+}
+
+/** Another step than the one that follows, and one that exists; null otherwise. */
+function jumpTarget(canary: CanaryStatus, steps: number): number | null {
+  const { nextStepIndex, currentStepIndex } = canary
+  if (nextStepIndex === nextIndex(currentStepIndex, steps)) return null
+  return Number.isInteger(nextStepIndex) && nextStepIndex >= 1 && nextStepIndex <= steps ? nextStepIndex : null
+}
+
+function nextIndex(index: number, steps: number): number {
+  return index < steps ? index + 1 : -1
+}
+
+/** A last step that takes every node does not pause: there is nothing left to wait with. */
+function coversAll({ fleet }: RolloutView, canary: CanaryStatus, step: RolloutStep): boolean {
+  return canary.nextStepIndex === -1 && resolveSize(step.replicas ?? '100%', fleet.desired) >= fleet.desired
+}
+
+function stepTitle({ rollout }: RolloutView, canary: CanaryStatus, step: RolloutStep): string {
+  return `step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? '100%'})`
+}
+
+function stamp(view: RolloutView): string {
+  return new Date(view.nowMs).toISOString()
+}

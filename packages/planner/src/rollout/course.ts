@@ -1,0 +1,26 @@
+import type { CanaryStatus, ProgressingReason, RolloutPhase, RolloutStatus, StalledReason } from '@tranche/api-schema'
+
+/** The status a Rollout should have now. */
+export interface NextStatus {
+  readonly status: RolloutStatus
+  /** Something somebody wrote could not be taken; for an event of type Warning. */
+  readonly warning: string | null
+  /** When only the clock will change the status. */
+  readonly recheckAfterMs: number | null
+  /** The spec, or the cluster, does not let the Rollout be acted on. */
+  readonly blocked: boolean
+}
+
+/** Where a Rollout stands, before it is put into the words of the API. */
+export interface Course {
+  readonly phase: RolloutPhase
+  readonly reason: ProgressingReason | null
+  readonly canary: CanaryStatus
+  readonly stableRevision: string | undefined
+  readonly succeeded: boolean | null
+  readonly message: string
+  readonly stalled: { readonly reason: StalledReason; readonly message: string } | null
+  readonly warning: string | null
+  readonly recheckAfterMs: number | null
+  readonly blocked: boolean
+}

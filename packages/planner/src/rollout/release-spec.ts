@@ -1,0 +1,74 @@
+import type { BatchReleaseSpec, CanaryStatus, Rollout, RolloutStep } from '@tranche/api-schema'
+import { ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import type { RolloutView } from './rollout-view.ts'
+
+/** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
+export const FINAL_SETTLE_SECONDS = 10
+
+/**
+ * What the BatchRelease should say, as the Rollout's status stands; null where no release runs.
+ *
+ * Steps count from 1 and batches from 0: this is the one place where they are converted. A last step below 100 % gets
+ * an implicit final batch, which only finalizing reaches.
+ */
+export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
+  const { rollout, daemonSet } = view
+  const canary = rollout.status?.canaryStatus
+  if (rollout.status?.phase !== 'Progressing' || canary === undefined || daemonSet === undefined) return null
+  const strategy = rollout.spec.strategy.canary
+  const rolloutID = daemonSet.metadata.labels?.[ROLLOUT_ID_LABEL] ?? canary.canaryRevision
+  const batchPartition = isFinalising(rollout) ? undefined : highestBatch(rollout, canary)
+  return {
+    workloadRef: rollout.spec.workloadRef,
+    releasePlan: {
+      batches: stepsOf(rollout).map((step) => ({ canaryReplicas: step.replicas ?? '100%' })),
+      ...(batchPartition !== undefined && { batchPartition }),
+      rolloutID,
+      ...(strategy?.failureThreshold !== undefined && { failureThreshold: strategy.failureThreshold }),
+      finalizingPolicy: 'WaitResume',
+      rollingStyle: 'Partition',
+      enableExtraWorkloadForCanary: false,
+    },
+    tranche: {
+      paused: rollout.spec.strategy.paused === true,
+      canaryRevision: canary.canaryRevision,
+      stableRevision: canary.stableRevision ?? canary.canaryRevision,
+      rolloutGeneration: rollout.metadata.generation ?? 0,
+      release: releaseId(rollout, canary),
+      finalSettleSeconds: FINAL_SETTLE_SECONDS,
+    },
+  }
+}
+
+/** The steps of the canary strategy; none where there is none. */
+export function stepsOf(rollout: Rollout): readonly RolloutStep[] {
+  return rollout.spec.strategy.canary?.steps ?? []
+}
+
+/** One release of one revision of one DaemonSet: what it is called in `spec.tranche.release`. */
+export function releaseId(rollout: Rollout, canary: CanaryStatus): string {
+  return `${rollout.metadata.uid}/${canary.canaryRevision}/${canary.observedWorkloadGeneration ?? 0}`
+}
+
+/** The spec of the BatchRelease says the same already. */
+export function sameReleaseSpec(a: BatchReleaseSpec, b: BatchReleaseSpec): boolean {
+  return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b))
+}
+
+/** The batch of the current step, from 0. */
+function highestBatch(rollout: Rollout, canary: CanaryStatus): number {
+  const last = Math.max(0, stepsOf(rollout).length - 1)
+  return Math.min(Math.max(0, canary.currentStepIndex - 1), last)
+}
+
+function isFinalising(rollout: Rollout): boolean {
+  const progressing = rollout.status?.conditions?.find(({ type }) => type === 'Progressing')
+  return progressing?.reason === 'Finalising'
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, inOrder(member)]))
+}

@@ -1,0 +1,78 @@
+import type { ConditionStatus, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import { releaseStanding } from './release-standing.ts'
+import type { Course } from './course.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+interface Said {
+  readonly type: RolloutConditionType
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * The conditions of a Rollout: the peer's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads
+ * (`Ready`, `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time moves only when the status does.
+ */
+export function toConditions(view: RolloutView, course: Course): readonly RolloutCondition[] {
+  const said = [...progressing(course), ...terminating(course), ...health(course), ...strategy(view, course)]
+  const before = view.rollout.status?.conditions ?? []
+  return said.map((condition) =>
+    stamped(
+      condition,
+      before.find(({ type }) => type === condition.type),
+      view.nowMs,
+    ),
+  )
+}
+
+function progressing({ phase, reason, succeeded, message }: Course): Said[] {
+  const conditions: Said[] = []
+  if (reason !== null)
+    conditions.push({
+      type: 'Progressing',
+      status: phase === 'Progressing' ? 'True' : 'False',
+      reason,
+      message: phase === 'Progressing' ? message : 'the release is over',
+    })
+  if (succeeded !== null) conditions.push({ type: 'Succeeded', status: succeeded ? 'True' : 'False', reason: '', message: '' })
+  return conditions
+}
+
+function terminating({ phase, message }: Course): Said[] {
+  return phase === 'Terminating' ? [{ type: 'Terminating', status: 'True', reason: 'InTerminating', message }] : []
+}
+
+function health(course: Course): Said[] {
+  const { phase, stalled, message } = course
+  const busy = phase === 'Progressing' || phase === 'Disabling' || phase === 'Terminating' || phase === 'Initial'
+  const ready = !busy && stalled === null
+  return [
+    { type: 'Ready', status: ready ? 'True' : 'False', reason: stalled?.reason ?? phase, message },
+    { type: 'Reconciling', status: busy && stalled === null ? 'True' : 'False', reason: phase, message: busy ? message : '' },
+    {
+      type: 'Stalled',
+      status: stalled === null ? 'False' : 'True',
+      reason: stalled?.reason ?? 'NotStalled',
+      message: stalled?.message ?? '',
+    },
+  ]
+}
+
+/** Said from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
+function strategy(view: RolloutView, { phase, reason }: Course): Said[] {
+  if (phase !== 'Healthy' || reason !== 'Completed') return []
+  const left = releaseStanding(view).nodesLeft
+  if (left !== null) return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: left }]
+  const message =
+    view.strategyScope === 'binding' ? 'OnDelete stays while the Rollout is bound' : 'the update strategy is as it was before the release'
+  return [{ type: 'StrategyRestored', status: 'True', reason: view.strategyScope === 'binding' ? 'Bound' : 'Restored', message }]
+}
+
+function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number): RolloutCondition {
+  const now = new Date(nowMs).toISOString()
+  if (before === undefined) return { ...said, lastUpdateTime: now, lastTransitionTime: now }
+  const same = before.status === said.status && before.reason === said.reason && before.message === said.message
+  if (same) return before
+  return { ...said, lastUpdateTime: now, lastTransitionTime: before.status === said.status ? (before.lastTransitionTime ?? now) : now }
+}

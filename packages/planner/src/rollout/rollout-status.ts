@@ -1,0 +1,223 @@
+import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason } from '@tranche/api-schema'
+import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
+import { type Discovery, discoverRevisions } from '../release/discover-revisions.ts'
+import { advanceStep } from './advance-step.ts'
+import type { Course, NextStatus } from './course.ts'
+import { heedWishes } from './heed-wishes.ts'
+import { releaseStanding } from './release-standing.ts'
+import { stepsOf } from './release-spec.ts'
+import { toConditions } from './rollout-conditions.ts'
+import type { RolloutView } from './rollout-view.ts'
+import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
+
+/** Decides the next status of a Rollout from what stands and what is seen. Pure. */
+export function nextRolloutStatus(view: RolloutView): NextStatus {
+  const course = courseOf(view)
+  const status = toStatus(view, course)
+  const held = mayWriteStatus(view, status) ? null : untilCountsMs(view)
+  const waits = [course.recheckAfterMs, held].filter((ms) => ms !== null)
+  return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
+}
+
+function courseOf(view: RolloutView): Course {
+  const { rollout, daemonSet } = view
+  const standing = standingCourse(view)
+  if (rollout.metadata.deletionTimestamp !== undefined)
+    return { ...standing, phase: 'Terminating', message: 'stopping the release and leaving the DaemonSet as it stands' }
+  if (rollout.spec.disabled === true) return disabledCourse(view, standing)
+  const problems = problemsOf(view)
+  const [first] = problems
+  if (first !== undefined) return stalledCourse(standing, first.reason, problemsText(problems))
+  if (daemonSet === undefined) return stalledCourse(standing, 'WorkloadNotFound', notFoundText(view))
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: standing.stableRevision })
+  if (discovery.kind === 'pending')
+    return { ...standing, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
+  return standing.phase === 'Progressing'
+    ? progressingCourse(view, standing, discovery)
+    : restingCourse(view, daemonSet, standing, discovery)
+}
+
+function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonly Problem[] {
+  const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
+  return [
+    ...validateRollout(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateBinding(rollout, others, boundTo),
+  ]
+}
+
+/** What the status says already; what somebody wrote into it that cannot be taken is put back. */
+function standingCourse(view: RolloutView): Course {
+  const status = view.rollout.status
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
+  const heeded = heedWishes(status)
+  return {
+    phase: status?.phase ?? 'Initial',
+    reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
+    canary: heeded?.canary ?? completedCanary(view, ''),
+    stableRevision: status?.stableRevision,
+    succeeded: succeeded === undefined ? null : succeeded === 'True',
+    message: status?.message ?? '',
+    stalled: null,
+    warning: heeded?.warning ?? null,
+    recheckAfterMs: null,
+    blocked: false,
+  }
+}
+
+function stalledCourse(standing: Course, reason: StalledReason, message: string): Course {
+  return { ...standing, message, stalled: { reason, message }, blocked: true }
+}
+
+function disabledCourse({ release }: RolloutView, standing: Course): Course {
+  if (release !== undefined)
+    return { ...standing, phase: 'Disabling', reason: null, message: 'stopping the release and leaving the DaemonSet as it stands' }
+  return { ...standing, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+}
+
+/** No release runs: does one begin? */
+function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
+  const stable = standing.stableRevision ?? discovery.stable
+  const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+  const newer = (daemonSet.metadata.generation ?? 0) > (standing.canary.observedWorkloadGeneration ?? 0)
+  if (discovery.canary !== stable || (asked && newer && standing.phase === 'Healthy')) return startCourse(view, standing, discovery)
+  const left = releaseStanding(view).nodesLeft
+  const message = left ?? `revision ${discovery.canary} is released; ${view.fleet.desired} nodes are desired`
+  const known = standing.phase === 'Healthy' && standing.canary.canaryRevision === discovery.canary
+  const canary = known ? standing.canary : completedCanary(view, discovery.canary)
+  return { ...standing, phase: 'Healthy', canary, stableRevision: discovery.canary, message, stalled: budgetStall(view, daemonSet) }
+}
+
+/** A budget that lets nothing be updated is said before anybody needs it. */
+function budgetStall(view: RolloutView, daemonSet: DaemonSet): Course['stalled'] {
+  const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
+  return problem === undefined ? null : { reason: problem.reason, message: problemsText([problem]) }
+}
+
+/** A release begins, or begins again because the template changed under it. */
+function startCourse(view: RolloutView, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
+  const steps = stepsOf(view.rollout).length
+  // Nothing new to release (the template came back): no step is worth a pause.
+  const first = discovery.canary === discovery.stable ? steps : 1
+  const canary: CanaryStatus = {
+    ...completedCanary(view, discovery.canary),
+    stableRevision: discovery.stable,
+    currentStepIndex: first,
+    nextStepIndex: first < steps ? first + 1 : -1,
+    currentStepState: 'BeforeStepUpgrade',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+  }
+  return {
+    ...standing,
+    phase: 'Progressing',
+    reason: 'Initializing',
+    canary,
+    stableRevision: discovery.stable,
+    succeeded: null,
+    message: `releasing revision ${discovery.canary}`,
+  }
+}
+
+function progressingCourse(view: RolloutView, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
+  if (discovery.canary !== standing.canary.canaryRevision) return startCourse(view, standing, discovery)
+  const counted = { ...standing, canary: withCounts(view, standing.canary) }
+  if (standing.reason === 'Finalising') return finalisingCourse(view, counted)
+  if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
+  if (standing.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
+  return advanceStep(view, counted)
+}
+
+/** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
+function pausedCourse(view: RolloutView, standing: Course): Course {
+  const { paused } = releaseStanding(view)
+  if (!paused) return { ...standing, message: 'pausing: waiting until no deletion can be accepted any more' }
+  const since =
+    standing.reason === 'Paused' ? standing.message : `paused by spec.strategy.paused since ${stamp(view)}; set it to false to go on`
+  return { ...standing, reason: 'Paused', message: since }
+}
+
+function finalisingCourse(view: RolloutView, standing: Course): Course {
+  const { completed, nodesLeft, message, stalled } = releaseStanding(view)
+  if (!completed && nodesLeft === null) return { ...standing, message: message ?? 'finishing the release', stalled }
+  const canary: CanaryStatus = {
+    ...standing.canary,
+    finalisingStep: 'END',
+    currentStepState: 'Completed',
+    nextStepIndex: -1,
+    lastUpdateTime: stamp(view),
+  }
+  const done = `revision ${canary.canaryRevision} is released`
+  return {
+    ...standing,
+    phase: 'Healthy',
+    reason: 'Completed',
+    canary,
+    stableRevision: canary.canaryRevision,
+    succeeded: true,
+    message: nodesLeft ?? done,
+  }
+}
+
+/** The status of a release that is over: also the first status ever, which readers dereference. */
+function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revision: string): CanaryStatus {
+  const steps = Math.max(1, stepsOf(rollout).length)
+  const rolloutId = daemonSet?.metadata.labels?.[ROLLOUT_ID_LABEL] ?? revision
+  return {
+    observedWorkloadGeneration: daemonSet?.metadata.generation ?? 0,
+    observedRolloutID: rolloutId,
+    stableRevision: revision,
+    podTemplateHash: revision,
+    canaryRevision: revision,
+    currentStepIndex: steps,
+    nextStepIndex: -1,
+    finalisingStep: '',
+    currentStepState: 'Completed',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+    lastUpdateTime: new Date(nowMs).toISOString(),
+  }
+}
+
+function withCounts({ release }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  const seen = release?.status?.canaryStatus
+  return { ...canary, canaryReplicas: seen?.updatedReplicas ?? 0, canaryReadyReplicas: seen?.updatedReadyReplicas ?? 0 }
+}
+
+function toStatus(view: RolloutView, course: Course): RolloutStatus {
+  const before = view.rollout.status
+  const { stalled: _none, ...words } = course
+  const skipped = view.release?.status?.skippedNodes
+  return {
+    ...before,
+    observedGeneration: observedGeneration(view, course),
+    phase: course.phase,
+    message: course.message,
+    currentStepIndex: course.canary.currentStepIndex,
+    currentStepState: course.canary.currentStepState,
+    conditions: toConditions(view, { ...words, stalled: course.stalled }),
+    canaryStatus: { ...course.canary, message: course.message },
+    ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
+    ...(skipped !== undefined && { skippedNodes: skipped }),
+  }
+}
+
+/** A wish that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */
+function observedGeneration(view: RolloutView, course: Course): number {
+  const generation = view.rollout.metadata.generation ?? 0
+  const before = view.rollout.status?.observedGeneration ?? 0
+  if (view.release === undefined) return generation
+  const { acknowledged, paused } = releaseStanding(view)
+  if (course.blocked) return paused ? generation : before
+  return course.phase !== 'Progressing' || acknowledged ? generation : before
+}
+
+function notFoundText({ rollout }: RolloutView): string {
+  const { name } = rollout.spec.workloadRef
+  return `spec.workloadRef.name is "${name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
+}
+
+function stamp(view: RolloutView): string {
+  return new Date(view.nowMs).toISOString()
+}

@@ -1,0 +1,38 @@
+import type { RolloutStatus } from '@tranche/api-schema'
+import type { RolloutView } from './rollout-view.ts'
+
+/** How often mere counts and messages are written while a step goes on. */
+const COUNTS_EVERY_MS = 5_000
+
+/** Whether the status is worth a write now: anything but counts and words at once, those every few seconds. */
+export function mayWriteStatus(view: RolloutView, next: RolloutStatus): boolean {
+  const before = view.rollout.status
+  if (before === undefined) return true
+  if (sameJson(before, next)) return false
+  if (!sameJson(withoutCounts(before), withoutCounts(next))) return true
+  return view.statusWrittenMs === null || view.monotonicMs - view.statusWrittenMs >= COUNTS_EVERY_MS
+}
+
+/** How long until counts may be written again; null when they may be now. */
+export function untilCountsMs(view: RolloutView): number | null {
+  if (view.statusWrittenMs === null) return null
+  const left = COUNTS_EVERY_MS - (view.monotonicMs - view.statusWrittenMs)
+  return left > 0 ? left : null
+}
+
+function withoutCounts(status: RolloutStatus): unknown {
+  const { message: _message, conditions, canaryStatus, skippedNodes: _skipped, ...rest } = status
+  const { canaryReplicas: _canary, canaryReadyReplicas: _ready, message: _words, ...canary } = canaryStatus ?? {}
+  return { ...rest, canary, conditions: conditions?.map(({ type, status: value, reason }) => [type, value, reason]) }
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
+}
