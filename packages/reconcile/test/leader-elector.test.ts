@@ -123,6 +123,19 @@ describe('createLeaderElector', () => {
     expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
   })
 
+  it('E2 does not even begin when the answer to its first write comes after the deadline', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.journey = { ...calmJourney, backMs: 1_000 }
+    a.elector.start()
+    await bench.clock.advanceAsync(1_500)
+    const beforeFreezeMs = bench.clock.monotonicMs
+    bench.clock.monotonicMs = () => 12_000
+    await bench.clock.advanceAsync(500)
+    expect(a.calls).toEqual([])
+    bench.clock.monotonicMs = beforeFreezeMs
+  })
+
   it('stops leading as soon as it sees that another holds the Lease', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')

@@ -1,0 +1,29 @@
+import * as kubeTypes from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+
+const { daemonSetAnnotations, rolloutAnnotations } = kubeTypes
+
+const keys = [
+  ...Object.values(daemonSetAnnotations),
+  ...Object.values(rolloutAnnotations),
+  kubeTypes.WORKLOAD_TYPE_LABEL,
+  kubeTypes.ROLLOUT_ID_LABEL,
+  kubeTypes.ROLLOUT_BATCH_ID_LABEL,
+  kubeTypes.TOUCHED_ANNOTATION,
+  kubeTypes.ROLLOUT_FINALIZER,
+  kubeTypes.BATCH_RELEASE_FINALIZER,
+]
+
+describe('our keys on objects', () => {
+  it('are all different', () => {
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it.each(keys)('%s is a qualified name that the API server takes', (key) => {
+    expect(key).toMatch(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
+  })
+
+  it.each(keys)('%s stands under a domain of the peer or of ours', (key) => {
+    expect(key.split('/')[0]).toMatch(/^((batchrelease\.)?rollouts\.kruise\.io|tranche\.dev)$/)
+  })
+})
