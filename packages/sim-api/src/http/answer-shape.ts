@@ -1,0 +1,83 @@
+import type { ApiObject } from '../client.ts'
+import type { ApiList, WatchFrame } from '../core/request.ts'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { record } from './cells.ts'
+import type { Representation } from './negotiate.ts'
+import { itemText, objectText } from './object-text.ts'
+import { columnsOf, type IncludeObject, partialMetadata, toTable } from './table.ts'
+
+/** Writes results of one request as the client asked for them. All texts are JSON. */
+export interface AnswerShape {
+  object(object: ApiObject): string
+  list(list: ApiList): string
+  /** One line of a watch. Must be called for every frame in order: only the first carries the column definitions of a Table. */
+  frame(frame: WatchFrame): string
+}
+
+/** What decides the shape of an answer. */
+export interface ShapeOptions {
+  readonly definition: ResourceDefinition
+  readonly version: string
+  readonly include: IncludeObject
+  /** Wall time for ages, epoch milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** @returns the shape that the client negotiated */
+export function createAnswerShape(representation: Representation, options: ShapeOptions): AnswerShape {
+  switch (representation) {
+    case 'full':
+      return fullShape(options)
+    case 'table':
+      return tableShape(options)
+    case 'metadata':
+      return metadataShape
+  }
+}
+
+/** Items of built-in lists stand without `kind` and `apiVersion`, items of custom ones with them, as Kubernetes answers. */
+function fullShape({ definition }: ShapeOptions): AnswerShape {
+  const toItem = definition.customResourceDefinition === undefined ? itemText : objectText
+  return {
+    object: objectText,
+    list: ({ kind, apiVersion, metadata, items }) =>
+      `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.map(toItem).join(',')}]}`,
+    frame: (frame) =>
+      frameLine(frame.type, frame.type === 'ERROR' || frame.type === 'BOOKMARK' ? JSON.stringify(frame.object) : objectText(frame.object)),
+  }
+}
+
+function tableShape({ definition, version, include, nowMs }: ShapeOptions): AnswerShape {
+  const columns = columnsOf(definition, version)
+  let withColumns = true
+  const table = (objects: readonly ApiObject[], metadata: object): string =>
+    JSON.stringify(toTable(objects, columns, { metadata, nowMs: nowMs(), include, withColumns }))
+  return {
+    object: (object) => table([object], { resourceVersion: object.metadata.resourceVersion }),
+    list: ({ metadata, items }) => table(items, metadata),
+    frame(frame) {
+      if (frame.type === 'ERROR') return frameLine(frame.type, JSON.stringify(frame.object))
+      const objects = frame.type === 'BOOKMARK' ? [] : [frame.object]
+      const line = frameLine(frame.type, table(objects, { resourceVersion: frame.object.metadata.resourceVersion }))
+      withColumns = false
+      return line
+    },
+  }
+}
+
+const metadataShape: AnswerShape = {
+  object: (object) => JSON.stringify(partialMetadata(object)),
+  list: ({ metadata, items }) =>
+    JSON.stringify({ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata, items: items.map(partialMetadata) }),
+  frame({ type, object }) {
+    if (type === 'ERROR') return frameLine(type, JSON.stringify(object))
+    return frameLine(
+      type,
+      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: record(object)['metadata'] }),
+    )
+  },
+}
+
+function frameLine(type: string, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`
+}

@@ -1,0 +1,53 @@
+import { isRecord } from '../schema/json-schema.ts'
+
+/** @returns the value if it is an object, else an empty one */
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+/** @returns the objects in a list; empty when there is no list */
+export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** @returns the value if it is text, else an empty one */
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** @returns the value if it is text and not empty, else `<none>` */
+export function textOrNone(value: unknown): string {
+  return text(value) || '<none>'
+}
+
+/** @returns labels as a selector: `app=x,tier=y`, or `<none>` */
+export function labelsText(labels: unknown): string {
+  return (
+    Object.entries(record(labels))
+      .map(([key, value]) => `${key}=${String(value)}`)
+      .sort()
+      .join(',') || '<none>'
+  )
+}
+
+/** @returns a LabelSelector as text: `app=x,tier in (a,b)`, or `<none>` */
+export function selectorText(selector: unknown): string {
+  const parts = Object.entries(record(record(selector)['matchLabels'])).map(([key, value]) => `${key}=${String(value)}`)
+  const expressions = list(record(selector)['matchExpressions']).map(expressionText)
+  return [...parts, ...expressions].sort().join(',') || '<none>'
+}
+
+function expressionText(expression: Readonly<Record<string, unknown>>): string {
+  const key = text(expression['key'])
+  const values = Array.isArray(expression['values']) ? expression['values'].join(',') : ''
+  switch (expression['operator']) {
+    case 'In':
+      return `${key} in (${values})`
+    case 'NotIn':
+      return `${key} notin (${values})`
+    case 'DoesNotExist':
+      return `!${key}`
+    default:
+      return key
+  }
+}

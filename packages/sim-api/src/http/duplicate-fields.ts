@@ -1,0 +1,50 @@
+/**
+ * Finds fields that stand more than once in one JSON object.
+ *
+ * @param text JSON that has been parsed without error
+ * @returns their paths in order: `spec.replicas`, `spec.steps[0].pause`
+ */
+export function duplicateFields(text: string): readonly string[] {
+  const found: string[] = []
+  const stack: Level[] = []
+  for (const token of text.matchAll(tokens)) readToken(token[0], stack, found)
+  return found
+}
+
+/** An object or list that is open; `names` is absent in a list, `at` the field or index being read. */
+interface Level {
+  readonly names?: Set<string>
+  at: string | number
+  expectsName: boolean
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
+
+function readToken(token: string, stack: Level[], found: string[]): void {
+  const level = stack.at(-1)
+  if (token === '{') stack.push({ names: new Set(), at: '', expectsName: true })
+  else if (token === '[') stack.push({ at: 0, expectsName: false })
+  else if (token === '}' || token === ']') stack.pop()
+  else if (token === ',') nextEntry(level)
+  else if (level?.expectsName === true) readName(JSON.parse(token) as string, level, stack, found)
+}
+
+function nextEntry(level: Level | undefined): void {
+  if (level === undefined) return
+  if (typeof level.at === 'number') level.at++
+  else level.expectsName = true
+}
+
+function readName(name: string, level: Level, stack: readonly Level[], found: string[]): void {
+  level.at = name
+  level.expectsName = false
+  if (level.names?.has(name) === true) found.push(pathOf(stack))
+  level.names?.add(name)
+}
+
+function pathOf(stack: readonly Level[]): string {
+  return stack
+    .map(({ at }) => (typeof at === 'number' ? `[${at}]` : `.${at}`))
+    .join('')
+    .slice(1)
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '@tranche/clock'
+import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import type { Actor, Watching } from '../client.ts'
+import { type ApiRequest, type ApiResult, ConnectionCutError, type WatchRequest, type WatchSink } from '../core/request.ts'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { ApiStatusError } from '../status-error.ts'
+import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
+import { apiGroup, apiGroupList, apiResourceList, coreVersions, serverVersion } from './discovery.ts'
+import { commonHeaders, jsonAnswer, statusAnswer, textAnswer } from './json-answer.ts'
+import { negotiate } from './negotiate.ts'
+import { openApiDocument, openApiIndex } from './open-api.ts'
+import { readResourceCall } from './resource-request.ts'
+import { answerReview } from './reviews.ts'
+import { parseRoute, type ResourceRoute, type Route } from './route.ts'
+import { createWatchStream, type WatchStream } from './watch-stream.ts'
+
+/** What the front asks of the API server behind it. */
+export interface FrontApiServer {
+  /** Rejects with ApiStatusError where the answer is a Status, with ConnectionCutError where none comes. */
+  request(request: ApiRequest): Promise<ApiResult>
+  /** Rejects or throws as `request` does; else frames go to the sink until `stop` or `end`. */
+  watch(request: WatchRequest, sink: WatchSink): Watching | Promise<Watching>
+  /** What is served now, resources of CustomResourceDefinitions included. */
+  resourceDefinitions(): readonly ResourceDefinition[]
+}
+
+/** Settings of {@link createHttpFront}. */
+export interface HttpFrontOptions {
+  /** Who a bearer token stands for. Requests without a known token are refused with 401. */
+  readonly tokens: Readonly<Record<string, Actor>>
+  /** Tells the ages shown in tables. */
+  readonly clock: Clock
+}
+
+/** The Kubernetes HTTP API as values: no socket, no timer. */
+export interface HttpFront {
+  /** Answers one request. Rejects where a fault cuts the connection, and with the signal's reason once that aborts. */
+  readonly handle: Exchange
+  /** Ends all watches in good order. */
+  endWatches(): void
+}
+
+/** Puts the Kubernetes HTTP API in front of an API server. */
+export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOptions): HttpFront {
+  const front: Front = { apiServer, ...options, watches: new Set() }
+  return {
+    handle: (request, signal) => untilAborted(answer(front, request, signal), signal),
+    endWatches() {
+      for (const watch of front.watches) watch.end()
+    },
+  }
+}
+
+interface Front extends HttpFrontOptions {
+  readonly apiServer: FrontApiServer
+  readonly watches: Set<WatchStream>
+}
+
+/** A request under way: who asks, for what. */
+interface Asked {
+  readonly actor: Actor
+  readonly wire: WireRequest
+  readonly query: URLSearchParams
+  readonly signal: AbortSignal
+}
+
+async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+  const [path = '', search = ''] = splitOnce(wire.path, '?')
+  const query = new URLSearchParams(search)
+  try {
+    const route = parseRoute(path, query)
+    const open = answerOpenRoute(route, wire.method)
+    if (open !== undefined) return open
+    const actor = authenticate(front, wire)
+    return await answerRoute(front, route, { actor, wire, query, signal })
+  } catch (error) {
+    if (error instanceof ConnectionCutError) throw error
+    if (error instanceof ApiStatusError) return statusAnswer(error)
+    const reason = error instanceof Error ? error.message : String(error)
+    return statusAnswer(new ApiStatusError(500, 'InternalError', `Internal error occurred: ${reason}`))
+  }
+}
+
+/** Health and version are told to anyone, as a cluster does. */
+function answerOpenRoute(route: Route, method: string): WireResponse | undefined {
+  if (method !== 'GET') return undefined
+  if (route.kind === 'version') return jsonAnswer(200, JSON.stringify(serverVersion, null, 2))
+  if (route.kind !== 'health') return undefined
+  return textAnswer(200, route.verbose ? `[+]ping ok\n${route.check} check passed\n` : 'ok')
+}
+
+/** @throws {ApiStatusError} 401 without a known token */
+function authenticate({ tokens }: Front, wire: WireRequest): Actor {
+  const token = /^Bearer (.+)$/i.exec(wire.headers['authorization'] ?? '')?.[1]
+  const actor = token !== undefined && Object.hasOwn(tokens, token) ? tokens[token] : undefined
+  if (actor === undefined) throw new ApiStatusError(401, 'Unauthorized', 'Unauthorized')
+  return actor
+}
+
+async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
+  if (route.kind === 'resource') return answerResource(front, route, asked)
+  if (asked.wire.method !== 'GET') return notFound()
+  const document = documentOf(route, front.apiServer.resourceDefinitions())
+  return document === undefined ? notFound() : jsonAnswer(200, JSON.stringify(document))
+}
+
+function documentOf(route: Route, definitions: readonly ResourceDefinition[]): object | undefined {
+  switch (route.kind) {
+    case 'coreVersions':
+      return coreVersions()
+    case 'groups':
+      return apiGroupList(definitions)
+    case 'group':
+      return apiGroup(route.group, definitions)
+    case 'resources':
+      return apiResourceList(route.group, route.version, definitions)
+    case 'openApiPaths':
+      return openApiIndex(definitions)
+    case 'openApi':
+      return openApiDocument(route.path, definitions)
+    default:
+      return undefined
+  }
+}
+
+async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {
+  const review = asked.wire.method === 'POST' ? answerReview(route, asked.actor, asked.wire.body) : undefined
+  if (review !== undefined) return jsonAnswer(201, JSON.stringify(review))
+  const definition = findDefinition(route, front.apiServer.resourceDefinitions())
+  if (definition === undefined) return notFound()
+  const shape = negotiateShape(front, definition, route, asked)
+  const call = readResourceCall({ ...asked, route, definition })
+  if (call.kind === 'watch') return answerWatch(front, call.request, shape, asked.signal)
+  const result = await front.apiServer.request(call.request)
+  return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
+}
+
+function findDefinition(route: ResourceRoute, definitions: readonly ResourceDefinition[]): ResourceDefinition | undefined {
+  const definition = definitions.find((entry) => entry.group === route.group && entry.plural === route.resource)
+  if (definition === undefined || !definition.versions.includes(route.version)) return undefined
+  if (!definition.namespaced && route.namespace !== undefined) return undefined
+  if (definition.namespaced && route.name !== undefined && route.namespace === undefined) return undefined
+  return route.subresource === undefined || definition.subresources.includes(route.subresource) ? definition : undefined
+}
+
+/** @throws {ApiStatusError} 406 when the client takes nothing we can write */
+function negotiateShape(front: Front, definition: ResourceDefinition, route: ResourceRoute, { wire, query }: Asked): AnswerShape {
+  const representation = negotiate(wire.headers['accept'])
+  if (representation === undefined)
+    throw new ApiStatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json')
+  const includeObject = query.get('includeObject')
+  const include = includeObject === 'None' || includeObject === 'Object' ? includeObject : 'Metadata'
+  return createAnswerShape(representation, { definition, version: route.version, include, nowMs: () => front.clock.nowMs() })
+}
+
+function resultText(result: ApiResult, shape: AnswerShape): string {
+  switch (result.kind) {
+    case 'object':
+      return shape.object(result.object)
+    case 'list':
+      return shape.list(result.list)
+    case 'status':
+      return JSON.stringify(result.status)
+  }
+}
+
+async function answerWatch(front: Front, request: WatchRequest, shape: AnswerShape, signal: AbortSignal): Promise<WireResponse> {
+  const onAbort = (): void => stream.end(signal.reason as Error)
+  const stream = createWatchStream(shape.frame)
+  const watching = await front.apiServer.watch(request, stream.sink)
+  front.watches.add(stream)
+  signal.addEventListener('abort', onAbort, { once: true })
+  stream.onEnd(() => {
+    front.watches.delete(stream)
+    signal.removeEventListener('abort', onAbort)
+    watching.stop()
+  })
+  if (signal.aborted) onAbort()
+  return { status: 200, headers: { ...commonHeaders, 'content-type': 'application/json' }, body: stream.chunks }
+}
+
+function notFound(): WireResponse {
+  return textAnswer(404, '404 page not found\n')
+}
+
+/** The server goes on with a request whose sender has gone away; the sender hears nothing more of it. */
+function untilAborted(answering: Promise<WireResponse>, signal: AbortSignal): Promise<WireResponse> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+function splitOnce(text: string, separator: string): readonly string[] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,153 @@
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { AppError } from '@tranche/errors'
+import type { WireRequest, WireResponse } from '@tranche/wire'
+import type { HttpFront } from './front.ts'
+
+/** Settings of {@link listen}. */
+export interface ListenOptions {
+  /** @default 127.0.0.1, and only loopback addresses make sense: the Host header must name one */
+  readonly host?: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /**
+   * Called when a request arrives; what it returns is called once the request is answered, or once a watch has begun.
+   * Called likewise around each chunk of a watch, until the operating system has it. A virtual clock is held meanwhile.
+   */
+  readonly onRequestStart?: () => () => void
+}
+
+/** A front that listens. */
+export interface HttpsServer {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string
+  readonly port: number
+  /** The authority to trust, in PEM. */
+  readonly caCertificate: string
+  /** Ends all watches, then closes every connection. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a front over HTTPS (HTTP/2 and 1.1) with a certificate made for this server alone.
+ *
+ * @throws {AppError} PORT_IN_USE
+ */
+export async function listen(front: HttpFront, options: ListenOptions): Promise<HttpsServer> {
+  const { host = '127.0.0.1', port, onRequestStart = () => () => undefined } = options
+  const { createServerCertificate } = await import('./certificates.ts') // loaded only where there is a socket: it takes a while
+  const { caCertificate, certificate, privateKey } = await createServerCertificate()
+  const server = createSecureServer({ key: privateKey, cert: certificate, allowHTTP1: true })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('request', (request, response) => void serve(front, request, response, onRequestStart))
+  server.on('sessionError', () => undefined)
+  await bind(server, host, port)
+  const address = server.address() as AddressInfo
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return { url: `https://${name}:${address.port}`, port: address.port, caCertificate, close: () => close(server, front, sockets) }
+}
+
+type Incoming = Http2ServerRequest | IncomingMessage
+type Outgoing = Http2ServerResponse | ServerResponse
+
+function bind(server: Http2SecureServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? portInUse(host, port, error) : error))
+    server.listen({ host, port }, resolve)
+  })
+}
+
+function portInUse(host: string, port: number, cause: Error): AppError {
+  return new AppError('PORT_IN_USE', `another program listens on ${host}:${port}`, {
+    details: { host, port },
+    hint: 'Choose another port, or stop that program.',
+    cause,
+  })
+}
+
+async function close(server: Http2SecureServer, front: HttpFront, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  front.endWatches()
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const socket of sockets) socket.destroy()
+  await closed
+}
+
+async function serve(front: HttpFront, request: Incoming, response: Outgoing, onRequestStart: () => () => void): Promise<void> {
+  const release = onRequestStart()
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('the client closed the connection')))
+  response.on('error', () => undefined)
+  try {
+    if (!isLoopbackHost(hostOf(request))) return refuseHost(response)
+    const answer = await front.handle(await readRequest(request), gone.signal)
+    await writeAnswer(answer, response, release, onRequestStart)
+  } catch {
+    cut(request, response)
+  } finally {
+    release()
+  }
+}
+
+/** The name in the Host header (HTTP/1.1) or `:authority` (HTTP/2), without its port. */
+function hostOf(request: Incoming): string {
+  const authority = request.headers[':authority'] ?? request.headers.host ?? ''
+  return String(authority).replace(/:\d+$/, '').toLowerCase()
+}
+
+/** A browser led here by a name of somebody else's is refused. */
+function isLoopbackHost(host: string): boolean {
+  return host === '127.0.0.1' || host === 'localhost' || host === '[::1]'
+}
+
+function refuseHost(response: Outgoing): void {
+  response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' })
+  response.end('this server answers for 127.0.0.1, localhost and [::1] only\n')
+}
+
+async function readRequest(request: Incoming): Promise<WireRequest> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const body = chunks.length === 0 ? undefined : Buffer.concat(chunks).toString('utf8')
+  return { method: request.method ?? 'GET', path: request.url ?? '/', headers: readHeaders(request), body }
+}
+
+function readHeaders(request: Incoming): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined && !name.startsWith(':')) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  return headers
+}
+
+async function writeAnswer(answer: WireResponse, response: Outgoing, release: () => void, onChunk: () => () => void): Promise<void> {
+  response.writeHead(answer.status, { ...answer.headers })
+  if (answer.headers['content-type'] === 'application/json') (response as ServerResponse).flushHeaders?.()
+  release()
+  for await (const chunk of answer.body) await writeChunk(response as ServerResponse, chunk, onChunk())
+  response.end()
+}
+
+/** Resolves when the operating system has the chunk, or the connection is gone. */
+function writeChunk(response: ServerResponse, chunk: string, release: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('close', done)
+      release()
+      resolve()
+    }
+    response.once('close', done)
+    if (response.destroyed || response.writableEnded) done()
+    else response.write(chunk, done)
+  })
+}
+
+/** No answer, or no end of one: the client sees a broken connection. */
+function cut(request: Incoming, response: Outgoing): void {
+  if ('stream' in response && response.stream !== undefined) response.stream.close(2)
+  else request.socket.destroy()
+}

@@ -1,0 +1,32 @@
+import type { WireResponse } from '@tranche/wire'
+import type { ApiStatusError } from '../status-error.ts'
+
+/** @returns an answer with this JSON text as its body */
+export function jsonAnswer(status: number, text: string, warnings: readonly string[] = []): WireResponse {
+  return { status, headers: { ...commonHeaders, 'content-type': 'application/json', ...warningHeader(warnings) }, body: oneChunk(text) }
+}
+
+/** @returns an answer in plain text, as health checks and unknown paths get it */
+export function textAnswer(status: number, text: string): WireResponse {
+  return { status, headers: { ...commonHeaders, 'content-type': 'text/plain; charset=utf-8' }, body: oneChunk(text) }
+}
+
+/** @returns the Status of a refused request, with `retry-after` where the Status asks for it */
+export function statusAnswer(error: ApiStatusError): WireResponse {
+  const answer = jsonAnswer(error.code, `${JSON.stringify(error.status)}\n`)
+  const retryAfter = error.status.details?.retryAfterSeconds
+  return retryAfter === undefined ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': String(retryAfter) } }
+}
+
+/** Headers of every answer. */
+export const commonHeaders: Readonly<Record<string, string>> = { 'cache-control': 'no-cache, private' }
+
+/** All warnings stand in one header, as `kubectl` reads them; absent without any. */
+export function warningHeader(warnings: readonly string[]): { readonly warning?: string } {
+  if (warnings.length === 0) return {}
+  return { warning: warnings.map((text) => `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(', ') }
+}
+
+async function* oneChunk(text: string): AsyncGenerator<string, void> {
+  yield text
+}

@@ -1,0 +1,29 @@
+/** How objects are to be shown in the answer. */
+export type Representation = 'full' | 'table' | 'metadata'
+
+/**
+ * Chooses from an `Accept` header. Every answer is JSON; what the client may choose is whether it gets whole objects, a
+ * Table, or metadata alone. Ranges we do not serve (protobuf, other discovery forms) are passed over.
+ *
+ * @returns undefined when nothing in the header can be served
+ */
+export function negotiate(accept: string | undefined): Representation | undefined {
+  if (accept === undefined || accept.trim() === '') return 'full'
+  for (const range of accept.split(',')) {
+    const representation = representationOf(range)
+    if (representation !== undefined) return representation
+  }
+  return undefined
+}
+
+function representationOf(range: string): Representation | undefined {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+  if (!jsonTypes.has(type.toLowerCase())) return undefined
+  const values = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]))
+  const as = values.get('as')
+  if (as === undefined) return 'full'
+  if (values.get('g') !== 'meta.k8s.io' || values.get('v') !== 'v1') return undefined
+  return as === 'Table' ? 'table' : as.startsWith('PartialObjectMetadata') ? 'metadata' : undefined
+}
+
+const jsonTypes = new Set(['application/json', 'application/*', '*/*'])

@@ -1,0 +1,29 @@
+import { parse } from 'yaml'
+import { ApiStatusError } from '../status-error.ts'
+import { duplicateFields } from './duplicate-fields.ts'
+
+/** A body as a value, and the fields that stand in it more than once. */
+export interface RequestBody {
+  readonly value: unknown
+  readonly duplicateFields: readonly string[]
+}
+
+/**
+ * Reads a body by its content type: JSON, or YAML when the type says so.
+ *
+ * @throws {ApiStatusError} 400 when the text is neither
+ */
+export function readRequestBody(text: string | undefined, contentType: string): RequestBody {
+  if (text === undefined || text.trim() === '') return { value: undefined, duplicateFields: [] }
+  try {
+    if (contentType.includes('yaml')) return { value: parse(text, { uniqueKeys: false }) as unknown, duplicateFields: [] }
+    return { value: JSON.parse(text) as unknown, duplicateFields: duplicateFields(text) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ApiStatusError(
+      400,
+      'BadRequest',
+      `the object provided is unrecognized: couldn't get version/kind; json parse error: ${reason}`,
+    )
+  }
+}

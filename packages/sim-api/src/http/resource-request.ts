@@ -1,0 +1,108 @@
+import type { WireRequest } from '@tranche/wire'
+import type { Actor } from '../client.ts'
+import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../core/request.ts'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { ApiStatusError } from '../status-error.ts'
+import { readRequestBody } from './request-body.ts'
+import { readFlag, readRequestOptions } from './request-options.ts'
+import type { ResourceRoute } from './route.ts'
+
+/** What a request below a group and version asks of the API server. */
+export type ResourceCall =
+  | { readonly kind: 'request'; readonly request: ApiRequest; readonly warnings: readonly string[] }
+  | { readonly kind: 'watch'; readonly request: WatchRequest }
+
+/** Everything known about a request once its path has led to a resource. */
+export interface RoutedRequest {
+  readonly actor: Actor
+  readonly wire: WireRequest
+  readonly query: URLSearchParams
+  readonly route: ResourceRoute
+  readonly definition: ResourceDefinition
+}
+
+/**
+ * Turns an HTTP request into a request as a value.
+ *
+ * @throws {ApiStatusError} 400 for a body or parameter that cannot be read, 405 for a method without a meaning here, 415 for a patch format not served
+ */
+export function readResourceCall(routed: RoutedRequest): ResourceCall {
+  const { actor, wire, query, route, definition } = routed
+  const options = readRequestOptions(query)
+  const resource = { group: definition.group, resource: definition.plural }
+  const at = { actor, resource, version: route.version, namespace: route.namespace }
+  if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
+  const verb = verbOf(wire.method, route, definition)
+  const body = readRequestBody(wire.body, contentType(wire))
+  const patchType = verb === 'patch' ? patchTypeOf(wire, definition) : undefined
+  const warnings = duplicateWarnings(body.duplicateFields, options, definition, route.version)
+  const request: ApiRequest = { ...at, verb, name: route.name, subresource: route.subresource, body: body.value, patchType, options }
+  return { kind: 'request', request, warnings }
+}
+
+function isWatch(wire: WireRequest, query: URLSearchParams, route: ResourceRoute): boolean {
+  return wire.method === 'GET' && route.subresource === undefined && query.has('watch') && readFlag(query.get('watch')!)
+}
+
+/** A watch of one name is a watch of the collection with a field selector. */
+function watchOptions(options: RequestOptions, route: ResourceRoute): RequestOptions {
+  return route.name === undefined ? options : { ...options, fieldSelector: `metadata.name=${route.name}` }
+}
+
+function verbOf(method: string, route: ResourceRoute, definition: ResourceDefinition): Verb {
+  const onCollection = route.name === undefined
+  const verb = (onCollection ? collectionVerbs : itemVerbs)[method]
+  if (verb === 'list') return verb
+  const createsSubresource = method === 'POST' && !onCollection && createdSubresources.has(route.subresource ?? '')
+  const needsNamespace = definition.namespaced && route.namespace === undefined && verb !== 'deletecollection'
+  const misplacedVerb = createdSubresources.has(route.subresource ?? '') !== (method === 'POST') && !onCollection
+  if (createsSubresource) return 'create'
+  if (verb === undefined || needsNamespace || misplacedVerb || (route.subresource !== undefined && verb === 'delete'))
+    throw new ApiStatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+  return verb
+}
+
+const collectionVerbs: Readonly<Record<string, Verb>> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' }
+const itemVerbs: Readonly<Record<string, Verb>> = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+const createdSubresources = new Set(['binding', 'eviction'])
+
+function patchTypeOf(wire: WireRequest, definition: ResourceDefinition): PatchType {
+  const type = contentType(wire)
+  const patchType = patchTypes[type]
+  const served = Object.keys(patchTypes).filter(
+    (name) => patchTypes[name] !== 'strategic-merge-patch' || definition.strategy.mergeKeys !== null,
+  )
+  if (patchType !== undefined && served.includes(type)) return patchType
+  throw new ApiStatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${served.join(', ')}`,
+  )
+}
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json-patch',
+  'application/merge-patch+json': 'merge-patch',
+  'application/strategic-merge-patch+json': 'strategic-merge-patch',
+}
+
+function contentType(wire: WireRequest): string {
+  return (wire.headers['content-type'] ?? 'application/json').split(';')[0]!.trim().toLowerCase()
+}
+
+function duplicateWarnings(
+  fields: readonly string[],
+  options: RequestOptions,
+  definition: ResourceDefinition,
+  version: string,
+): readonly string[] {
+  const faults = fields.map((field) => `duplicate field ${JSON.stringify(field)}`)
+  if (faults.length === 0 || options.fieldValidation === 'Ignore') return []
+  if (options.fieldValidation === 'Warn') return faults
+  const { kind } = definition
+  throw new ApiStatusError(
+    400,
+    'BadRequest',
+    `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${faults.join(', ')}`,
+  )
+}

@@ -1,0 +1,83 @@
+import type { ApiObject } from '../client.ts'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { list, record, text } from './cells.ts'
+import { age } from './human-duration.ts'
+import { compileJsonPath } from './json-path.ts'
+import { ageColumn, builtinColumns, type Column, nameColumn } from './table-columns.ts'
+
+/** What each row carries of its object. @see meta/v1 TableOptions */
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+/** Metadata of a list, as a Table repeats it. */
+export interface TableMetadata {
+  readonly resourceVersion?: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** @returns the columns of a resource in one version: its own, those its CustomResourceDefinition asks for, or name and age */
+export function columnsOf(definition: ResourceDefinition, version: string): readonly Column[] {
+  const custom = definition.customResourceDefinition
+  if (custom === undefined) return builtinColumns({ group: definition.group, resource: definition.plural })
+  const entry = list(record(custom['spec'])['versions']).find((candidate) => candidate['name'] === version)
+  const printed = list(entry?.['additionalPrinterColumns'])
+  return printed.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...printed.map(printerColumn)]
+}
+
+/** @returns a Table with one row for each object; `withColumns` false leaves the definitions out, as later frames of a watch do */
+export function toTable(
+  objects: readonly ApiObject[],
+  columns: readonly Column[],
+  options: { readonly metadata: TableMetadata; readonly nowMs: number; readonly include: IncludeObject; readonly withColumns?: boolean },
+): object {
+  const { metadata, nowMs, include, withColumns = true } = options
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    columnDefinitions: withColumns
+      ? columns.map(({ name, type, format = '', priority }) => ({ name, type, format, description: '', priority }))
+      : null,
+    rows: objects.map((object) => ({ cells: columns.map((column) => column.cell(object, nowMs)), ...rowObject(object, include) })),
+  }
+}
+
+/** @returns what is left of an object for those who want its metadata alone */
+export function partialMetadata(object: ApiObject): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata }
+}
+
+function rowObject(object: ApiObject, include: IncludeObject): { readonly object?: object } {
+  if (include === 'None') return {}
+  return { object: include === 'Object' ? object : partialMetadata(object) }
+}
+
+function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
+  const find = compileJsonPath(text(entry['jsonPath']))
+  const type = text(entry['type'])
+  return {
+    name: text(entry['name']),
+    type,
+    ...(typeof entry['format'] === 'string' && { format: entry['format'] }),
+    priority: Number(entry['priority'] ?? 0) > 0 ? 1 : 0,
+    cell: (object, nowMs) => printerCell(find(object), type, nowMs),
+  }
+}
+
+/** A value that is missing or not of the column's type shows as nothing. */
+function printerCell(values: readonly unknown[], type: string, nowMs: number): unknown {
+  const [value] = values
+  if (value === undefined) return null
+  switch (type) {
+    case 'date':
+      return age(value, nowMs)
+    case 'integer':
+      return Number.isInteger(Number(value)) ? Number(value) : null
+    case 'number':
+      return Number.isNaN(Number(value)) ? null : Number(value)
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    default:
+      return values.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry))).join(',')
+  }
+}

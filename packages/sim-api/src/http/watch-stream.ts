@@ -1,0 +1,72 @@
+import type { WatchFrame, WatchSink } from '../core/request.ts'
+import { ConnectionCutError } from '../core/request.ts'
+
+/** The frames of a watch as chunks of text: a sink on one side, an iterable on the other. Settles by promises alone. */
+export interface WatchStream {
+  readonly sink: WatchSink
+  /** Chunks of newline-delimited JSON, each made of all frames that wait. Leaving the iteration early ends the stream. */
+  readonly chunks: AsyncIterable<string>
+  /** Ends the stream from outside: without an error in good order, else the iteration throws it. */
+  end(error?: Error): void
+  /** Calls back once, when the stream ends for whatever reason; at once if it has ended. */
+  onEnd(callback: () => void): void
+}
+
+/** @param toText the line for a frame, with its newline */
+export function createWatchStream(toText: (frame: WatchFrame) => string): WatchStream {
+  let waiting = ''
+  let onEnd: (() => void) | undefined
+  let ending: { readonly error: Error | undefined } | undefined
+  let wake: (() => void) | undefined
+  const end = (error?: Error): void => {
+    if (ending !== undefined) return
+    ending = { error }
+    wake?.()
+    onEnd?.()
+  }
+  const sink: WatchSink = {
+    frame(frame) {
+      if (ending !== undefined) return
+      waiting += toText(frame)
+      wake?.()
+    },
+    end: (how) => end(how === 'cut' ? new ConnectionCutError() : undefined),
+  }
+  async function* chunks(): AsyncGenerator<string, void> {
+    try {
+      for (;;) {
+        if (waiting !== '') {
+          const chunk = waiting
+          waiting = ''
+          yield chunk
+        } else if (ending !== undefined) {
+          if (ending.error !== undefined) throw ending.error
+          return
+        } else await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      end()
+    }
+  }
+  return {
+    sink,
+    chunks: chunksThatStop(chunks(), end),
+    end,
+    onEnd(callback) {
+      if (ending === undefined) onEnd = callback
+      else callback()
+    },
+  }
+}
+
+/** A generator that waits for a frame does not hear `return()`; this ends the stream first, so that it wakes. */
+function chunksThatStop(chunks: AsyncGenerator<string, void>, end: () => void): AsyncIterable<string> {
+  const iterator: AsyncIterator<string> = {
+    next: () => chunks.next(),
+    return: () => {
+      end()
+      return chunks.return()
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}

@@ -1,0 +1,93 @@
+import { type Definition, definitionOf, type Field, type FieldType, type ScalarType } from './builtin-definitions.ts'
+import { descriptionOf } from './descriptions.ts'
+import { listMergeOf } from './merge-keys.ts'
+
+/** A JSON value that will be written out. */
+export type OpenApiSchema = Readonly<Record<string, unknown>>
+
+/** @returns the name under which a definition stands in OpenAPI documents: `io.k8s.api.apps.v1.DaemonSetSpec` */
+export function openApiName(definition: string): string {
+  const [, group = '', version, name] = /^(\w+)\/(\w+)\.(\w+)$/.exec(definition) ?? []
+  return `${namespaces[group] ?? `io.k8s.api.${group}`}.${version}.${name}`
+}
+
+const namespaces: Readonly<Record<string, string>> = {
+  meta: 'io.k8s.apimachinery.pkg.apis.meta',
+  apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
+}
+
+/** @returns a reference to a schema by its OpenAPI name */
+export function schemaReference(name: string): OpenApiSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** @returns OpenAPI schemas of these definitions and all they refer to, by OpenAPI name */
+export function builtinSchemas(definitions: readonly string[]): Record<string, OpenApiSchema> {
+  const schemas: Record<string, OpenApiSchema> = {}
+  const visit = (name: string): void => {
+    if (schemas[openApiName(name)] !== undefined) return
+    const definition = definitionOf(name)
+    schemas[openApiName(name)] = definitionSchema(definition)
+    for (const field of definition.fields.values()) referred(field.type).forEach(visit)
+  }
+  definitions.forEach(visit)
+  return schemas
+}
+
+function referred(type: FieldType): readonly string[] {
+  if (type.kind === 'definition') return [type.definition]
+  return type.kind === 'scalar' ? [] : referred(type.of)
+}
+
+function definitionSchema(definition: Definition): OpenApiSchema {
+  const fields = [...definition.fields]
+  const required = fields.filter(([, field]) => field.required).map(([name]) => name)
+  return {
+    ...descriptionEntry(definition.name),
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, fieldSchema(definition.name, name, field)])),
+  }
+}
+
+function fieldSchema(definition: string, name: string, field: Field): OpenApiSchema {
+  const merge = listMergeOf(definition, name)
+  return {
+    ...descriptionEntry(`${definition}.${name}`),
+    ...typeSchema(field.type),
+    ...(merge?.key !== undefined && { 'x-kubernetes-patch-merge-key': merge.key }),
+    ...(merge !== undefined && { 'x-kubernetes-patch-strategy': merge.strategies.join(',') }),
+  }
+}
+
+function descriptionEntry(path: string): OpenApiSchema {
+  const description = descriptionOf(path)
+  return description === '' ? {} : { description }
+}
+
+function typeSchema(type: FieldType): OpenApiSchema {
+  switch (type.kind) {
+    case 'scalar':
+      return scalarSchemas[type.scalar]
+    case 'list':
+      return { type: 'array', items: typeSchema(type.of) }
+    case 'map':
+      return { type: 'object', additionalProperties: typeSchema(type.of) }
+    case 'definition':
+      return { allOf: [schemaReference(openApiName(type.definition))], default: {} }
+  }
+}
+
+const scalarSchemas: Readonly<Record<ScalarType, OpenApiSchema>> = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  number: { type: 'number', format: 'double' },
+  bytes: { type: 'string', format: 'byte' },
+  time: { type: 'string', format: 'date-time' },
+  'micro-time': { type: 'string', format: 'date-time' },
+  quantity: { type: 'string', format: 'quantity' },
+  'int-or-string': { type: 'string', format: 'int-or-string' },
+  any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+}
