@@ -1,0 +1,163 @@
+import type { Rollout } from '@tranche/api-schema'
+import { type DaemonSet, daemonSetAnnotations, fieldManagers, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { isDaemonSetRef, problemText, validateBinding, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
+import { type Admission, type AdmissionOperation, allow, type PatchOperation } from './admission.ts'
+import { isSameJson } from './same-json.ts'
+
+/** A write to a DaemonSet (not to its status), as it would be stored, and the Rollout that may be in charge. */
+export interface DaemonSetRequest {
+  readonly operation: AdmissionOperation
+  /** What is stored; null for CREATE. */
+  readonly oldObject: DaemonSet | null
+  /** What would be stored; null for DELETE. */
+  readonly newObject: DaemonSet | null
+  /** The Rollout of the DaemonSet's namespace that is bound to it, or names it in `workloadRef`; null without one. */
+  readonly rollout: Rollout | null
+  /** `options.fieldManager` of the request; our own writes carry one of {@link fieldManagers} and pass untouched. */
+  readonly fieldManager?: string | undefined
+}
+
+/**
+ * Decides what happens to an update of a DaemonSet.
+ *
+ * - A new template on a DaemonSet with an enabled Rollout begins a release: the strategy becomes `OnDelete`, the type that
+ *   the request states is remembered unless one is remembered already, and `in-progressing` names the Rollout.
+ * - While a type is remembered or a release holds the DaemonSet, `RollingUpdate` is put back to `OnDelete` (G11).
+ * - Our annotations and label stay as they are, whatever the request says.
+ * - Everything else passes untouched: a DaemonSet without a Rollout, or whose Rollout is another's, disabled or going.
+ *
+ * Pure, and done twice it adds nothing. It never denies: nobody is kept from changing a DaemonSet.
+ */
+export function admitDaemonSet(request: DaemonSetRequest): Admission {
+  const { oldObject, newObject, rollout, fieldManager } = request
+  if (request.operation !== 'UPDATE' || oldObject === null || newObject === null) return allow()
+  if (rollout === null || !isInCharge(rollout, oldObject) || isOurWrite(fieldManager)) return allow()
+
+  const begins = !isSameJson(oldObject.spec.template, newObject.spec.template)
+  const annotations = { ...ourAnnotations(oldObject), ...(begins && releaseAnnotations(rollout, oldObject, newObject)) }
+  const patch = [
+    ...annotationPatch(newObject, annotations),
+    ...labelPatch(oldObject, newObject),
+    ...(begins || isHeld(oldObject) ? strategyPatch(newObject) : []),
+  ]
+  const warnings = [
+    ...strategyWarnings(oldObject, newObject, rollout),
+    ...keyWarnings(oldObject, newObject),
+    ...(begins ? startWarnings(newObject, rollout) : []),
+  ]
+  return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }
+}
+
+/**
+ * Finds the Rollout that {@link admitDaemonSet} asks for: the one that the DaemonSet is bound to; before it is bound, the
+ * one that will be.
+ *
+ * @param rollouts Rollouts of any namespace
+ */
+export function rolloutOf(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | null {
+  const candidates = rollouts.filter((rollout) => isInCharge(rollout, daemonSet))
+  return candidates.find((rollout) => validateBinding(rollout, candidates, null).length === 0) ?? null
+}
+
+function isInCharge(rollout: Rollout, daemonSet: DaemonSet): boolean {
+  const { metadata, spec } = rollout
+  const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] ?? metadata.name
+  return (
+    boundTo === metadata.name &&
+    metadata.deletionTimestamp === undefined &&
+    spec.disabled !== true &&
+    isDaemonSetRef(spec.workloadRef) &&
+    spec.workloadRef.name === daemonSet.metadata.name &&
+    metadata.namespace === daemonSet.metadata.namespace
+  )
+}
+
+function isOurWrite(fieldManager: string | undefined): boolean {
+  return fieldManager === fieldManagers.controller || fieldManager === fieldManagers.executor
+}
+
+/** Whether a release holds the DaemonSet, or has left nodes behind on it, or its strategy was taken when it was bound. */
+function isHeld(daemonSet: DaemonSet): boolean {
+  const { originalUpdateStrategy, inProgressing, controlInfo } = daemonSetAnnotations
+  return [originalUpdateStrategy, inProgressing, controlInfo].some((key) => daemonSet.metadata.annotations?.[key] !== undefined)
+}
+
+function ourAnnotations(daemonSet: DaemonSet): Readonly<Record<string, string>> {
+  const keys: readonly string[] = Object.values(daemonSetAnnotations)
+  return Object.fromEntries(Object.entries(daemonSet.metadata.annotations ?? {}).filter(([key]) => keys.includes(key)))
+}
+
+/** Said at once to whoever asks for the release, though it is held later anyway: they are still there to read it. */
+function startWarnings(newObject: DaemonSet, rollout: Rollout): readonly string[] {
+  const desired = newObject.status?.desiredNumberScheduled ?? null
+  const problems = [...validateRollout(rollout, { desired }), ...validateDaemonSetBudget(newObject, desired ?? 1)]
+  return problems.map((problem) => `the release will not start: ${problemText(problem)}`)
+}
+
+function releaseAnnotations(rollout: Rollout, oldObject: DaemonSet, newObject: DaemonSet): Readonly<Record<string, string>> {
+  const { originalUpdateStrategy, inProgressing } = daemonSetAnnotations
+  return {
+    [originalUpdateStrategy]: rememberedType(oldObject) ?? typeToRestore(newObject),
+    [inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }),
+  }
+}
+
+/**
+ * What the request wants the strategy to be. Where it says `OnDelete` and brings a memory, the memory is right: it is our
+ * own answer come back (an API server may ask twice), or a manifest that was exported in mid-release.
+ */
+function typeToRestore(newObject: DaemonSet): string {
+  const type = strategyType(newObject)
+  return type === 'OnDelete' && rememberedType(newObject) === 'RollingUpdate' ? 'RollingUpdate' : type
+}
+
+function rememberedType(daemonSet: DaemonSet): string | undefined {
+  return daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
+}
+
+function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<string, string>>): readonly PatchOperation[] {
+  const has = newObject.metadata.annotations
+  const changed = Object.entries(annotations).filter(([key, value]) => has?.[key] !== value)
+  if (changed.length === 0) return []
+  if (has === undefined) return [{ op: 'add', path: '/metadata/annotations', value: Object.fromEntries(changed) }]
+  return changed.map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${escaped(key)}`, value }))
+}
+
+function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchOperation[] {
+  const value = oldObject.metadata.labels?.[WORKLOAD_TYPE_LABEL]
+  const has = newObject.metadata.labels
+  if (value === undefined || has?.[WORKLOAD_TYPE_LABEL] === value) return []
+  if (has === undefined) return [{ op: 'add', path: '/metadata/labels', value: { [WORKLOAD_TYPE_LABEL]: value } }]
+  return [{ op: 'add', path: `/metadata/labels/${escaped(WORKLOAD_TYPE_LABEL)}`, value }]
+}
+
+/** The `rollingUpdate` block stays: it is where the budget of the release stands. */
+function strategyPatch(newObject: DaemonSet): readonly PatchOperation[] {
+  if (strategyType(newObject) === 'OnDelete') return []
+  const strategy = newObject.spec.updateStrategy
+  if (strategy === undefined) return [{ op: 'add', path: '/spec/updateStrategy', value: { type: 'OnDelete' } }]
+  return [{ op: strategy.type === undefined ? 'add' : 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]
+}
+
+function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, rollout: Rollout): readonly string[] {
+  if (!isHeld(oldObject) || strategyType(newObject) === 'OnDelete') return []
+  return [
+    `spec.updateStrategy.type stays OnDelete while the Rollout ${rollout.metadata.name} holds this DaemonSet; ` +
+      `it is restored to ${rememberedType(oldObject) ?? 'what it was'} when the Rollout lets go`,
+  ]
+}
+
+function keyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
+  const changed = Object.entries(ourAnnotations(oldObject)).filter(([key, value]) => newObject.metadata.annotations?.[key] !== value)
+  if (changed.length === 0) return []
+  return [`annotations of the release were put back: ${changed.map(([key]) => key).join(', ')}`]
+}
+
+function strategyType(daemonSet: DaemonSet): string {
+  return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'
+}
+
+/** @see RFC 6901 */
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
