@@ -21,18 +21,17 @@ export function filesOf(name: string, part: string): readonly SourceFile[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|mts)$/.test(file) && !file.includes('node_modules'))
     .toSorted()
-    .map((file) => readSource(`${root}/${file}`))
+    .map((file) => parseSource(`${root}/${file}`, readFileSync(`${root}/${file}`, 'utf8')))
 }
 
-/** @returns one source file, read from disk */
-export function readSource(path: string): SourceFile {
-  const text = readFileSync(path, 'utf8')
+/** @returns a source file with this text */
+export function parseSource(path: string, text: string): SourceFile {
   return { path, text, code: withoutComments(text) }
 }
 
 /** @returns what the file imports or re-exports: module names as written */
 export function importsOf(file: SourceFile): readonly string[] {
-  const pattern = /(?:^|\n)\s*(?:import|export)\s(?:[^'"]*?\sfrom\s*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
+  const pattern = /(?:^|\n)\s*(?:import|export)\s(?:[^'"`=(]*?\sfrom\s*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
   return [...file.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '')
 }
 
