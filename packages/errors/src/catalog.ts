@@ -26,6 +26,8 @@ export const errorCatalog = {
   KUBECONFIG_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'The kubeconfig cannot be read or names no usable cluster.' },
   OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line option has a value that is not allowed.' },
   PORT_IN_USE: { remedy: 'fixInput', httpStatus: 400, summary: 'Another program listens on the port asked for.' },
+  FILE_UNWRITABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was asked for cannot be written.' },
+  RELEASE_STUCK: { remedy: 'giveUp', httpStatus: 504, summary: 'A release that a command waited for made no progress for too long.' },
   NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
