@@ -1,0 +1,139 @@
+import type { PodPlacement, Taint } from '@tranche/kube-types'
+import { buildPod, nodeEligibility, nodeOfPod, planBinding, withAutomaticTolerations } from '@tranche/sim-controllers'
+import { describe, expect, it } from 'vitest'
+import { daemonSet, node, pod } from './builders.ts'
+
+const runs = { shouldRun: true, shouldContinue: true }
+const stays = { shouldRun: false, shouldContinue: true }
+const goes = { shouldRun: false, shouldContinue: false }
+
+const eligibility: readonly [
+  name: string,
+  placement: PodPlacement,
+  labels: Record<string, string>,
+  taints: readonly Taint[],
+  want: unknown,
+][] = [
+  ['a plain template runs on a plain node', {}, {}, [], runs],
+  ['the node named by the template is eligible', { nodeName: 'a' }, {}, [], runs],
+  ['any other node is not', { nodeName: 'b' }, {}, [], goes],
+  ['a node selector that matches', { nodeSelector: { colour: 'blue' } }, { colour: 'blue' }, [], runs],
+  ['a node selector that does not match', { nodeSelector: { colour: 'blue' } }, { colour: 'green' }, [], goes],
+  ['node name and selector disagree', { nodeName: 'a', nodeSelector: { colour: 'blue' } }, {}, [], goes],
+  ['affinity by In', affinity([label('zone', 'In', ['x', 'y'])]), { zone: 'y' }, [], runs],
+  ['affinity by NotIn accepts a node without the label', affinity([label('zone', 'NotIn', ['x'])]), {}, [], runs],
+  ['affinity by Exists', affinity([label('zone', 'Exists')]), {}, [], goes],
+  ['affinity by DoesNotExist', affinity([label('zone', 'DoesNotExist')]), {}, [], runs],
+  ['affinity by Gt', affinity([label('cores', 'Gt', ['4'])]), { cores: '8' }, [], runs],
+  ['affinity by Lt', affinity([label('cores', 'Lt', ['4'])]), { cores: '8' }, [], goes],
+  ['inside a term everything must hold', affinity([label('zone', 'In', ['x']), label('cores', 'Exists')]), { zone: 'x' }, [], goes],
+  ['terms are alternatives', affinity([label('zone', 'In', ['x'])], [label('zone', 'In', ['y'])]), { zone: 'y' }, [], runs],
+  ['an empty term matches nothing', affinity([]), {}, [], goes],
+  ['no terms match nothing', affinity(), {}, [], goes],
+  [
+    'a term that cannot be read is skipped',
+    affinity([label('zone', 'Near', ['x'])], [label('zone', 'In', ['x'])]),
+    { zone: 'x' },
+    [],
+    runs,
+  ],
+  ['NoSchedule keeps new pods off', {}, {}, [taint('NoSchedule')], stays],
+  ['NoExecute drives pods away', {}, {}, [taint('NoExecute')], goes],
+  ['both drive pods away', {}, {}, [taint('NoSchedule'), taint('NoExecute')], goes],
+  [
+    'NoSchedule beside a tolerated NoExecute keeps',
+    tolerates({ key: 'gpu', effect: 'NoExecute' }),
+    {},
+    [taint('NoSchedule'), taint('NoExecute')],
+    stays,
+  ],
+  ['PreferNoSchedule is ignored', {}, {}, [taint('PreferNoSchedule')], runs],
+  ['a toleration by Exists', tolerates({ key: 'gpu', operator: 'Exists' }), {}, [taint('NoSchedule')], runs],
+  ['a toleration of the value', tolerates({ key: 'gpu', value: 'yes' }), {}, [taint('NoSchedule', 'yes')], runs],
+  ['a toleration of another value', tolerates({ key: 'gpu', value: 'no' }), {}, [taint('NoSchedule', 'yes')], stays],
+  ['a toleration without key tolerates all', tolerates({ operator: 'Exists' }), {}, [taint('NoExecute')], runs],
+  ['a node not ready', {}, {}, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' }], runs],
+  ['an unreachable node', {}, {}, [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }], runs],
+  ['a cordoned node', {}, {}, [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }], runs],
+  ['memory pressure', {}, {}, [{ key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' }], runs],
+  ['no network yet', {}, {}, [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }], stays],
+  [
+    'no network yet, on the host network',
+    { hostNetwork: true },
+    {},
+    [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }],
+    runs,
+  ],
+]
+
+describe('nodeEligibility', () => {
+  it.each(eligibility)('%s', (_name, placement, labels, taints, want) => {
+    expect(nodeEligibility(placement, node('a', labels, taints))).toEqual(want)
+  })
+})
+
+describe('buildPod', () => {
+  it('pins the pod to its node and keeps the rest of the affinity', () => {
+    const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] }
+    const template = daemonSet({ placement: { nodeSelector: { colour: 'blue' }, affinity: { nodeAffinity: { ...preferred } } } })
+    const built = buildPod(template, 'node-7', '7b') as { readonly spec: Record<string, unknown> }
+    expect(built.spec['affinity']).toEqual({
+      nodeAffinity: {
+        ...preferred,
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-7'] }] }],
+        },
+      },
+    })
+    expect(built.spec).toMatchObject({ nodeSelector: { colour: 'blue' } })
+    expect(built.spec).not.toHaveProperty('nodeName')
+  })
+
+  it('labels the pod with hash and template generation, and points at its DaemonSet', () => {
+    expect(buildPod(daemonSet({ annotations: { 'deprecated.daemonset.template.generation': '3' } }), 'a', '7b')).toMatchObject({
+      metadata: {
+        generateName: 'agent-',
+        labels: { app: 'agent', 'controller-revision-hash': '7b', 'pod-template-generation': '3' },
+        ownerReferences: [{ kind: 'DaemonSet', name: 'agent', uid: 'ds', controller: true, blockOwnerDeletion: true }],
+      },
+    })
+  })
+
+  it('adds a toleration only where the template lacks it', () => {
+    const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }
+    expect(withAutomaticTolerations([own], false).filter(({ key }) => key === own.key)).toEqual([own])
+    expect(withAutomaticTolerations([], false)).toHaveLength(6)
+    expect(withAutomaticTolerations([], true)).toHaveLength(7)
+  })
+})
+
+describe('planBinding', () => {
+  const nodes = new Map([node('a'), node('b', {}, [taint('NoSchedule')])].map((one) => [one.metadata.name, one]))
+  const plan = (name: string): unknown => planBinding(pod(name, 'unbound'), (wanted) => nodes.get(wanted))
+
+  it('binds a pod to the node it names', () => expect(plan('a')).toEqual({ kind: 'bind', nodeName: 'a' }))
+  it('finds no place on a node that does not exist', () => expect(plan('z')).toMatchObject({ kind: 'unschedulable' }))
+  it('finds no place on a node whose taint is not tolerated', () => expect(plan('b')).toMatchObject({ kind: 'unschedulable' }))
+  it('reads the node from where the pod is bound, else from where it is pinned', () => {
+    expect(nodeOfPod(pod('a'))).toBe('a')
+    expect(nodeOfPod(pod('a', 'unbound'))).toBe('a')
+    expect(nodeOfPod({ ...pod('a'), spec: {} })).toBeUndefined()
+  })
+})
+
+function affinity(...terms: readonly (readonly NonNullable<unknown>[])[]): PodPlacement {
+  const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions })) as never
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
+}
+
+function label(key: string, operator: string, values?: readonly string[]): NonNullable<unknown> {
+  return { key, operator, ...(values && { values }) }
+}
+
+function tolerates(toleration: NonNullable<PodPlacement['tolerations']>[number]): PodPlacement {
+  return { tolerations: [toleration] }
+}
+
+function taint(effect: string, value?: string): Taint {
+  return { key: 'gpu', effect, ...(value !== undefined && { value }) }
+}
