@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { batchReleaseSchema } from './batch-release.ts'
 import { rolloutSchema } from './rollout.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { type Rollout, rolloutSchema } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { adviseRollout, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+it('examples/rollout.yaml is accepted and needs no advice', () => {
+  const rollout = read('rollout.yaml') as Rollout
+  expect(rolloutSchema.parse(rollout)).toEqual(rollout)
+  expect([...validateRollout(rollout, { desired: 30 }), ...adviseRollout(rollout)]).toEqual([])
+})
+
+it('examples/daemonset.yaml is what the Rollout names, and leaves a budget', () => {
+  const daemonSet = read('daemonset.yaml') as DaemonSet
+  expect((read('rollout.yaml') as Rollout).spec.workloadRef.name).toBe(daemonSet.metadata.name)
+  expect(validateDaemonSetBudget(daemonSet, 30)).toEqual([])
+})
+
+function read(file: string): unknown {
+  return parse(readFileSync(`${import.meta.dirname}/../../../examples/${file}`, 'utf8'))
+}
