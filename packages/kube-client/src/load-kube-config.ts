@@ -98,7 +98,7 @@ function readFile(config: KubeConfig, path: string): void {
 
 function merge(config: KubeConfig, part: KubeConfig, path: string): void {
   try {
-    config.mergeConfig(part, false)
+    config.mergeConfig(part, Boolean(config.getCurrentContext()))
   } catch (error) {
     throw invalid(path, `kubeconfig ${path} does not go with the files before it: ${messageOf(error)}`, {
       hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',

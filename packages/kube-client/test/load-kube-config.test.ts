@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { FakeClock } from '@tranche/clock'
+import { type KubeConfigOptions, loadKubeConfig } from '@tranche/kube-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+let folder: string
+
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const clock = new FakeClock()
+const ca = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+
+describe('loadKubeConfig', () => {
+  it('reads server, authority, token and namespace of the current context', async () => {
+    const path = write({ user: { token: 'secret' } })
+    const cluster = await loadKubeConfig({ clock, path })
+    expect(cluster).toMatchObject({ server: 'https://127.0.0.1:6443', context: 'first', namespace: 'agents', skipTlsVerify: false })
+    expect(await cluster.credentials()).toEqual({ ca, cert: undefined, key: undefined, headers: { authorization: 'Bearer secret' } })
+  })
+
+  it('reads another context when it is named', async () => {
+    const cluster = await loadKubeConfig({ clock, path: write({}), context: 'second' })
+    expect(cluster).toMatchObject({ context: 'second', namespace: 'default' })
+  })
+
+  it('reads a client certificate', async () => {
+    const user = { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') }
+    const cluster = await loadKubeConfig({ clock, path: write({ user }) })
+    expect(await cluster.credentials()).toMatchObject({ cert: 'CERT', key: 'KEY' })
+  })
+
+  it('asks an exec plugin for the token', async () => {
+    const answer = JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-exec' } })
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: [answer], interactiveMode: 'Never' }
+    const cluster = await loadKubeConfig({ clock, path: write({ user: { exec } }) })
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer from-exec' })
+  })
+
+  it('looks at files again after a while, so that a rotated certificate is used', async () => {
+    const certificate = join(folder, 'rotated.pem')
+    writeFileSync(certificate, 'OLD')
+    const cluster = await loadKubeConfig({ clock, path: write({ user: { 'client-certificate': certificate } }) })
+    writeFileSync(certificate, 'NEW')
+    expect((await cluster.credentials()).cert).toBe('OLD')
+    clock.advance(10_000)
+    expect((await cluster.credentials()).cert).toBe('NEW')
+  })
+
+  it('merges the files of KUBECONFIG, the first one deciding', async () => {
+    const first = write({ user: { token: 'secret' } })
+    const second = writeText(
+      'clusters: [{name: other, cluster: {server: "https://other:6443"}}]\nusers: []\ncontexts: []\ncurrent-context: none\n',
+    )
+    const cluster = await loadKubeConfig({ clock, env: { KUBECONFIG: [first, second].join(delimiter) } })
+    expect(cluster.context).toBe('first')
+  })
+
+  const refusals: Record<string, { options: () => Partial<KubeConfigOptions>; says: string; hint: string }> = {
+    'a file that is not there': {
+      options: () => ({ path: join(folder, 'absent') }),
+      says: 'absent cannot be read: ENOENT',
+      hint: 'Check that the file exists',
+    },
+    'a file that KUBECONFIG names and that is not there': {
+      options: () => ({ env: { KUBECONFIG: join(folder, 'absent') } }),
+      says: 'absent cannot be read: ENOENT',
+      hint: 'Check that the file exists',
+    },
+    'a folder': { options: () => ({ path: folder }), says: 'cannot be read: EISDIR', hint: 'Check that the file exists' },
+    'text that is not YAML': { options: () => ({ path: writeText('{: [') }), says: 'is not valid: ', hint: 'Repair it' },
+    'YAML that is not a kubeconfig': {
+      options: () => ({ path: writeText('hello') }),
+      says: 'names no current context',
+      hint: 'Add a context',
+    },
+    'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Repair it' },
+    'a context that is not in it': {
+      options: () => ({ path: write({}), context: 'third' }),
+      says: 'has no context third',
+      hint: 'Choose one of its contexts with --context: first, second.',
+    },
+    'a server that is not an address': {
+      options: () => ({ path: write({ server: 'somewhere' }) }),
+      says: 'has no usable server address',
+      hint: 'Set clusters[]',
+    },
+    'a server over plain HTTP': {
+      options: () => ({ path: write({ server: 'http://x:80' }) }),
+      says: 'speaks plain HTTP',
+      hint: 'Use its https address',
+    },
+    'a certificate file that is not there': {
+      options: () => ({ path: write({ user: { 'client-certificate': '/nowhere/cert.pem' } }) }),
+      says: 'the credentials cannot be read: ENOENT',
+      hint: 'Check the certificate files',
+    },
+    'an exec plugin that fails': {
+      options: () => ({ path: write({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' } } }) }),
+      says: 'the credentials cannot be read: ',
+      hint: 'Check the certificate files',
+    },
+    'a machine without any': {
+      options: () => ({ env: { HOME: folder } }),
+      says: 'there is no kubeconfig',
+      hint: 'Name a kubeconfig with --kubeconfig PATH',
+    },
+  }
+  it.each(Object.entries(refusals))('refuses %s, saying what to do', async (_name, { options, says, hint }) => {
+    const error = await loadKubeConfig({ clock, ...options() }).then(
+      () => expect.fail('it did not fail'),
+      (reason: unknown) => reason,
+    )
+    expect(error).toMatchObject({ code: 'KUBECONFIG_INVALID', details: { path: expect.stringContaining(folder) as string } })
+    expect((error as Error).message).toContain(says)
+    expect((error as { hint: string }).hint).toContain(hint)
+  })
+})
+
+let files = 0
+
+function writeText(text: string): string {
+  const path = join(folder, `config-${files++}`)
+  writeFileSync(path, text)
+  return path
+}
+
+/** A kubeconfig with two contexts. JSON is YAML. */
+function write({ user = {}, server = 'https://127.0.0.1:6443' }: { readonly user?: object; readonly server?: string }): string {
+  return writeText(
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'here', cluster: { server, 'certificate-authority-data': base64(ca) } }],
+      users: [{ name: 'me', user }],
+      contexts: [
+        { name: 'first', context: { cluster: 'here', user: 'me', namespace: 'agents' } },
+        { name: 'second', context: { cluster: 'here', user: 'me' } },
+      ],
+      'current-context': 'first',
+    }),
+  )
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
