@@ -29,7 +29,13 @@ describe('renderReleaseView', () => {
       },
     },
     'a finished release': {
-      snapshot: { phase: 'Healthy', step: null, nodes: zones('##########', '##########', '##########'), waiting: null },
+      snapshot: {
+        phase: 'Healthy',
+        step: null,
+        endedAtMs: NOW_MS - 60_000,
+        nodes: zones('##########', '##########', '##########'),
+        waiting: null,
+      },
     },
     'five thousand nodes': {
       snapshot: {
@@ -76,6 +82,7 @@ const calm: ReleaseSnapshot = {
   rollout: 'node-agent',
   nowMs: NOW_MS,
   startedAtMs: NOW_MS - 83_000,
+  endedAtMs: null,
   fromVersion: 'v1',
   toVersion: 'v2',
   phase: 'Progressing',

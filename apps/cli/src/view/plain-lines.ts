@@ -18,7 +18,7 @@ export function plainLines(told: ReleaseSnapshot | null, snapshot: ReleaseSnapsh
     ...newlyFailing(told, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`),
     ...waitingLine(told, snapshot),
   ]
-  const elapsed = snapshot.startedAtMs === null ? '' : ` ${durationText(snapshot.nowMs - snapshot.startedAtMs)}`
+  const elapsed = snapshot.startedAtMs === null ? '' : ` ${durationText((snapshot.endedAtMs ?? snapshot.nowMs) - snapshot.startedAtMs)}`
   return lines.map((line) => printable(`${snapshot.daemonSet}${elapsed}: ${line}`))
 }
 

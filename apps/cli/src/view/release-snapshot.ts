@@ -8,6 +8,8 @@ export interface ReleaseSnapshot {
   readonly nowMs: number
   /** When the change that is being released was first seen; null before any. */
   readonly startedAtMs: number | null
+  /** When it was seen to be complete; null while it runs. */
+  readonly endedAtMs: number | null
   /** Version that most nodes come from, as the tag of its image; null when it is not known. */
   readonly fromVersion: string | null
   /** Version in the DaemonSet's template. */

@@ -46,10 +46,10 @@ interface Pen extends ViewOptions {
 }
 
 function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
-  const { fromVersion, toVersion, startedAtMs, nowMs } = snapshot
+  const { fromVersion, toVersion, startedAtMs, endedAtMs, nowMs } = snapshot
   const versions = fromVersion === null || fromVersion === toVersion ? toVersion : `${fromVersion} → ${toVersion}`
   const name = snapshot.rollout === null ? `daemonset ${snapshot.daemonSet}` : snapshot.daemonSet
-  const elapsed: Span[] = startedAtMs === null ? [] : [['dim', `   ${durationText(nowMs - startedAtMs)}`]]
+  const elapsed: Span[] = startedAtMs === null ? [] : [['dim', `   ${durationText((endedAtMs ?? nowMs) - startedAtMs)}`]]
   return [pen.painter.line(['bold', name], `   ${versions}`, ...elapsed), pen.painter.line(...phaseSpans(snapshot))]
 }
 

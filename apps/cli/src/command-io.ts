@@ -1,0 +1,30 @@
+/** Where a command reads and writes. Data goes to `out`, everything for people to `err`. */
+export interface CommandIo {
+  readonly out: OutputStream
+  readonly err: OutputStream
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A stream of text; a terminal has columns and rows. */
+export interface OutputStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  readonly rows?: number | undefined
+  on?(event: 'resize', listener: () => void): unknown
+  off?(event: 'resize', listener: () => void): unknown
+}
+
+/** @returns whether `stream` should carry colours: a terminal, unless `NO_COLOR`, `TERM=dumb` or `--no-color` say otherwise */
+export function wantsColors(stream: OutputStream, env: CommandIo['env'], allowed: boolean): boolean {
+  if (!allowed || (env['NO_COLOR'] ?? '') !== '') return false
+  if ((env['FORCE_COLOR'] ?? '') !== '' && env['FORCE_COLOR'] !== '0') return true
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+/** @returns whether the locale speaks UTF-8; taken for granted where no locale is set */
+export function wantsUnicode(env: CommandIo['env']): boolean {
+  if (env['TERM'] === 'linux') return false
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => (value ?? '') !== '')
+  return locale === undefined || /utf-?8/i.test(locale)
+}

@@ -1,0 +1,122 @@
+import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
+
+/** What `dev` and `sim` are told. */
+export interface SimulationOptions {
+  readonly command: 'dev' | 'sim'
+  /** 0 to 10,000. */
+  readonly nodes: number
+  /** Divides the durations of kubelets and nothing else; 0.01 to 1000. */
+  readonly speed: number
+  readonly virtual: boolean
+  readonly seed: number
+  /** 0 takes a free port. */
+  readonly port: number
+  /** Where to write the kubeconfig; undefined: into a new temporary folder. */
+  readonly kubeconfig: string | undefined
+  readonly readyFile: string | undefined
+  readonly record: string | undefined
+  readonly watchDelayMs: DelayRange
+  /** `empty`: no objects; `objects`: the demonstration's objects; `release`: a release of them as well. */
+  readonly demo: 'empty' | 'objects' | 'release'
+  readonly exit: boolean
+  readonly output: 'text' | 'json'
+  readonly admission: AdmissionMode
+  readonly log: string | undefined
+  readonly colors: boolean
+}
+
+/** Who sees an update of a DaemonSet before it is stored. */
+export type AdmissionMode = 'none' | 'inProcess'
+
+/** What `all-in-one`, `controller` and `executor` are told. */
+export interface ProcessOptions {
+  readonly command: 'all-in-one' | 'controller' | 'executor'
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+  readonly identity: string | undefined
+  readonly logLevel: LogLevel
+  readonly admission: AdmissionMode
+  readonly leaderElection: boolean
+  /** 1 to 64. */
+  readonly workers: number
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+/** The least that is logged. */
+export type LogLevel = (typeof logLevels)[number]
+
+/** As the parser hands them over: strings, booleans, or nothing. */
+type Values = Readonly<Record<string, unknown>>
+
+/** @throws {AppError} OPTION_INVALID */
+export function toSimulationOptions(command: 'dev' | 'sim', values: Values): SimulationOptions {
+  const options: SimulationOptions = {
+    command,
+    nodes: parseWhole('--nodes', text(values, 'nodes') ?? '30', { min: 0, max: 10_000 }),
+    speed: parseDecimal('--speed', text(values, 'speed') ?? '1', { min: 0.01, max: 1000 }),
+    virtual: values['virtual'] === true,
+    seed: parseWhole('--seed', text(values, 'seed') ?? '1', { min: 0, max: 0xffff_ffff }),
+    port: parseWhole('--port', text(values, 'port') ?? '0', { min: 0, max: 65_535 }),
+    kubeconfig: path(values, 'kubeconfig', '--kubeconfig'),
+    readyFile: path(values, 'readyFile', '--ready-file'),
+    record: path(values, 'record', '--record'),
+    watchDelayMs: parseDelayRange('--watch-delay-ms', text(values, 'watchDelayMs') ?? '0-20'),
+    demo: values['demo'] === true ? 'release' : values['demo'] === false ? 'empty' : 'objects',
+    exit: values['exit'] === true,
+    output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
+    admission: parseAdmission(text(values, 'admission') ?? 'none'),
+    log: path(values, 'log', '--log'),
+    colors: values['color'] !== false,
+  }
+  checkTogether(options)
+  return options
+}
+
+/** @throws {AppError} OPTION_INVALID */
+export function toProcessOptions(command: ProcessOptions['command'], values: Values): ProcessOptions {
+  if (values['queue'] !== undefined) parseChoice('--queue', text(values, 'queue') ?? '', ['in-process'])
+  return {
+    command,
+    kubeconfig: path(values, 'kubeconfig', '--kubeconfig'),
+    context: text(values, 'context'),
+    identity: text(values, 'identity'),
+    logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
+    admission: parseAdmission(text(values, 'admission') ?? 'none'),
+    leaderElection: values['leaderElection'] !== false,
+    workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
+  }
+}
+
+function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOptions): void {
+  if (demo !== 'release') {
+    if (virtual)
+      throw misplaced('--virtual', 'stands without --demo', 'add --demo: virtual time runs as long as there is a release to perform')
+    if (exit) throw misplaced('--exit', 'stands without --demo', 'add --demo, or leave it out')
+    if (output === 'json')
+      throw misplaced('--output json', 'stands without --demo', 'add --demo: the result of the demonstration is what it prints')
+  }
+  if (!virtual) return
+  const served = [
+    ['--kubeconfig', options.kubeconfig],
+    ['--ready-file', options.readyFile],
+    ['--port', options.port === 0 ? undefined : options.port],
+  ] as const
+  for (const [option, value] of served)
+    if (value !== undefined)
+      throw misplaced(option, 'stands beside --virtual', 'leave one of them out: in virtual time nothing is served to others')
+}
+
+function parseAdmission(value: string): AdmissionMode {
+  return parseChoice('--admission', value, ['none', 'in-process']) === 'none' ? 'none' : 'inProcess'
+}
+
+function path(values: Values, name: string, option: string): string | undefined {
+  const value = text(values, name)
+  if (value === '') throw invalid(option, value, 'give the path of a file')
+  return value
+}
+
+function text(values: Values, name: string): string | undefined {
+  const value = values[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,98 @@
+import { randomInt } from 'node:crypto'
+import { hostname } from 'node:os'
+import { systemClock } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  KubeStatusError,
+  type LoadedCluster,
+  loadKubeConfig,
+  type UndiciExchange,
+} from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { createInProcessQueue } from '@tranche/queue'
+import type { CommandIo } from '../command-io.ts'
+import type { ProcessOptions } from '../command-options.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { createStderrLogger } from '../logging.ts'
+import { type RunningProgram, startController, startExecutor } from '../programs.ts'
+import { listenForStop, whenAborted } from '../stop-signals.ts'
+import { userAgent } from '../version.ts'
+
+/** How long an API server may take to answer for the first time, in milliseconds. */
+const FIRST_ANSWER_MS = 5_000
+/** How long a job in progress may go on after the stop, in milliseconds. */
+const QUEUE_CLOSE_MS = 1_000
+
+/**
+ * Runs controller, executor or both against a cluster until somebody asks to stop.
+ *
+ * A cluster that does not answer at the start ends it; one that stops answering later does not: the watches go on trying
+ * and the log says so.
+ *
+ * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED at the start
+ */
+export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
+  const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
+  await using cleanup = new AsyncDisposableStack()
+  const stop = cleanup.adopt(listenForStop(), ({ release }) => release())
+  const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
+  await reach(cluster, sockets, stop.signal)
+  if (stop.signal.aborted) return exitCodes.done
+
+  const programs = await startPrograms(options, sockets, cleanup)
+  await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
+  return exitCodes.done
+}
+
+/** Says clearly what is wrong before anything runs. */
+async function reach(cluster: LoadedCluster, { exchange }: UndiciExchange, signal: AbortSignal): Promise<void> {
+  const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
+  try {
+    await client.text('/version', { deadlineMs: FIRST_ANSWER_MS, signal })
+  } catch (error) {
+    if (signal.aborted) return
+    throw unreachable(cluster, error)
+  }
+}
+
+function unreachable({ server, context }: LoadedCluster, error: unknown): unknown {
+  const details = { server, context }
+  if (error instanceof KubeStatusError)
+    return new AppError('API_REFUSED', `the API server ${server} (context ${context}) answers ${error.status}: ${error.message}`, {
+      details,
+      hint: 'Check the credentials of the kubeconfig.',
+      cause: error,
+    })
+  if (!isAppError(error)) return error
+  return new AppError('API_UNREACHABLE', `the API server ${server} (context ${context}) does not answer: ${error.message}`, {
+    details,
+    hint: 'Check that the cluster runs and that the kubeconfig names its present address.',
+    cause: error,
+  })
+}
+
+async function startPrograms(
+  options: ProcessOptions,
+  sockets: UndiciExchange,
+  cleanup: AsyncDisposableStack,
+): Promise<readonly RunningProgram[]> {
+  const { exchange, watchExchange } = sockets
+  const seed = randomInt(0x7fff_ffff)
+  const identity = options.identity ?? `${hostname()}_${process.pid}`
+  const common = { exchange, watchExchange, clock: systemClock, identity, seed }
+  const queue = cleanup.adopt(createInProcessQueue({ clock: systemClock }), (open) => open.close(QUEUE_CLOSE_MS))
+  const programs: RunningProgram[] = []
+  const keep = (program: RunningProgram): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+
+  if (options.command !== 'executor') {
+    const log = createStderrLogger('tranche-controller', options.logLevel)
+    keep(await startController({ ...common, log, admission: options.admission, leaderElection: options.leaderElection, queue }))
+  }
+  if (options.command !== 'controller') {
+    const log = createStderrLogger('tranche-executor', options.logLevel)
+    keep(await startExecutor({ ...common, log, queue, workers: options.workers }))
+  }
+  return programs
+}

@@ -1,0 +1,161 @@
+import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
+import { createKubeClient, type KubeClient } from '@tranche/kube-client'
+import { fieldManagers } from '@tranche/kube-types'
+import { type Logger, silentLogger } from '@tranche/log'
+import { createInProcessQueue } from '@tranche/queue'
+import type { RecordedWrite } from '@tranche/recording'
+import type { CommandIo } from '../command-io.ts'
+import type { SimulationOptions } from '../command-options.ts'
+import { demoKey } from '../dev/demo-objects.ts'
+import { driveClock } from '../dev/drive-clock.ts'
+import { installDemo, installResources } from '../dev/install-objects.ts'
+import { writeAccessFiles } from '../dev/kubeconfig-file.ts'
+import { nextCommands } from '../dev/next-commands.ts'
+import { openLineFile, writeWhole } from '../dev/output-file.ts'
+import { keepDrawing } from '../dev/keep-drawing.ts'
+import { type DemoResult, runDemo } from '../dev/run-demo.ts'
+import type { Simulation } from '../dev/simulation.ts'
+import { startSimulation } from '../dev/start-simulation.ts'
+import { type ClusterWatch, watchCluster } from '../dev/watch-cluster.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { createFileLogger } from '../logging.ts'
+import { type RunningProgram, startController, startExecutor } from '../programs.ts'
+import { listenForStop, StopRequested, whenAborted } from '../stop-signals.ts'
+import { createReleaseScreen, type ReleaseScreen } from '../terminal/release-screen.ts'
+import { userAgent } from '../version.ts'
+
+/** How long a job in progress may go on after the stop, in milliseconds. */
+const QUEUE_CLOSE_MS = 500
+
+/**
+ * Runs a simulated cluster, in `dev` with a controller and an executor, until somebody asks to stop or the demonstration
+ * is over and `--exit` says so.
+ *
+ * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, RELEASE_STUCK
+ */
+export async function simulate(options: SimulationOptions, io: CommandIo): Promise<ExitCode> {
+  const clock = options.virtual ? new VirtualClock() : systemClock
+  await using cleanup = new AsyncDisposableStack()
+  const stop = cleanup.adopt(listenForStop(), ({ release }) => release())
+  const screen = cleanup.adopt(createReleaseScreen(io, options.colors), ({ close }) => close())
+  const session: Session = { options, io, clock, cleanup, screen, signal: stop.signal, log: openLog(options, clock, cleanup), recorded: [] }
+  try {
+    return await driveClock(clock, play(session))
+  } catch (error) {
+    if (stop.signal.aborted) return options.exit ? exitCodes.failed : exitCodes.done
+    throw error
+  }
+}
+
+/** What one run of the command works with. */
+interface Session {
+  readonly options: SimulationOptions
+  readonly io: CommandIo
+  readonly clock: Clock
+  /** Closes what was opened, last first. */
+  readonly cleanup: AsyncDisposableStack
+  readonly screen: ReleaseScreen
+  readonly signal: AbortSignal
+  readonly log: Logger
+  /** Writes that the demonstration's result is computed from. */
+  readonly recorded: RecordedWrite[]
+}
+
+async function play(session: Session): Promise<ExitCode> {
+  const { options, cleanup, clock, screen, signal, log } = session
+  const simulation = cleanup.adopt(await startSimulation(toSettings(session)), (open) => open.close())
+  const client = createKubeClient({
+    exchange: simulation.exchangeFor(fieldManagers.cli),
+    clock,
+    log,
+    userAgent: userAgent(fieldManagers.cli),
+  })
+  await installResources({ client, clock, signal })
+  if (options.demo !== 'empty') await installDemo({ client, clock, signal })
+  const programs = options.command === 'dev' ? await startPrograms(session, simulation) : []
+  const kubeconfig = announce(session, simulation)
+
+  const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
+  await watch.synced
+  cleanup.adopt(keepDrawing(watch, screen), (end) => end())
+  const broken = Promise.race([watch.stopped, ...programs.map((program) => program.stopped)])
+  return Promise.race([broken.then(() => exitCodes.failed), follow(session, { client, watch, kubeconfig })])
+}
+
+function openLog(options: SimulationOptions, clock: Clock, cleanup: AsyncDisposableStack): Logger {
+  if (options.log === undefined) return silentLogger
+  return cleanup.adopt(
+    createFileLogger(options.log, () => clock.nowMs()),
+    ({ close }) => close(),
+  ).log
+}
+
+function toSettings({ options, clock, cleanup, recorded }: Session): Parameters<typeof startSimulation>[0] {
+  const file = options.record === undefined ? undefined : cleanup.adopt(openLineFile(options.record), ({ close }) => close())
+  const onWrite = (write: RecordedWrite): void => {
+    file?.writeLine(JSON.stringify(write))
+    if (options.demo === 'release' && (write.kind === 'Pod' || write.kind === 'Node')) recorded.push(write)
+  }
+  const { nodes, speed, seed, watchDelayMs, admission } = options
+  return { clock, nodes, speed, seed, watchDelayMs, admission, port: options.virtual ? null : options.port, onWrite }
+}
+
+async function startPrograms(session: Session, simulation: Simulation): Promise<readonly RunningProgram[]> {
+  const { options, cleanup, clock, log } = session
+  const { controller, executor } = fieldManagers
+  const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
+  const common = { clock, identity: 'dev', seed: options.seed }
+  const running = [
+    await startController({
+      ...common,
+      exchange: simulation.exchangeFor(controller),
+      log: log.child({ program: controller }),
+      admission: options.admission,
+      leaderElection: false,
+      queue,
+    }),
+    await startExecutor({ ...common, exchange: simulation.exchangeFor(executor), log: log.child({ program: executor }), queue }),
+  ]
+  for (const program of running) cleanup.adopt(program, ({ stop }) => stop())
+  return running
+}
+
+/** Lets others in, and tells a person how. @returns the path of the kubeconfig; null where nothing is served */
+function announce({ options, cleanup, screen }: Session, { access }: Simulation): string | null {
+  if (access === null) return null
+  const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
+  const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token }
+  if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
+  screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
+  if (options.demo !== 'release')
+    screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo !== 'empty', version: 'v2' })}`)
+  return files.kubeconfig
+}
+
+/** What is there once the cluster runs. */
+interface Running {
+  readonly client: KubeClient
+  readonly watch: ClusterWatch
+  readonly kubeconfig: string | null
+}
+
+async function follow(session: Session, running: Running): Promise<ExitCode> {
+  const { options, io, screen, signal, clock, recorded } = session
+  if (options.demo === 'release') {
+    const say = (text: string): void => screen.say(text)
+    const result = await runDemo({ ...running, clock, recorded, nodes: options.nodes, say, signal })
+    screen.show(running.watch.snapshot())
+    screen.say(summaryOf(result))
+    if (options.output === 'json') io.out.write(`${JSON.stringify(result)}\n`)
+    if (options.exit || options.virtual) return exitCodes.done
+    if (running.kubeconfig !== null) screen.say(`\n${nextCommands({ kubeconfig: running.kubeconfig, demo: true, version: 'v3' })}`)
+  }
+  await whenAborted(signal)
+  throw new StopRequested()
+}
+
+function summaryOf(result: DemoResult): string {
+  const { rollout, phase, nodes, updated, batches, maxUnavailable, maxUnavailableSeen, durationSeconds } = result
+  const down = `at most ${maxUnavailableSeen} of ${maxUnavailable} allowed were down at once`
+  return `${rollout} is ${phase}: ${updated} of ${nodes} nodes updated in ${batches} batches and ${durationSeconds} s, ${down}`
+}

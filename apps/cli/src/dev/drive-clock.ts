@@ -1,0 +1,23 @@
+import { type Clock, VirtualClock } from '@tranche/clock'
+
+/** Turns of the event loop that work outside the clock (a file, a key being made) may take without any timer waiting. */
+const MOST_IDLE_TURNS = 10_000
+
+/**
+ * Waits for `work`, and moves a virtual clock meanwhile; any other clock moves by itself.
+ *
+ * @throws {Error} when no timer is left and the work does not end
+ */
+export async function driveClock<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  if (!(clock instanceof VirtualClock)) return work
+  let over = false
+  const ended = work.finally(() => {
+    over = true
+  })
+  ended.catch(() => {})
+  for (let idle = 0; !over; ) {
+    if ((await clock.run({ done: () => over })) !== 'idle') continue
+    if (++idle > MOST_IDLE_TURNS) throw new Error('virtual time stands still: nothing is left to happen, and the work has not ended')
+  }
+  return ended
+}

@@ -1,0 +1,46 @@
+import { customResourceDefinitions } from '@tranche/api-schema'
+import { type Clock, sleep } from '@tranche/clock'
+import { isAlreadyExists, isNotFound, type KubeClient, type ResourcePath, resourcePaths, type Writable } from '@tranche/kube-client'
+import { demoDaemonSet, demoNamespace, demoRollout } from './demo-objects.ts'
+
+/** What the installation needs. */
+export interface InstallOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** How long to wait before asking again whether a new resource is served, in milliseconds. */
+const LOOK_AGAIN_MS = 20
+
+/** Creates our CustomResourceDefinitions and waits until the server serves them. */
+export async function installResources({ client, clock, signal }: InstallOptions): Promise<void> {
+  for (const definition of customResourceDefinitions) await createOnce(client, resourcePaths.customResourceDefinitions, definition, signal)
+  for (const resource of [resourcePaths.rollouts, resourcePaths.batchReleases])
+    while (!(await isServed(client, resource, signal))) await sleep(clock, LOOK_AGAIN_MS, signal)
+}
+
+/** Creates the demonstration: a namespace, a DaemonSet, and its Rollout. */
+export async function installDemo({ client, signal }: InstallOptions): Promise<void> {
+  await createOnce(client, resourcePaths.namespaces, demoNamespace, signal)
+  await createOnce(client, resourcePaths.daemonSets, demoDaemonSet, signal)
+  await createOnce(client, resourcePaths.rollouts, demoRollout, signal)
+}
+
+async function createOnce(client: KubeClient, resource: ResourcePath, object: Writable, signal: AbortSignal): Promise<void> {
+  try {
+    await client.create(resource, object, { signal })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+async function isServed(client: KubeClient, resource: ResourcePath, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.list(resource, { signal })
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}

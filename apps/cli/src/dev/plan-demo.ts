@@ -1,0 +1,80 @@
+import type { Rollout } from '@tranche/api-schema'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+
+/** What the demonstration looks at. */
+export interface DemoView {
+  readonly daemonSet: DaemonSet | undefined
+  readonly rollout: Rollout | undefined
+  /** Image to release. */
+  readonly image: string
+  /** Nodes on which the DaemonSet must run before anything is released. */
+  readonly nodes: number
+  /** What it has done so far; null before the image was set. */
+  readonly begun: DemoBegun | null
+}
+
+/** What the demonstration remembers once it has set the image. */
+export interface DemoBegun {
+  /** Revision that the Rollout showed as its newest before. */
+  readonly revisionBefore: string | undefined
+  /** `resourceVersion` of the Rollout for which the last approval was sent; an approval is for one version only. */
+  readonly approvedVersion: string | null
+}
+
+/** The one thing to do next. */
+export type DemoPlan =
+  | { readonly kind: 'wait'; readonly for: string }
+  | { readonly kind: 'setImage' }
+  /** `resourceVersion` is the Rollout as it was looked at: nothing else is approved. */
+  | { readonly kind: 'approve'; readonly step: number; readonly resourceVersion: string }
+  | { readonly kind: 'finish' }
+
+/**
+ * Decides what a person who releases a new version would do now: wait until all is well, set the image, approve each
+ * step that waits for a person, look until every node is updated and the Rollout is Healthy. Pure.
+ */
+export function planDemo(view: DemoView): DemoPlan {
+  const { daemonSet, rollout, begun } = view
+  if (daemonSet === undefined) return { kind: 'wait', for: 'the DaemonSet' }
+  if (rollout === undefined) return { kind: 'wait', for: 'the Rollout' }
+  return begun === null ? planBeginning(view, daemonSet, rollout) : planRelease(view, daemonSet, rollout, begun)
+}
+
+function planBeginning(view: DemoView, daemonSet: DaemonSet, rollout: Rollout): DemoPlan {
+  if (!isComplete(daemonSet, view.nodes)) return { kind: 'wait', for: 'the first version to run on every node' }
+  if (rollout.status?.phase !== 'Healthy') return { kind: 'wait', for: 'the controller to take the Rollout' }
+  return { kind: 'setImage' }
+}
+
+function planRelease(view: DemoView, daemonSet: DaemonSet, rollout: Rollout, begun: DemoBegun): DemoPlan {
+  const { status } = rollout
+  if (status?.phase === 'Healthy' && isReleased(view, daemonSet, rollout, begun)) return { kind: 'finish' }
+  const { resourceVersion } = rollout.metadata
+  if (waitsForPerson(rollout) && begun.approvedVersion !== resourceVersion)
+    return { kind: 'approve', step: status?.currentStepIndex ?? 0, resourceVersion }
+  return { kind: 'wait', for: status?.message ?? 'the controller' }
+}
+
+function isReleased(view: DemoView, daemonSet: DaemonSet, rollout: Rollout, begun: DemoBegun): boolean {
+  const status = rollout.status?.canaryStatus
+  if (daemonSet.spec.template.spec?.containers?.[0]?.image !== view.image || !isComplete(daemonSet, view.nodes)) return false
+  if (daemonSet.metadata.annotations?.[daemonSetAnnotations.inProgressing] !== undefined) return false
+  return status?.currentStepState === 'Completed' && status.canaryRevision !== begun.revisionBefore
+}
+
+/** A pause of a step with a duration ends by itself. */
+function waitsForPerson({ spec, status }: Rollout): boolean {
+  if (status?.phase !== 'Progressing' || status.currentStepState !== 'StepPaused' || spec.strategy.paused === true) return false
+  return spec.strategy.canary?.steps?.[status.currentStepIndex - 1]?.pause?.duration === undefined
+}
+
+/** Every node runs the template, as the DaemonSet controller says of this very generation. */
+function isComplete({ metadata, status }: DaemonSet, nodes: number): boolean {
+  return (
+    status !== undefined &&
+    status.observedGeneration === metadata.generation &&
+    (status.desiredNumberScheduled ?? 0) === nodes &&
+    (status.updatedNumberScheduled ?? 0) === nodes &&
+    (status.numberAvailable ?? 0) === nodes
+  )
+}

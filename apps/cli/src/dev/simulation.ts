@@ -1,0 +1,24 @@
+import type { Clock } from '@tranche/clock'
+import type { RecordedWrite } from '@tranche/recording'
+import type { Exchange } from '@tranche/wire'
+import type { AdmissionMode, SimulationOptions } from '../command-options.ts'
+import type { ServerAccess } from './kubeconfig-file.ts'
+
+/** What a simulated cluster is made from. */
+export interface SimulationSettings extends Pick<SimulationOptions, 'nodes' | 'speed' | 'seed' | 'watchDelayMs'> {
+  readonly clock: Clock
+  readonly admission: AdmissionMode
+  /** Port to listen on, 0 for a free one; null listens nowhere. */
+  readonly port: number | null
+  /** Hears of every accepted write, in order; `line` is the write as JSON. */
+  readonly onWrite: (write: RecordedWrite) => void
+}
+
+/** A simulated cluster at work. */
+export interface Simulation {
+  /** @returns a connection of its own for one program; its requests carry the program's name */
+  exchangeFor(actor: string): Exchange
+  /** How others reach it; null when it listens nowhere. */
+  readonly access: ServerAccess | null
+  close(): Promise<void>
+}

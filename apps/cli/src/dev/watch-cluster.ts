@@ -1,0 +1,155 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
+import {
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  type KubeObject,
+  keyOf,
+  type Node,
+  type ObjectKey,
+  type Pod,
+} from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { buildSnapshot } from '../view/build-snapshot.ts'
+import type { EventSnapshot, ReleaseSnapshot } from '../view/release-snapshot.ts'
+import { chooseFocus, rolloutOf } from './focus.ts'
+import { createReleaseTimer } from './release-timer.ts'
+
+/** What the watches need. */
+export interface ClusterWatchOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** DaemonSet to show as long as no other is in mid-release. */
+  readonly preferred: ObjectKey
+}
+
+/** A local picture of the cluster, as an ordinary client sees it. */
+export interface ClusterWatch {
+  /** Resolves when everything has been listed once. */
+  readonly synced: Promise<void>
+  /** Resolves once all watches have ended; rejects when one broke by a fault of ours. */
+  readonly stopped: Promise<void>
+  /** @returns what to show; null while there is no DaemonSet */
+  snapshot(): ReleaseSnapshot | null
+  daemonSet(key: ObjectKey): DaemonSet | undefined
+  rollout(key: ObjectKey): Rollout | undefined
+  /** How many nodes the cluster has. */
+  nodes(): number
+  /** Calls `onChange` after every change, until the returned function is called. */
+  subscribe(onChange: () => void): () => void
+  stop(): void
+}
+
+/** Events kept; older ones are forgotten. */
+const MOST_EVENTS = 50
+const ZONE_LABEL = 'topology.kubernetes.io/zone'
+
+/** Starts watching Rollouts, BatchReleases, DaemonSets, their revisions, nodes, pods and events. */
+export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
+  const { client, clock, log } = options
+  const fleet = new FleetIndex()
+  const listeners = new Set<() => void>()
+  const failingSince = new Map<string, number>()
+  const timer = createReleaseTimer()
+  let events: readonly EventSnapshot[] = []
+
+  const whole = <T extends KubeObject>(resource: (typeof resourcePaths)[keyof typeof resourcePaths]): Reflector<T> =>
+    createReflector<T, T>({ client, clock, log, resource, transform: (object) => object })
+  const rollouts = whole<Rollout>(resourcePaths.rollouts)
+  const batchReleases = whole<BatchRelease>(resourcePaths.batchReleases)
+  const daemonSets = whole<DaemonSet>(resourcePaths.daemonSets)
+  const revisions = whole<ControllerRevision>(resourcePaths.controllerRevisions)
+  const nodes = createReflector<FleetNode, Node>({ client, clock, log, resource: resourcePaths.nodes, transform: toFleetNode })
+  const pods = createReflector<FleetPod, Pod>({
+    client,
+    clock,
+    log,
+    resource: resourcePaths.pods,
+    transform: (pod, previous) => toFleetPod(pod, previous, { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }),
+  })
+  const recent = createReflector<EventSnapshot, EventObject>({
+    client,
+    clock,
+    log,
+    resource: resourcePaths.events,
+    transform: toEventSnapshot,
+  })
+
+  nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
+  pods.subscribe({ onChange: (_key, previous, current) => onPod(previous, current) })
+  recent.subscribe({ onChange: (_key, _previous, current) => current && onEvent(current) })
+  const all: readonly Reflector<unknown>[] = [rollouts, batchReleases, daemonSets, revisions, nodes, pods, recent]
+  for (const reflector of all) reflector.subscribe({ onChange: () => listeners.forEach((listener) => listener()) })
+
+  return {
+    stopped: Promise.all(all.map((reflector) => reflector.start())).then(() => {}),
+    synced: Promise.all(all.map((reflector) => reflector.whenSynced())).then(() => {}),
+    snapshot,
+    daemonSet: (key) => daemonSets.store.get(key),
+    rollout: (key) => rollouts.store.get(key),
+    nodes: () => nodes.store.size,
+    subscribe(onChange) {
+      listeners.add(onChange)
+      return () => void listeners.delete(onChange)
+    },
+    stop: () => all.forEach((reflector) => reflector.stop()),
+  }
+
+  function onPod(previous: FleetPod | undefined, current: FleetPod | undefined): void {
+    fleet.podChanged(previous, current)
+    const node = (current ?? previous)!.node
+    if (current?.trouble === undefined || current.terminating) failingSince.delete(node)
+    else if (!failingSince.has(node)) failingSince.set(node, clock.nowMs())
+  }
+
+  function onEvent(event: EventSnapshot): void {
+    events = [event, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_EVENTS)
+  }
+
+  function snapshot(): ReleaseSnapshot | null {
+    const daemonSet = chooseFocus(daemonSets.store.list(), rollouts.store.list(), options.preferred)
+    if (daemonSet === undefined) return null
+    const rollout = rolloutOf(daemonSet, rollouts.store.list())
+    const now = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+    return buildSnapshot(
+      {
+        daemonSet,
+        rollout,
+        batchRelease: rollout && batchReleases.store.get(keyOf(rollout)),
+        revisions: revisions.store.list().filter((revision) => controllerOf(revision)?.uid === daemonSet.metadata.uid),
+        fleet: fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+        zoneOf: (node) => fleet.node(node)?.labels[ZONE_LABEL] ?? '',
+        failingSinceMs: (node) => failingSince.get(node),
+        events,
+        ...timer.times(daemonSet, rollout, now.nowMs),
+      },
+      now,
+    )
+  }
+}
+
+/** @see core/v1 Event, the parts that are shown */
+interface EventObject extends KubeObject {
+  readonly type?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly note?: string
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
+  readonly lastTimestamp?: string | null
+  readonly eventTime?: string | null
+}
+
+function toEventSnapshot(event: EventObject): EventSnapshot {
+  const { involvedObject: object, metadata } = event
+  return {
+    atMs: Date.parse(event.lastTimestamp ?? event.eventTime ?? metadata.creationTimestamp ?? '') || 0,
+    warning: event.type === 'Warning',
+    reason: event.reason ?? '',
+    object: `${object?.kind ?? ''}/${object?.name ?? ''}`,
+    message: event.message ?? event.note ?? '',
+  }
+}

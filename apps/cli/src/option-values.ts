@@ -1,0 +1,69 @@
+import { AppError } from '@tranche/errors'
+
+/** Delay of each watch, in milliseconds: drawn anew for each event from this range. */
+export interface DelayRange {
+  readonly minMs: number
+  readonly maxMs: number
+}
+
+/** Bounds of a number. */
+export interface NumberRange {
+  readonly min: number
+  readonly max: number
+}
+
+const LONGEST_WATCH_DELAY_MS = 60_000
+
+/**
+ * @param option as the user writes it: `--nodes`
+ * @throws {AppError} OPTION_INVALID when `value` is not a whole number in the range
+ */
+export function parseWhole(option: string, value: string, { min, max }: NumberRange): number {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+  if (!(number >= min && number <= max)) throw invalid(option, value, `give a whole number from ${min} to ${max}`)
+  return number
+}
+
+/** @throws {AppError} OPTION_INVALID when `value` is not a decimal number in the range */
+export function parseDecimal(option: string, value: string, { min, max }: NumberRange): number {
+  const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
+  if (!(number >= min && number <= max)) throw invalid(option, value, `give a number from ${min} to ${max}, such as 2 or 0.5`)
+  return number
+}
+
+/**
+ * Reads `MAX` or `MIN-MAX`.
+ *
+ * @throws {AppError} OPTION_INVALID when `value` is neither, or the range is empty or too long
+ */
+export function parseDelayRange(option: string, value: string): DelayRange {
+  const [, first, second] = /^(\d+)(?:-(\d+))?$/.exec(value) ?? []
+  const range = second === undefined ? { minMs: 0, maxMs: Number(first) } : { minMs: Number(first), maxMs: Number(second) }
+  if (first === undefined || range.minMs > range.maxMs || range.maxMs > LONGEST_WATCH_DELAY_MS)
+    throw invalid(option, value, `give milliseconds as MAX or MIN-MAX, at most ${LONGEST_WATCH_DELAY_MS}, such as 20 or 5-50`)
+  return range
+}
+
+/** @throws {AppError} OPTION_INVALID when `value` is none of `choices` */
+export function parseChoice<T extends string>(option: string, value: string, choices: readonly T[]): T {
+  const choice = choices.find((one) => one === value)
+  if (choice === undefined) throw invalid(option, value, `give ${choices.join(' or ')}`)
+  return choice
+}
+
+/** @returns the error for a value, or a combination of options, that is not allowed */
+export function invalid(option: string, value: string, fix: string): AppError {
+  return new AppError('OPTION_INVALID', `${option} does not take ${JSON.stringify(value)}`, {
+    details: { option, value },
+    hint: sentence(fix),
+  })
+}
+
+/** @returns the error for an option that cannot stand where it does */
+export function misplaced(option: string, why: string, fix: string): AppError {
+  return new AppError('OPTION_INVALID', `${option} ${why}`, { details: { option }, hint: sentence(fix) })
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}

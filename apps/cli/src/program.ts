@@ -1,0 +1,92 @@
+import { Command } from 'commander'
+import type { CommandIo } from './command-io.ts'
+import { toProcessOptions, toSimulationOptions } from './command-options.ts'
+import { versionText } from './version.ts'
+
+/**
+ * The command line as a parser. What a command needs is loaded when it runs, so that `--help` is quick.
+ *
+ * @param exit takes the exit code of a command that ran; errors are thrown
+ */
+export function createProgram(io: CommandIo, exit: (code: number) => void): Command {
+  const program = new Command('tranche')
+    .description('Rolls new versions of Kubernetes DaemonSets out in batches.')
+    .version(versionText(), '--version', 'print the version')
+    .helpCommand(false)
+    .showHelpAfterError('Try tranche --help.')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void io.out.write(text), writeErr: (text) => void io.err.write(text) })
+
+  addSimulationCommands(program, io, exit)
+  addProcessCommands(program, io, exit)
+  program
+    .command('version')
+    .description('Print the version of tranche and of the Node.js it runs on.')
+    .action(() => void io.out.write(`${versionText()}\n`))
+  return program
+}
+
+function addSimulationCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {
+  const dev = program
+    .command('dev')
+    .description('Run a simulated cluster with controller and executor in one process, and watch a release.')
+  withSimulationOptions(dev)
+    .option('--virtual', 'let time jump to the next event: a long release takes seconds; needs --demo')
+    .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'in-process')
+    .action(async (values: Record<string, unknown>) => {
+      const options = toSimulationOptions('dev', values)
+      exit(await (await import('./commands/simulate.ts')).simulate(options, io))
+    })
+
+  const sim = program.command('sim').description('Run a simulated cluster alone, for controllers and executors that run elsewhere.')
+  withSimulationOptions(sim)
+    .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'none')
+    .action(async (values: Record<string, unknown>) => {
+      const options = toSimulationOptions('sim', values)
+      exit(await (await import('./commands/simulate.ts')).simulate(options, io))
+    })
+}
+
+function withSimulationOptions(command: Command): Command {
+  return command
+    .option('--nodes <n>', 'nodes of the cluster', '30')
+    .option('--speed <f>', 'how many times faster pods start and stop', '1')
+    .option('--seed <s>', 'decides everything that looks like chance', '1')
+    .option('--port <p>', 'port of the API server on 127.0.0.1; 0 takes a free one', '0')
+    .option('--kubeconfig <path>', 'write the kubeconfig there instead of into a new temporary folder')
+    .option('--ready-file <path>', 'write {kubeconfig, apiServer, caFile, token} as JSON once the API answers')
+    .option('--record <file>', 'write every accepted write, one JSON object a line')
+    .option('--watch-delay-ms <range>', 'delay of each watch, as MAX or MIN-MAX', '0-20')
+    .option('--demo', 'perform a whole release of the demonstration DaemonSet')
+    .option('--no-demo', 'begin with an empty cluster')
+    .option('--exit', 'end when the demonstration is over: 0 when it succeeded')
+    .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
+    .option('--log <file>', 'write the log of controller and executor there, as JSON lines')
+    .option('--no-color', 'no colours; NO_COLOR is honoured as well')
+}
+
+function addProcessCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {
+  const commands = [
+    ['all-in-one', 'Run controller and executor in one process against a cluster.'],
+    ['controller', 'Run the controller against a cluster.'],
+    ['executor', 'Run an executor against a cluster.'],
+  ] as const
+  for (const [name, description] of commands) {
+    const command = program
+      .command(name)
+      .description(description)
+      .option('--kubeconfig <path>', 'kubeconfig of the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod')
+      .option('--context <name>', 'context of the kubeconfig')
+      .option('--identity <name>', 'name of this process in leases and records; else made of host name and process id')
+      .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    if (name !== 'executor') command.option('--admission <mode>', 'none, or in-process', 'none')
+    if (name === 'controller' || name === 'all-in-one')
+      command.option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
+    if (name !== 'controller') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
+    if (name === 'executor') command.option('--queue <kind>', 'where jobs come from', 'in-process')
+    command.action(async (values: Record<string, unknown>) => {
+      const options = toProcessOptions(name, values)
+      exit(await (await import('./commands/serve.ts')).serve(options, io))
+    })
+  }
+}

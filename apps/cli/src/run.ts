@@ -1,0 +1,35 @@
+import { isAppError } from '@tranche/errors'
+import { CommanderError } from 'commander'
+import type { CommandIo } from './command-io.ts'
+import { exitCodes } from './exit-codes.ts'
+import { createProgram } from './program.ts'
+
+/**
+ * Runs one command line. The only place where errors become words and exit codes.
+ *
+ * @param args without the program's own name
+ * @returns the exit code: {@link exitCodes}
+ */
+export async function run(args: readonly string[], io: CommandIo): Promise<number> {
+  let code: number = exitCodes.done
+  const program = createProgram(io, (chosen) => {
+    code = chosen
+  })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return code
+  } catch (error) {
+    return explain(error, io)
+  }
+}
+
+function explain(error: unknown, io: CommandIo): number {
+  // The parser has said what is wrong already; help and version are no errors.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  if (!isAppError(error)) {
+    io.err.write(`tranche: unexpected error: ${error instanceof Error ? error.stack : String(error)}\n`)
+    return exitCodes.failed
+  }
+  io.err.write(`${error.code}: ${error.message}.${error.hint === undefined ? '' : ` ${error.hint}`}\n`)
+  return error.code === 'OPTION_INVALID' ? exitCodes.usage : exitCodes.failed
+}

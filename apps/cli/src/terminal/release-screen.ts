@@ -1,0 +1,51 @@
+import { type CommandIo, wantsColors, wantsUnicode } from '../command-io.ts'
+import { plainLines } from '../view/plain-lines.ts'
+import type { ReleaseSnapshot } from '../view/release-snapshot.ts'
+import { renderReleaseView } from '../view/render-release-view.ts'
+import { createLiveScreen } from './live-screen.ts'
+
+/** Shows releases to a person: a live view on a terminal, one line for each change elsewhere. */
+export interface ReleaseScreen {
+  /** Shows the latest picture; null while there is no DaemonSet. */
+  show(snapshot: ReleaseSnapshot | null): void
+  /** Says something that stays. */
+  say(text: string): void
+  close(): void
+}
+
+/** @param colors false: never colours, as `--no-color` asks */
+export function createReleaseScreen(io: CommandIo, colors: boolean): ReleaseScreen {
+  return io.err.isTTY === true && io.env['TERM'] !== 'dumb' ? createLiveView(io, colors) : createPlainView(io)
+}
+
+const NOTHING_TO_SHOW = ['no DaemonSet yet; kubectl apply -f examples/ makes one']
+const MOST_COLUMNS = 160
+
+function createLiveView(io: CommandIo, colors: boolean): ReleaseScreen {
+  const screen = createLiveScreen(io.err)
+  const look = { colors: wantsColors(io.err, io.env, colors), unicode: wantsUnicode(io.env) }
+  return {
+    show(snapshot) {
+      const size = { width: Math.min(MOST_COLUMNS, io.err.columns ?? 80), height: Math.max(4, (io.err.rows ?? 24) - 2) }
+      screen.draw(snapshot === null ? NOTHING_TO_SHOW : ['', ...renderReleaseView(snapshot, { ...size, ...look })])
+    },
+    say: (text) => screen.print(text),
+    close: () => screen.close(),
+  }
+}
+
+function createPlainView(io: CommandIo): ReleaseScreen {
+  let told: ReleaseSnapshot | null = null
+  return {
+    show(snapshot) {
+      if (snapshot === null) return
+      const before = told?.daemonSet === snapshot.daemonSet ? told : null
+      const lines = plainLines(before, snapshot)
+      if (lines.length === 0) return
+      told = snapshot
+      io.err.write(`${lines.join('\n')}\n`)
+    },
+    say: (text) => void io.err.write(`${text}\n`),
+    close: () => {},
+  }
+}

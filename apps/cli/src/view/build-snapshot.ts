@@ -1,0 +1,145 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
+import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
+import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, Waiting } from './release-snapshot.ts'
+
+/** What the API says of one DaemonSet, as our watches have shown it. */
+export interface ReleaseObjects {
+  readonly daemonSet: DaemonSet
+  readonly rollout: Rollout | undefined
+  readonly batchRelease: BatchRelease | undefined
+  /** Revisions that the DaemonSet owns, in no particular order. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+  /** Zone of a node; empty where it has none. */
+  readonly zoneOf: (node: string) => string
+  /** Since when the node's pod has been failing, epoch milliseconds. */
+  readonly failingSinceMs: (node: string) => number | undefined
+  /** Newest first. */
+  readonly events: readonly EventSnapshot[]
+  /** When the release began and ended, epoch milliseconds; null where it has not. */
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
+}
+
+/** Now, on both clocks. */
+export interface Now {
+  readonly nowMs: number
+  readonly monotonicMs: number
+}
+
+/** Puts together what the view shows. Pure. */
+export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapshot {
+  const { daemonSet, rollout, startedAtMs, endedAtMs, events } = objects
+  const canary = newestRevision(objects.revisions)
+  const nodes = nodeSnapshots(objects, canary && hashOf(canary), now)
+  return {
+    daemonSet: keyText(keyOf(daemonSet)),
+    rollout: rollout?.metadata.name ?? null,
+    nowMs: now.nowMs,
+    startedAtMs,
+    endedAtMs,
+    fromVersion: fromVersion(objects, canary),
+    toVersion: versionOf(daemonSet.spec.template.spec?.containers?.[0]?.image) ?? 'no image',
+    phase: rollout?.status?.phase ?? null,
+    step: stepPosition(rollout),
+    steps: stepMarks(rollout, nodes.length),
+    nodes,
+    maxUnavailable: scaleIntOrPercent(daemonSet.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, nodes.length),
+    waiting: waitingOf(objects),
+    events,
+  }
+}
+
+/** @returns the revision that holds the template of the DaemonSet: the one with the highest number */
+export function newestRevision(revisions: readonly ControllerRevision[]): ControllerRevision | undefined {
+  return [...revisions].sort((a, b) => b.revision - a.revision)[0]
+}
+
+/** @returns the tag of an image, or the image without its registry where it has none */
+export function versionOf(image: string | undefined): string | null {
+  if (image === undefined || image === '') return null
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  return last.includes(':') ? last.slice(last.lastIndexOf(':') + 1) : last
+}
+
+function hashOf(revision: ControllerRevision): string | undefined {
+  return revision.metadata.labels?.[REVISION_HASH_LABEL]
+}
+
+function nodeSnapshots(objects: ReleaseObjects, canary: string | undefined, now: Now): NodeSnapshot[] {
+  const minReadyMs = (objects.daemonSet.spec.minReadySeconds ?? 0) * 1000
+  const nodes = objects.fleet.nodes
+    .filter((node) => node.desired)
+    .map((node): NodeSnapshot => {
+      const state = nodeState(node, canary, (pod) => isAvailable(pod, minReadyMs, now.monotonicMs))
+      const known = {
+        name: node.name,
+        zone: objects.zoneOf(node.name),
+        state,
+        onCanary: node.pods.some((pod) => !pod.terminating && pod.hash === canary),
+      }
+      const reason = state === 'failing' ? node.pods.find((pod) => pod.trouble !== undefined)?.trouble?.reason : undefined
+      const sinceMs = state === 'failing' ? objects.failingSinceMs(node.name) : undefined
+      return { ...known, ...(reason !== undefined && { reason }), ...(sinceMs !== undefined && { sinceMs }) }
+    })
+  return nodes.sort((a, b) => byText(a.zone, b.zone) || byText(a.name, b.name))
+}
+
+function nodeState(node: NodeView, canary: string | undefined, available: (pod: FleetPod) => boolean): NodeState {
+  const standing = node.pods.filter((pod) => !pod.terminating)
+  const up = standing.filter(available)
+  if (up.some((pod) => pod.hash === canary)) return 'updated'
+  if (up.length > 0) return 'old'
+  if (standing.some((pod) => pod.trouble !== undefined)) return 'failing'
+  if (!node.ready) return 'notReady'
+  return standing.some((pod) => pod.hash !== canary) ? 'down' : 'updating'
+}
+
+function fromVersion({ rollout, revisions }: ReleaseObjects, canary: ControllerRevision | undefined): string | null {
+  const stable = rollout?.status?.canaryStatus?.stableRevision
+  const others = revisions.filter((revision) => revision !== canary)
+  const from = stable === undefined ? newestRevision(others) : others.find((revision) => hashOf(revision) === stable)
+  const data = from?.data as { spec?: { template?: DaemonSet['spec']['template'] } } | undefined
+  return versionOf(data?.spec?.template?.spec?.containers?.[0]?.image)
+}
+
+function stepPosition(rollout: Rollout | undefined): StepPosition | null {
+  const status = rollout?.status
+  const count = rollout?.spec.strategy.canary?.steps?.length ?? 0
+  if (status === undefined || count === 0 || status.currentStepIndex < 1) return null
+  return { index: status.currentStepIndex, count, state: status.currentStepState }
+}
+
+function stepMarks(rollout: Rollout | undefined, desired: number): StepMark[] {
+  return (rollout?.spec.strategy.canary?.steps ?? []).flatMap((step) => {
+    const nodes = step.replicas === undefined ? null : scaleIntOrPercent(step.replicas, desired)
+    return nodes === null ? [] : [{ label: String(step.replicas), nodes: Math.min(nodes, desired) }]
+  })
+}
+
+/** The batch knows best what it waits for; between batches the Rollout does. */
+function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
+  const status = rollout?.status
+  if (status?.phase === undefined) return null
+  const waiting = batchRelease?.status?.waiting
+  if (status.phase === 'Progressing' && status.currentStepState !== 'StepPaused' && waiting !== undefined)
+    return { message: waiting.message, sinceMs: timeOf(waiting.since) }
+  const settled =
+    status.phase === 'Healthy' && !status.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True')
+  if (settled || !status.message) return null
+  return { message: status.message, sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
+}
+
+function timeOf(text: string | undefined): number | null {
+  const ms = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(ms) ? null : ms
+}
+
+/** By code unit; numbers within names count as numbers, so that node-2 stands before node-10. */
+function byText(a: string, b: string): number {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  const stem = /^(.*?)\d*$/.exec(a)?.[1]
+  if (short.length !== long.length && stem === /^(.*?)\d*$/.exec(b)?.[1]) return a.length - b.length
+  return a < b ? -1 : a > b ? 1 : 0
+}
