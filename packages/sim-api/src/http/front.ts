@@ -17,11 +17,11 @@ import { createWatchStream, type WatchStream } from './watch-stream.ts'
 /** What the front asks of the API server behind it. */
 export interface FrontApiServer {
   /** Rejects with ApiStatusError where the answer is a Status, with ConnectionCutError where none comes. */
-  request(request: ApiRequest): Promise<ApiResult>
-  /** Rejects or throws as `request` does; else frames go to the sink until `stop` or `end`. */
-  watch(request: WatchRequest, sink: WatchSink): Watching | Promise<Watching>
+  handle(request: ApiRequest): Promise<ApiResult>
+  /** Rejects as `handle` does; else frames go to the sink until `stop` or `end`. */
+  watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
   /** What is served now, resources of CustomResourceDefinitions included. */
-  resourceDefinitions(): readonly ResourceDefinition[]
+  definitions(): readonly ResourceDefinition[]
 }
 
 /** Settings of {@link createHttpFront}. */
@@ -100,7 +100,7 @@ function authenticate({ tokens }: Front, wire: WireRequest): Actor {
 async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
   if (route.kind === 'resource') return answerResource(front, route, asked)
   if (asked.wire.method !== 'GET') return notFound()
-  const document = documentOf(route, front.apiServer.resourceDefinitions())
+  const document = documentOf(route, front.apiServer.definitions())
   return document === undefined ? notFound() : jsonAnswer(200, JSON.stringify(document))
 }
 
@@ -126,12 +126,12 @@ function documentOf(route: Route, definitions: readonly ResourceDefinition[]): o
 async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {
   const review = asked.wire.method === 'POST' ? answerReview(route, asked.actor, asked.wire.body) : undefined
   if (review !== undefined) return jsonAnswer(201, JSON.stringify(review))
-  const definition = findDefinition(route, front.apiServer.resourceDefinitions())
+  const definition = findDefinition(route, front.apiServer.definitions())
   if (definition === undefined) return notFound()
   const shape = negotiateShape(front, definition, route, asked)
   const call = readResourceCall({ ...asked, route, definition })
   if (call.kind === 'watch') return answerWatch(front, call.request, shape, asked.signal)
-  const result = await front.apiServer.request(call.request)
+  const result = await front.apiServer.handle(call.request)
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
 }
 

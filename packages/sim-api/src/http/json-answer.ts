@@ -21,10 +21,11 @@ export function statusAnswer(error: ApiStatusError): WireResponse {
 /** Headers of every answer. */
 export const commonHeaders: Readonly<Record<string, string>> = { 'cache-control': 'no-cache, private' }
 
-/** All warnings stand in one header, as `kubectl` reads them; absent without any. */
+/** All warnings stand in one header, as `kubectl` reads them; absent without any. What is not ASCII shows as `?`. */
 export function warningHeader(warnings: readonly string[]): { readonly warning?: string } {
   if (warnings.length === 0) return {}
-  return { warning: warnings.map((text) => `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(', ') }
+  const quoted = warnings.map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&'))
+  return { warning: quoted.map((text) => `299 - "${text}"`).join(', ') }
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string, void> {

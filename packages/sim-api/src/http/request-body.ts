@@ -8,13 +8,16 @@ export interface RequestBody {
   readonly duplicateFields: readonly string[]
 }
 
+const longestBody = 3 * 1024 * 1024
+
 /**
  * Reads a body by its content type: JSON, or YAML when the type says so.
  *
- * @throws {ApiStatusError} 400 when the text is neither
+ * @throws {ApiStatusError} 400 when the text is neither, 413 above 3 MiB
  */
 export function readRequestBody(text: string | undefined, contentType: string): RequestBody {
   if (text === undefined || text.trim() === '') return { value: undefined, duplicateFields: [] }
+  if (text.length > longestBody) throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${longestBody}`)
   try {
     if (contentType.includes('yaml')) return { value: parse(text, { uniqueKeys: false }) as unknown, duplicateFields: [] }
     return { value: JSON.parse(text) as unknown, duplicateFields: duplicateFields(text) }

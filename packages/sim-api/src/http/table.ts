@@ -64,7 +64,7 @@ function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
   }
 }
 
-/** A value that is missing or not of the column's type shows as nothing. */
+/** Of several values the first is shown. One that is missing or not of the column's type shows as nothing. */
 function printerCell(values: readonly unknown[], type: string, nowMs: number): unknown {
   const [value] = values
   if (value === undefined) return null
@@ -78,6 +78,6 @@ function printerCell(values: readonly unknown[], type: string, nowMs: number): u
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     default:
-      return values.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry))).join(',')
+      return typeof value === 'string' ? value : JSON.stringify(value)
   }
 }

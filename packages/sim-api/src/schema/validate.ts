@@ -40,7 +40,7 @@ function typeName(value: unknown): string {
 }
 
 function validateString(schema: JsonSchema, value: string, path: string, causes: StatusCause[]): void {
-  const length = schema.minLength === undefined && schema.maxLength === undefined ? 0 : [...value].length
+  const length = schema.minLength === undefined && schema.maxLength === undefined ? 0 : Array.from(value).length
   if (schema.maxLength !== undefined && length > schema.maxLength)
     causes.push({ reason: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` })
   if (length < (schema.minLength ?? 0)) causes.push(bodyCause(path, value, `should be at least ${schema.minLength} chars long`))
