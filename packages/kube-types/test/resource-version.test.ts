@@ -26,7 +26,7 @@ describe('newerResourceVersion', () => {
   it('gives the greater of two, in either order', () => {
     fc.assert(
       fc.property(versionArbitrary, versionArbitrary, (a, b) => {
-        const newer = String(a > b ? a : b)
+        const newer = String([a, b].toSorted((x, y) => (x < y ? -1 : 1))[1])
         expect([newerResourceVersion(String(a), String(b)), newerResourceVersion(String(b), String(a))]).toEqual([newer, newer])
       }),
     )

@@ -187,6 +187,9 @@ function describeDelays(bench: () => Bench): void {
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.settle()
     expect(work.runs).toHaveLength(1)
+    await endAll(bench())
+    await queue.advance(DELAY_MS + queue.latenessMs)
+    expect(work.runs).toHaveLength(1)
   })
 
   it.each([
@@ -211,6 +214,20 @@ function describeDelays(bench: () => Bench): void {
     await queue.producer.announceAfter('a', DELAY_MS)
     await endAll(bench())
     expect(work.runs).toHaveLength(1)
+    await queue.advance(DELAY_MS + queue.latenessMs)
+    expect(work.runs).toHaveLength(2)
+  })
+
+  it('Q5 lets the earliest announcement decide that is made while the key is worked on', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 1 })
+    await announceAll(queue, ['a'])
+    await queue.settle()
+    await queue.producer.announce('a')
+    await queue.producer.announceAfter('a', DELAY_MS)
+    await endAll(bench())
+    expect(work.runs).toHaveLength(2)
+    await endAll(bench())
     await queue.advance(DELAY_MS + queue.latenessMs)
     expect(work.runs).toHaveLength(2)
   })

@@ -85,6 +85,23 @@ describe('createInProcessQueue', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it('leaves no timer behind for what comes after it has closed', async () => {
+    const clock = new FakeClock()
+    const queue = createInProcessQueue({ clock })
+    let end = (_outcome: JobOutcome): void => {}
+    queue.process(() => new Promise((resolve) => (end = resolve)), { concurrency: 1 })
+    await queue.announce('a')
+    await clock.advanceAsync(0)
+    const closed = queue.close(50)
+    await clock.advanceAsync(50)
+    await closed
+    end({ kind: 'recheckAfter', ms: 1000 })
+    await queue.announceAfter('b', 1000)
+    await clock.advanceAsync(0)
+    expect(clock.pendingTimers).toBe(0)
+    expect(await queue.stats()).toEqual({ waiting: 0, delayed: 0, active: 0 })
+  })
+
   it('refuses a worker after close and a concurrency below 1', async () => {
     const queue = createInProcessQueue({ clock: new FakeClock() })
     expect(() => queue.process(async () => NOTHING_MORE, { concurrency: 0 })).toThrow('at least 1')

@@ -1,4 +1,4 @@
-import type { Clock } from '@tranche/clock'
+import type { Clock, Timer } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
@@ -46,7 +46,7 @@ export function createPass(options: PassOptions): (key: ObjectKey, failures: num
   return async function runPass(key, failures, stop) {
     const log = options.log.child({ controller: name, reconcileId: `${name}-${++passes}`, key: keyText(key) })
     const startMs = clock.monotonicMs()
-    const result = await settlePass(options, key, stop)
+    const result = await settlePass(options, key, stop, log)
     const durationMs = clock.monotonicMs() - startMs
     logFailure(log, result, failures + 1, durationMs)
     report(options, log, { name, durationMs, outcome: result.kind })
@@ -59,22 +59,31 @@ const DEFAULT_UNMENDED_RECHECK_MS = 300_000
 /** Conflicts are the everyday price of reading from a watch; more of them in a row are worth a line. */
 const QUIET_CONFLICTS = 4
 
-async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSignal): Promise<PassResult> {
-  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
+async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSignal, log: Logger): Promise<PassResult> {
+  if (stop.aborted) return { kind: 'stopped' }
   const controller = new AbortController()
   const onStop = (): void => controller.abort(stop.reason)
-  if (stop.aborted) return { kind: 'stopped' }
   stop.addEventListener('abort', onStop, { once: true })
-  const timer = options.clock.setTimer(deadlineMs, () => controller.abort(overdue(options.name, key, deadlineMs)))
+  const deadline = armDeadline(options, key, controller, log)
   try {
     return await options.reconcile(key, controller.signal)
   } catch (error) {
     if (stop.aborted) return { kind: 'stopped' }
     return resultOf(error, options.unmendedRecheckMs ?? DEFAULT_UNMENDED_RECHECK_MS)
   } finally {
-    timer.cancel()
+    deadline.cancel()
     stop.removeEventListener('abort', onStop)
   }
+}
+
+/** Aborts the pass at its deadline. One that then goes on as long again holds its key, and nobody else would say so. */
+function armDeadline(options: PassOptions, key: ObjectKey, controller: AbortController, log: Logger): Timer {
+  const { name, clock, deadlineMs = DEFAULT_DEADLINE_MS } = options
+  let timer = clock.setTimer(deadlineMs, () => {
+    timer = clock.setTimer(deadlineMs, () => log.error({ durationMs: 2 * deadlineMs }, 'pass ignores its deadline'))
+    controller.abort(overdue(name, key, deadlineMs))
+  })
+  return { cancel: () => timer.cancel() }
 }
 
 function overdue(name: string, key: ObjectKey, deadlineMs: number): AppError {

@@ -154,6 +154,5 @@ function shutDown(state: State): void {
   for (const { timer } of state.delayed.values()) timer.cancel()
   state.delayed.clear()
   state.ready.clear()
-  state.dirty.clear()
   for (const taker of state.takers.splice(0)) taker(null)
 }

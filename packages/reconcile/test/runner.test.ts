@@ -151,6 +151,16 @@ describe('createRunner', () => {
     expect(bench.lines[0]?.fields).toMatchObject({ code: 'API_DEADLINE', durationMs: 1_000 })
   })
 
+  it('says so once when a pass ignores its deadline', async () => {
+    const bench = newBench(() => new Promise<never>(() => {}), { deadlineMs: 1_000 })
+    bench.queue.add('default/agent')
+    await bench.clock.advanceAsync(1_999)
+    expect(bench.lines).toEqual([])
+    await bench.clock.advanceAsync(10_000)
+    expect(bench.lines).toEqual([expect.objectContaining({ level: 'error', message: 'pass ignores its deadline' })])
+    expect(bench.lines[0]?.fields).toMatchObject({ key: 'default/agent', durationMs: 2_000 })
+  })
+
   it('observes the name, duration and outcome of every pass', async () => {
     const bench = newBench(async () => {
       await sleep(bench.clock, 30)
