@@ -1,0 +1,127 @@
+import type { Rollout } from '@tranche/api-schema'
+import { buildSnapshot, type ReleaseObjects } from '@tranche/cli'
+import type { FleetPod, NodeView } from '@tranche/fleet'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+
+const now = { nowMs: 1_700_000_000_000, monotonicMs: 50_000 }
+
+describe('buildSnapshot', () => {
+  const states: Record<string, { node: Partial<NodeView>; state: string }> = {
+    'a pod on the newest revision that is available is updated': { node: { pods: [pod({ hash: 'new' })] }, state: 'updated' },
+    'an available pod on another revision is old': { node: { pods: [pod({})] }, state: 'old' },
+    'a pod without a hash is old': { node: { pods: [pod({ hash: undefined })] }, state: 'old' },
+    'a terminating pod is on its way': { node: { pods: [pod({ terminating: true })] }, state: 'updating' },
+    'a node without a pod is on its way': { node: { pods: [] }, state: 'updating' },
+    'a new pod that is not Ready is on its way': { node: { pods: [pod({ hash: 'new', ready: false })] }, state: 'updating' },
+    'a new pod that is not Ready for long enough is on its way': {
+      node: { pods: [pod({ hash: 'new', readyFromMs: 41_000 })] },
+      state: 'updating',
+    },
+    'an old pod that is not Ready is down': { node: { pods: [pod({ ready: false })] }, state: 'down' },
+    'a pod whose container does not run is failing': {
+      node: { pods: [pod({ hash: 'new', ready: false, trouble: { reason: 'ImagePullBackOff' } })] },
+      state: 'failing',
+    },
+    'a node that is not Ready says so': { node: { ready: false, pods: [pod({ ready: false })] }, state: 'notReady' },
+  }
+
+  it.each(Object.entries(states))('%s', (_name, { node, state }) => {
+    const view: NodeView = { name: 'node-1', desired: true, ready: true, pods: [], ...node }
+    expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 1 } }, now).nodes[0]?.state).toBe(state)
+  })
+
+  it('leaves out nodes that are not desired', () => {
+    const view: NodeView = { name: 'node-1', desired: false, ready: true, pods: [pod({})] }
+    expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 0 } }, now).nodes).toEqual([])
+  })
+
+  it('sorts nodes by zone, then by the number in their name', () => {
+    const nodes = ['node-10', 'node-2', 'node-1'].map((name): NodeView => ({ name, desired: true, ready: true, pods: [] }))
+    const zoneOf = (name: string): string => (name === 'node-1' ? 'b' : 'a')
+    const snapshot = buildSnapshot({ ...calm, fleet: { nodes, desired: 3 }, zoneOf }, now)
+    expect(snapshot.nodes.map((node) => node.name)).toEqual(['node-2', 'node-10', 'node-1'])
+  })
+
+  it('names the versions by the tags of the images of stable revision and template', () => {
+    expect(buildSnapshot(calm, now)).toMatchObject({ fromVersion: 'v1', toVersion: 'v2' })
+  })
+
+  it('turns steps into nodes and maxUnavailable into a number, rounding up', () => {
+    const nodes = Array.from({ length: 15 }, (_, index): NodeView => ({ name: `node-${index}`, desired: true, ready: true, pods: [] }))
+    expect(buildSnapshot({ ...calm, fleet: { nodes, desired: 15 } }, now)).toMatchObject({
+      steps: [
+        { label: '10%', nodes: 2 },
+        { label: '100%', nodes: 15 },
+      ],
+      maxUnavailable: 2,
+    })
+  })
+
+  it('says what the batch waits for while a step is carried out', () => {
+    const waiting = { reason: 'Availability', message: 'waiting for node-1', since: '2023-11-14T22:13:00Z', nodes: ['node-1'] }
+    const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
+    expect(buildSnapshot({ ...calm, batchRelease }, now).waiting).toEqual({
+      message: 'waiting for node-1',
+      sinceMs: Date.parse(waiting.since),
+    })
+  })
+
+  it('says what the Rollout waits for otherwise', () => {
+    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', sinceMs: null })
+  })
+
+  it('waits for nothing when the Rollout is Healthy', () => {
+    expect(buildSnapshot({ ...calm, rollout: rollout('Healthy') }, now).waiting).toBeNull()
+  })
+})
+
+const metadata = { name: 'agent', namespace: 'demo', uid: 'u', resourceVersion: '1' }
+
+const daemonSet: DaemonSet = {
+  metadata,
+  spec: {
+    minReadySeconds: 10,
+    updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
+    template: { spec: { containers: [{ name: 'agent', image: 'registry.example:5000/agent:v2' }] } },
+  },
+}
+
+const calm: ReleaseObjects = {
+  daemonSet,
+  rollout: rollout('Progressing'),
+  batchRelease: undefined,
+  revisions: [revision('old', 1, 'agent:v1'), revision('new', 2, 'agent:v2')],
+  fleet: { nodes: [], desired: 0 },
+  zoneOf: () => '',
+  failingSinceMs: () => undefined,
+  events: [],
+  startedAtMs: null,
+  endedAtMs: null,
+}
+
+function rollout(phase: 'Progressing' | 'Healthy'): Rollout {
+  return {
+    metadata,
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      strategy: { canary: { steps: [{ replicas: '10%' }, { replicas: '100%' }] } },
+    },
+    status: { phase, message: 'upgrading', currentStepIndex: 1, currentStepState: 'StepUpgrade' },
+  }
+}
+
+function revision(hash: string, number: number, image: string): ControllerRevision {
+  const labels = { 'controller-revision-hash': hash }
+  return {
+    metadata: { ...metadata, name: hash, labels },
+    revision: number,
+    data: { spec: { template: { spec: { containers: [{ image }] } } } },
+  }
+}
+
+function pod(fields: Partial<FleetPod>): FleetPod {
+  const state = { phase: 'Running', ready: true, readyFromMs: 0, terminating: false, trouble: undefined, hash: 'old' }
+  const names = { namespace: 'demo', name: 'p', uid: 'p', resourceVersion: '1', ownerUid: 'u', node: 'node-1', createdAt: '' }
+  return { ...names, ...state, rolloutId: undefined, rolloutBatchId: undefined, ...fields }
+}

@@ -1,0 +1,64 @@
+import { run } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+
+describe('the command line', () => {
+  const refused: Record<string, { args: string; says: string }> = {
+    'refuses a number of nodes that is no number': {
+      args: 'dev --nodes many',
+      says: '--nodes does not take "many". Give a whole number from 0 to 10000.',
+    },
+    'refuses more nodes than it simulates': { args: 'dev --nodes 10001', says: '--nodes does not take "10001"' },
+    'refuses a speed of nothing': { args: 'dev --speed 0', says: '--speed does not take "0"' },
+    'refuses a port that does not exist': { args: 'dev --port 65536', says: '--port does not take "65536"' },
+    'refuses a delay range that runs backwards': { args: 'dev --watch-delay-ms 20-10', says: '--watch-delay-ms does not take "20-10"' },
+    'refuses an unknown format': { args: 'dev --demo -o yaml', says: '--output does not take "yaml". Give json.' },
+    'refuses an unknown admission': {
+      args: 'dev --admission webhook',
+      says: '--admission does not take "webhook". Give none or in-process.',
+    },
+    'refuses virtual time with nothing to perform': { args: 'dev --virtual', says: '--virtual stands without --demo' },
+    'refuses to end with nothing that ends': { args: 'dev --exit', says: '--exit stands without --demo' },
+    'refuses a result with nothing that gives one': { args: 'dev -o json', says: '--output json stands without --demo' },
+    'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port stands beside --virtual' },
+    'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
+    'refuses a queue that it does not have': { args: 'executor --queue redis', says: '--queue does not take "redis". Give in-process.' },
+    'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
+    'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },
+    'refuses a path that is empty': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
+  }
+
+  it.each(Object.entries(refused))('%s', async (_name, { args, says }) => {
+    const io = capture()
+    await expect(run(args.split(' '), io)).resolves.toBe(2)
+    expect(io.texts.err).toContain(says)
+    expect(io.texts.out).toBe('')
+  })
+
+  it('says in one line that a kubeconfig cannot be read, and fails', async () => {
+    const io = capture()
+    await expect(run(['controller', '--kubeconfig', '/does/not/exist'], io)).resolves.toBe(1)
+    expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \/does\/not\/exist cannot be read: .*\n$/)
+  })
+
+  it.each(['version', '--version'])('prints its version as data: %s', async (word) => {
+    const io = capture()
+    await expect(run([word], io)).resolves.toBe(0)
+    expect(io.texts.out).toMatch(/^tranche \d+\.\d+\.\d+ \(Node\.js \d+\.\d+\.\d+\)\n$/)
+  })
+
+  it('prints its help as data', async () => {
+    const io = capture()
+    await expect(run(['--help'], io)).resolves.toBe(0)
+    for (const command of ['dev', 'sim', 'all-in-one', 'controller', 'executor']) expect(io.texts.out).toContain(`  ${command} `)
+  })
+})
+
+function capture() {
+  const texts = { out: '', err: '' }
+  return {
+    texts,
+    out: { write: (text: string) => void (texts.out += text) },
+    err: { write: (text: string) => void (texts.err += text) },
+    env: {},
+  }
+}

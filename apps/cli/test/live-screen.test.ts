@@ -1,0 +1,118 @@
+import { createLiveScreen } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+
+describe('createLiveScreen', () => {
+  it('writes only the lines that differ', () => {
+    const { stream, written } = terminal()
+    const screen = createLiveScreen(stream)
+    screen.draw(['one', 'two', 'three'])
+    written.length = 0
+    screen.draw(['one', 'TWO', 'three'])
+    expect(written.join('')).toContain('TWO')
+    expect(written.join('')).not.toMatch(/one|three/)
+  })
+
+  it('writes nothing when nothing differs', () => {
+    const { stream, written } = terminal()
+    const screen = createLiveScreen(stream)
+    screen.draw(['one'])
+    written.length = 0
+    screen.draw(['one'])
+    expect(written).toEqual([])
+  })
+
+  it.each([
+    {
+      name: 'replaces lines',
+      frames: [
+        ['a', 'b', 'c'],
+        ['a', 'B', 'c'],
+      ],
+      shows: ['a', 'B', 'c'],
+    },
+    { name: 'shortens the block', frames: [['a', 'b', 'c'], ['a']], shows: ['a'] },
+    { name: 'lengthens the block', frames: [['a'], ['a', 'b', 'c']], shows: ['a', 'b', 'c'] },
+    { name: 'shortens a line', frames: [['a long line'], ['short']], shows: ['short'] },
+  ])('$name', ({ frames, shows }) => {
+    const { stream, shown } = terminal()
+    const screen = createLiveScreen(stream)
+    for (const frame of frames) screen.draw(frame)
+    expect(shown()).toEqual(shows)
+  })
+
+  it('prints text above the block and keeps the block', () => {
+    const { stream, shown } = terminal()
+    const screen = createLiveScreen(stream)
+    screen.draw(['bar', 'map'])
+    screen.print('something happened')
+    screen.draw(['BAR', 'map'])
+    expect(shown()).toEqual(['something happened', 'BAR', 'map'])
+  })
+
+  it('draws anew when the terminal becomes narrower and has wrapped the lines', () => {
+    const { stream, shown, resize } = terminal()
+    const screen = createLiveScreen(stream)
+    screen.draw(['123456', 'b'])
+    resize(4, 1)
+    screen.draw(['1234', 'b'])
+    expect(shown()).toEqual(['1234', 'b'])
+  })
+
+  it('hides the cursor while it is open and gives it back', () => {
+    const { stream, written } = terminal()
+    const screen = createLiveScreen(stream)
+    screen.draw(['a'])
+    screen.close()
+    screen.draw(['b'])
+    expect(written[0]).toContain('\u001b[?25l')
+    expect(written.at(-1)).toContain('\u001b[?25h')
+  })
+})
+
+/** A terminal that understands what the screen writes: lines, up, clear to the end of the line, clear below. */
+function terminal() {
+  const written: string[] = []
+  const rows: string[] = ['']
+  let row = 0
+  let onResize = (): void => {}
+  const stream = {
+    columns: 80,
+    rows: 24,
+    isTTY: true,
+    on: (_event: 'resize', listener: () => void) => void (onResize = listener),
+    off: () => {},
+    write(text: string) {
+      written.push(text)
+      for (const [token] of text.matchAll(/\p{Cc}\[(?:\?\d+[hl]|\d*[AKJ])|\p{Cc}|\P{Cc}+/gu)) apply(token)
+    },
+  }
+  let column = 0
+  return {
+    stream,
+    written,
+    shown: () => rows.slice(0, row),
+    resize(columns: number, extraRows: number) {
+      stream.columns = columns
+      rows.splice(row, 0, ...Array.from({ length: extraRows }, () => ''))
+      row += extraRows
+      onResize()
+    },
+  }
+
+  function apply(token: string): void {
+    if (token === '\n') {
+      row++
+      column = 0
+      rows[row] ??= ''
+    } else if (token === '\r') column = 0
+    else if (token.endsWith('A')) row -= Number(token.slice(2, -1))
+    else if (token.endsWith('K')) rows[row] = rows[row]!.slice(0, column)
+    else if (token.endsWith('J')) {
+      rows[row] = rows[row]!.slice(0, column)
+      rows.length = row + 1
+    } else if (!token.startsWith('\u001b')) {
+      rows[row] = rows[row]!.slice(0, column) + token + rows[row]!.slice(column + token.length)
+      column += token.length
+    }
+  }
+}
