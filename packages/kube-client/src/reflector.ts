@@ -73,6 +73,8 @@ export interface Reflector<T> {
 const BACKOFF: Backoff = { firstMs: 100, mostMs: 30_000 }
 /** A watch that lived so long was a good one, even if nothing happened. */
 const GOOD_WATCH_MS = 30_000
+/** Even after a good watch we do not come back at once if it lived no longer: a server that ends all watches must not be hammered. */
+const SHORT_WATCH_MS = 1_000
 /** So many bad watches in a row, and the version itself is doubted: a server restored from a backup may not know it. */
 const DOUBT_AFTER_FAILURES = 8
 /** Watches end by themselves after this long, up to twice as long, so that connections spread over servers again. */
@@ -135,27 +137,41 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
       const outcome = await oneRound(signal)
       if (signal.aborted) return
       if (outcome.good) failures = 0
-      if (outcome.fault === undefined && outcome.good) continue
+      if (outcome.fault === undefined && outcome.good) {
+        await pause(outcome.livedMs < SHORT_WATCH_MS ? BACKOFF.firstMs : 0, signal)
+        continue
+      }
       failures++
       if (isExpired(outcome.fault) || failures % DOUBT_AFTER_FAILURES === 0) mustList = true
       const recheckAfterMs = backoffMs(BACKOFF, failures, random)
       log.warn({ attempt: failures, recheckAfterMs, err: outcome.fault }, 'lost the watch')
-      await sleep(clock, recheckAfterMs, signal).catch(() => {})
+      await pause(recheckAfterMs, signal)
     }
   }
 
+  /** Ends early, and quietly, when the signal aborts. */
+  async function pause(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms > 0) await sleep(clock, ms, signal).catch(() => {})
+  }
+
   /** Lists if need be, then watches until the stream ends. */
-  async function oneRound(signal: AbortSignal): Promise<{ readonly good: boolean; readonly fault?: unknown }> {
+  async function oneRound(signal: AbortSignal): Promise<Round> {
     const startMs = clock.monotonicMs()
     progressed = false
-    const isGood = (): boolean => progressed || clock.monotonicMs() - startMs >= GOOD_WATCH_MS
+    const fault = await listAndFollow(signal)
+    const livedMs = clock.monotonicMs() - startMs
+    return { fault, livedMs, good: progressed || livedMs >= GOOD_WATCH_MS }
+  }
+
+  /** @returns what broke the connection; undefined when the server ended the watch in good order */
+  async function listAndFollow(signal: AbortSignal): Promise<unknown> {
     try {
       if (mustList) await relist(signal)
       await follow(signal)
-      return { good: isGood() }
+      return undefined
     } catch (error) {
       if (ownFault !== undefined) throw ownFault.error
-      return { good: isGood(), fault: error }
+      return error
     }
   }
 
@@ -223,6 +239,14 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
       }
     }
   }
+}
+
+/** How one connection went. */
+interface Round {
+  readonly fault: unknown
+  readonly livedMs: number
+  /** It has shown that the version it started from is good. */
+  readonly good: boolean
 }
 
 interface Change<T> {

@@ -77,6 +77,17 @@ export class FakeApiServer {
     this.#record({ version, type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } } })
   }
 
+  /** Makes an object anew, and says only that it was modified. */
+  swap(name: string, value: number): void {
+    this.objects.delete(name)
+    const watches = [...this.#watches]
+    this.#watches.clear()
+    this.put(name, value)
+    for (const watch of watches) this.#watches.add(watch)
+    this.#history.pop()
+    this.#record({ version: this.#version, type: 'MODIFIED', object: this.objects.get(name)! })
+  }
+
   /** Forgets all history: whoever comes with an older version gets 410. Open watches go on. */
   compact(): void {
     this.#version++

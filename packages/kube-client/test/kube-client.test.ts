@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { FakeClock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import {
@@ -255,6 +256,15 @@ describe('the end of patience', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it('leaves nothing behind on the signal of the caller', async () => {
+    const { signal } = new AbortController()
+    const { client } = clientOver([answer(200, {}), answer(404, {}), answerPieces(200, [])])
+    await client.get(resourcePaths.pods, key, { signal })
+    await failure(client.get(resourcePaths.pods, key, { signal }))
+    await collect(client, { resourceVersion: '5', signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
   it('comes before the request when the signal is aborted already', async () => {
     const { client, requests } = clientOver([answer(200, {})])
     expect(await failure(client.get(resourcePaths.pods, key, { signal: AbortSignal.abort(new Error('gone')) }))).toHaveProperty(
@@ -311,17 +321,19 @@ describe('watch', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('closes the stream when the reader leaves', async () => {
+  it('closes the stream when the reader leaves, from both ends', async () => {
     let seen: AbortSignal | undefined
+    let returned = false
     const { client } = clientWith(async (_request, signal) => {
       seen = signal
-      return answerPieces(200, ['{"type":"ADDED","object":{}}\n', 'x'])
+      return { ...answer(200, {}), body: twoEvents(() => (returned = true)) }
     })
     for await (const event of client.watch(resourcePaths.pods, from)) {
       expect(event.type).toBe('ADDED')
       break
     }
     expect(seen?.aborted).toBe(true)
+    expect(returned).toBe(true)
   })
 })
 
@@ -353,6 +365,15 @@ async function collect(client: KubeClient, options: Parameters<KubeClient['watch
   const events: unknown[] = []
   for await (const event of client.watch(resourcePaths.pods, options)) events.push(event)
   return events
+}
+
+async function* twoEvents(onEnd: () => void): AsyncGenerator<string> {
+  try {
+    yield '{"type":"ADDED","object":{}}\n'
+    yield '{"type":"ADDED","object":{}}\n'
+  } finally {
+    onEnd()
+  }
 }
 
 /** Says `text` once, after `afterMs`, then nothing more, ever. */

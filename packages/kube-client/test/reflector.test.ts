@@ -63,6 +63,49 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('goes by the UID even where no event said that the old object went', async () => {
+    const { server, reflector, clock, told } = await running({ a: 1 })
+    server.swap('a', 2)
+    await clock.advanceAsync(0)
+    expect(told).toEqual(['a: 1 → none', 'a: none → 2'])
+    reflector.stop()
+  })
+
+  it('comes back at once after a watch that the server ended in good order, every time', async () => {
+    const { server, reflector, clock } = await running()
+    for (let i = 0; i < 10; i++) {
+      server.put('a', i)
+      await clock.advanceAsync(1_000)
+      server.endWatches()
+      await clock.advanceAsync(0)
+      expect(server.openWatches).toBe(1)
+    }
+    reflector.stop()
+  })
+
+  it('does not hammer a server that sends something and ends the watch, either', async () => {
+    const { server, reflector, clock } = await running()
+    const before = server.requests.length
+    for (let i = 0; i < 1_000; i += 10) {
+      server.put('a', i)
+      await clock.advanceAsync(10)
+      server.endWatches()
+    }
+    expect(server.requests.length - before).toBeLessThanOrEqual(10)
+    reflector.stop()
+  })
+
+  it('waits only briefly after a fault that follows a good watch, be it one on which nothing happened', async () => {
+    const { server, reflector, clock } = await running()
+    for (let i = 0; i < 10; i++) {
+      await clock.advanceAsync(30_000)
+      server.resetWatches()
+      await clock.advanceAsync(100)
+      expect(server.openWatches).toBe(1)
+    }
+    reflector.stop()
+  })
+
   it('notices a connection that fell silent', async () => {
     const { server, reflector, clock } = await running({ a: 1 })
     server.stallWatches()
