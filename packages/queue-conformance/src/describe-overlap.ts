@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { announceAll, DELAY_MS, type Bench } from './bench.ts'
+
+/** Q3 and Q4: which runs overlap. */
+export function describeOverlap(bench: () => Bench): void {
+  it('Q3 never runs a key twice at the same time, with two workers either', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    for (let round = 0; round < 4; round++) {
+      await announceAll(queue, ['a'])
+      await queue.settle()
+      expect(work.running()).toHaveLength(1)
+      if (round % 2 === 1) work.running()[0]?.end()
+    }
+  })
+
+  it('Q4 runs different keys side by side, up to the concurrency', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await announceAll(queue, ['a', 'b', 'c'])
+    await queue.settle()
+    expect(work.running()).toHaveLength(2)
+    work.running()[0]?.end()
+    await queue.settle()
+    expect(work.running()).toHaveLength(2)
+    expect([...work.keys()].sort()).toEqual(['a', 'b', 'c'])
+  })
+
+  it('Q4 goes on with other keys while one is stuck', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await announceAll(queue, ['stuck'])
+    await queue.settle()
+    for (const key of ['a', 'b', 'c']) {
+      await announceAll(queue, ['stuck', key])
+      await queue.settle()
+      work
+        .running()
+        .find((run) => run.key === key)
+        ?.end()
+    }
+    expect(work.keys()).toEqual(['stuck', 'a', 'b', 'c'])
+  })
+
+  it('counts keys by state', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 1 })
+    await announceAll(queue, ['a'])
+    await queue.settle()
+    await announceAll(queue, ['b', 'c'])
+    await queue.producer.announceAfter('d', DELAY_MS)
+    await queue.settle()
+    expect(await queue.producer.stats()).toEqual({ waiting: 2, delayed: 1, active: 1 })
+  })
+}

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { announceAll, DELAY_MS, endAll, type Bench } from './bench.ts'
+
+/** Q1, Q2 and Q8: what becomes of announcements of one key. */
+export function describeSignals(bench: () => Bench): void {
+  it('runs the handler with the key that was announced', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 1 })
+    await queue.producer.announce('kube-system/agent')
+    await queue.settle()
+    expect(work.keys()).toEqual(['kube-system/agent'])
+  })
+
+  it('Q8 keeps what is announced before any worker exists', async () => {
+    const { queue, work } = bench()
+    await announceAll(queue, ['a', 'b'])
+    await queue.settle()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await queue.settle()
+    expect([...work.keys()].sort()).toEqual(['a', 'b'])
+  })
+
+  it('Q1 runs a key once however often it is announced while it waits', async () => {
+    const { queue, work } = bench()
+    await announceAll(queue, ['a', 'a', 'a'])
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await queue.settle()
+    await endAll(bench())
+    expect(work.keys()).toEqual(['a'])
+  })
+
+  it('Q2 runs a key exactly once more when it is announced while it is worked on', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await announceAll(queue, ['a'])
+    await queue.settle()
+    await announceAll(queue, ['a', 'a', 'a'])
+    await queue.settle()
+    expect(work.runs).toHaveLength(1)
+    await endAll(bench())
+    expect(work.runs).toHaveLength(2)
+    await endAll(bench())
+    await queue.advance(DELAY_MS)
+    expect(work.runs).toHaveLength(2)
+  })
+
+  it('Q2 never loses the last announcement, however many runs it meets', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 2 })
+    await announceAll(queue, ['a'])
+    await queue.settle()
+    for (let round = 0; round < 5; round++) {
+      await announceAll(queue, ['a', 'a'])
+      await endAll(bench())
+      expect(work.running()).toHaveLength(1)
+    }
+    await endAll(bench())
+    expect(work.running()).toHaveLength(0)
+  })
+
+  it('runs a key again when it is announced after its run', async () => {
+    const { queue, work } = bench()
+    queue.consumer.process(work.handler, { concurrency: 1 })
+    for (let round = 0; round < 3; round++) {
+      await announceAll(queue, ['a'])
+      await queue.settle()
+      await endAll(bench())
+    }
+    expect(work.runs).toHaveLength(3)
+  })
+}
