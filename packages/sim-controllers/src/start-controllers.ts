@@ -2,6 +2,7 @@ import type { Clock } from '@tranche/clock'
 import type { Actor, SimClient } from '@tranche/sim-api'
 import { startDaemonSetController, type RunningController } from './daemonset/daemon-set-controller.ts'
 import { startGarbageCollector } from './garbage/garbage-collector.ts'
+import { startNamespaceController } from './garbage/namespace-controller.ts'
 import { startPodCollector } from './garbage/pod-collector.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
 
@@ -20,6 +21,7 @@ const starts = {
   'default-scheduler': startScheduler,
   'garbage-collector': startGarbageCollector,
   'pod-garbage-collector': startPodCollector,
+  'namespace-controller': startNamespaceController,
 } as const
 
 /** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */

@@ -50,13 +50,16 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
     ]
   let pod = first
   let memory: PodMemory = { restarts: 0, startTime: nowText(), conditions: [] }
-  let stage: Stage = stages[0]!
+  let stage: Stage = isRunning(first)
+    ? { ...stages[0]!, phase: 'Running', state: 'running', ready: isReady(first.status?.conditions) }
+    : stages[0]!
   let mode: 'living' | 'stopping' | 'ended' = 'living'
   let frozen = false
   let due: { readonly atMs: number; readonly act: () => void } | undefined
   let timer: Timer | undefined
 
   if (isEnded(first)) mode = 'ended'
+  else if (isRunning(first)) memory = adopt(first, memory)
   else if (first.metadata.deletionTimestamp === undefined) enter(0)
   observe(first)
 
@@ -91,7 +94,7 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
   }
 
   function beginStopping(): void {
-    const wasReady = mode === 'living' && memory.conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+    const wasReady = mode === 'living' && isReady(memory.conditions)
     mode = 'stopping'
     cancel()
     if (frozen) return schedule(0, startStop)
@@ -182,6 +185,20 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
 /** Gone, or replaced by another of its name: nothing more to do for this one. */
 function isGone(error: unknown): boolean {
   return isStatus(error, 404) || isStatus(error, 409) || isStatus(error, 422)
+}
+
+/** Started before this kubelet: it stays as it is until it is deleted. */
+function isRunning(pod: Pod): boolean {
+  return pod.status?.phase === 'Running' && (pod.status.containerStatuses ?? []).length > 0
+}
+
+function adopt(pod: Pod, memory: PodMemory): PodMemory {
+  const { startTime = memory.startTime, conditions = [], containerStatuses = [] } = pod.status ?? {}
+  return { ...memory, startTime, conditions, restarts: containerStatuses[0]?.restartCount ?? 0, runningSince: startTime }
+}
+
+function isReady(conditions: readonly Condition[] = []): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
 function isEnded(pod: Pod): boolean {

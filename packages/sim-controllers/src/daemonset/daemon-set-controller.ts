@@ -47,7 +47,7 @@ const WORKERS = 2
 export function startDaemonSetController({ client, clock, seed, onError }: ControllerOptions): RunningController {
   const monotonicMs = (): number => clock.monotonicMs()
   const expectations = createExpectations(monotonicMs)
-  const ownWrites = createOwnWrites()
+  const ownWrites = createOwnWrites(monotonicMs)
   let ready = false
   const queue = createWorkQueue({
     clock,

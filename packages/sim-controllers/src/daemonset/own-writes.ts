@@ -15,13 +15,36 @@ export class StaleCacheError extends Error {
   override readonly name = 'StaleCacheError'
 }
 
-/** @returns a record of no writes */
-export function createOwnWrites(): OwnWrites {
-  const pods = new Map<string, string>()
-  const statuses = new Map<string, string>()
+interface Written {
+  readonly resourceVersion: string
+  readonly atMs: number
+}
+
+/** A watch that had to list again may never tell of an object that is gone by then: no write is waited for longer. */
+const EXPIRY_MS = 5 * 60_000
+
+/**
+ * @param monotonicMs the clock's monotonic time
+ * @returns a record of no writes
+ */
+export function createOwnWrites(monotonicMs: () => number): OwnWrites {
+  const pods = new Map<string, Written>()
+  const statuses = new Map<string, Written>()
+
+  function remember(written: Map<string, Written>, key: string, resourceVersion: string): void {
+    const newest = newerResourceVersion(written.get(key)?.resourceVersion ?? '', resourceVersion)
+    written.set(key, { resourceVersion: newest, atMs: monotonicMs() })
+  }
+
+  function requireReached(written: Written | undefined, seen: string, resource: string): void {
+    if (written === undefined || monotonicMs() - written.atMs > EXPIRY_MS) return
+    if (compareResourceVersions(seen, written.resourceVersion) >= 0) return
+    throw new StaleCacheError(`the cache of ${resource} is at ${seen}, the last write at ${written.resourceVersion}`)
+  }
+
   return {
-    podWritten: (key, resourceVersion) => void pods.set(key, newerResourceVersion(pods.get(key) ?? '', resourceVersion)),
-    statusWritten: (key, resourceVersion) => void statuses.set(key, newerResourceVersion(statuses.get(key) ?? '', resourceVersion)),
+    podWritten: (key, resourceVersion) => remember(pods, key, resourceVersion),
+    statusWritten: (key, resourceVersion) => remember(statuses, key, resourceVersion),
     requireSeen(key, cache) {
       requireReached(pods.get(key), cache.pods.resourceVersion, 'pods')
       requireReached(statuses.get(key), cache.daemonSets.resourceVersion, 'daemonsets')
@@ -31,9 +54,4 @@ export function createOwnWrites(): OwnWrites {
       statuses.delete(key)
     },
   }
-}
-
-function requireReached(written: string | undefined, seen: string, resource: string): void {
-  if (written === undefined || compareResourceVersions(seen, written) >= 0) return
-  throw new StaleCacheError(`the cache of ${resource} is at ${seen}, the last write at ${written}`)
 }
