@@ -5,9 +5,9 @@ describe('createLiveScreen', () => {
   it('writes only the lines that differ', () => {
     const { stream, written } = terminal()
     const screen = createLiveScreen(stream)
-    screen.draw(['one', 'two', 'three'])
+    screen.draw(() => ['one', 'two', 'three'])
     written.length = 0
-    screen.draw(['one', 'TWO', 'three'])
+    screen.draw(() => ['one', 'TWO', 'three'])
     expect(written.join('')).toContain('TWO')
     expect(written.join('')).not.toMatch(/one|three/)
   })
@@ -15,9 +15,9 @@ describe('createLiveScreen', () => {
   it('writes nothing when nothing differs', () => {
     const { stream, written } = terminal()
     const screen = createLiveScreen(stream)
-    screen.draw(['one'])
+    screen.draw(() => ['one'])
     written.length = 0
-    screen.draw(['one'])
+    screen.draw(() => ['one'])
     expect(written).toEqual([])
   })
 
@@ -36,34 +36,36 @@ describe('createLiveScreen', () => {
   ])('$name', ({ frames, shows }) => {
     const { stream, shown } = terminal()
     const screen = createLiveScreen(stream)
-    for (const frame of frames) screen.draw(frame)
+    for (const frame of frames) screen.draw(() => frame)
     expect(shown()).toEqual(shows)
   })
 
   it('prints text above the block and keeps the block', () => {
     const { stream, shown } = terminal()
     const screen = createLiveScreen(stream)
-    screen.draw(['bar', 'map'])
+    screen.draw(() => ['bar', 'map'])
     screen.print('something happened')
-    screen.draw(['BAR', 'map'])
+    screen.draw(() => ['BAR', 'map'])
     expect(shown()).toEqual(['something happened', 'BAR', 'map'])
   })
 
-  it('draws anew when the terminal becomes narrower and has wrapped the lines', () => {
+  it('writes everything anew when the terminal changes its size', () => {
     const { stream, shown, resize } = terminal()
     const screen = createLiveScreen(stream)
-    screen.draw(['123456', 'b'])
-    resize(4, 1)
-    screen.draw(['1234', 'b'])
-    expect(shown()).toEqual(['1234', 'b'])
+    screen.print('something happened')
+    screen.draw(() => ['123456'.slice(0, stream.columns), 'b'])
+    resize(4)
+    expect(shown()).toEqual(['something happened', '1234', 'b'])
+    screen.draw(() => ['4321', 'b'])
+    expect(shown()).toEqual(['something happened', '4321', 'b'])
   })
 
   it('hides the cursor while it is open and gives it back', () => {
     const { stream, written } = terminal()
     const screen = createLiveScreen(stream)
-    screen.draw(['a'])
+    screen.draw(() => ['a'])
     screen.close()
-    screen.draw(['b'])
+    screen.draw(() => ['b'])
     expect(written[0]).toContain('\u001b[?25l')
     expect(written.at(-1)).toContain('\u001b[?25h')
   })
@@ -83,7 +85,7 @@ function terminal() {
     off: () => {},
     write(text: string) {
       written.push(text)
-      for (const [token] of text.matchAll(/\p{Cc}\[(?:\?\d+[hl]|\d*[AKJ])|\p{Cc}|\P{Cc}+/gu)) apply(token)
+      for (const [token] of text.matchAll(/\p{Cc}\[(?:\?\d+[hl]|\d*[AHKJ])|\p{Cc}|\P{Cc}+/gu)) apply(token)
     },
   }
   let column = 0
@@ -91,10 +93,9 @@ function terminal() {
     stream,
     written,
     shown: () => rows.slice(0, row),
-    resize(columns: number, extraRows: number) {
+    resize(columns: number) {
       stream.columns = columns
-      rows.splice(row, 0, ...Array.from({ length: extraRows }, () => ''))
-      row += extraRows
+      rows.splice(0, row, 'what the terminal makes of it')
       onResize()
     },
   }
@@ -106,6 +107,8 @@ function terminal() {
       rows[row] ??= ''
     } else if (token === '\r') column = 0
     else if (token.endsWith('A')) row -= Number(token.slice(2, -1))
+    else if (token.endsWith('H')) row = column = 0
+    else if (token.endsWith('2J')) rows.splice(0, rows.length, '')
     else if (token.endsWith('K')) rows[row] = rows[row]!.slice(0, column)
     else if (token.endsWith('J')) {
       rows[row] = rows[row]!.slice(0, column)

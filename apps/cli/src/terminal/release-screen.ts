@@ -25,13 +25,15 @@ function createLiveView(io: CommandIo, colors: boolean): ReleaseScreen {
   const screen = createLiveScreen(io.err)
   const look = { colors: wantsColors(io.err, io.env, colors), unicode: wantsUnicode(io.env) }
   return {
-    show(snapshot) {
-      const size = { width: Math.min(MOST_COLUMNS, io.err.columns ?? 80), height: Math.max(4, (io.err.rows ?? 24) - 2) }
-      screen.draw(snapshot === null ? NOTHING_TO_SHOW : ['', ...renderReleaseView(snapshot, { ...size, ...look })])
-    },
+    show: (snapshot) =>
+      screen.draw(() => (snapshot === null ? NOTHING_TO_SHOW : ['', ...renderReleaseView(snapshot, { ...sizeOf(io), ...look })])),
     say: (text) => screen.print(text),
     close: () => screen.close(),
   }
+}
+
+function sizeOf({ err }: CommandIo): { readonly width: number; readonly height: number } {
+  return { width: Math.min(MOST_COLUMNS, err.columns ?? 80), height: Math.max(4, (err.rows ?? 24) - 2) }
 }
 
 function createPlainView(io: CommandIo): ReleaseScreen {
