@@ -12,7 +12,6 @@ export {
   type WatchEvent,
 } from './client.ts'
 export { ApiStatusError, type ApiStatus, isStatus, type StatusCause } from './status-error.ts'
-export { type BuiltinKind, builtinKinds } from './schema/builtin-definitions.ts'
 export { createCustomResourceSchema, type CustomResourceSchema } from './schema/custom-resource-schema.ts'
 export { type Decoded, decodeBuiltin } from './schema/decode.ts'
 export type { JsonRecord } from './schema/json-schema.ts'
@@ -20,13 +19,22 @@ export { schemaSource } from './schema/schema-source.ts'
 export { createHttpFront, type FrontApiServer, type HttpFront, type HttpFrontOptions } from './http/front.ts'
 export { type HttpsServer, listen, type ListenOptions } from './http/https-server.ts'
 export { inProcessExchange } from './http/in-process-exchange.ts'
+export type { Admission, AdmissionAnswer, AdmissionReview } from './core/admission.ts'
+export type { FaultCall, FaultEvent, FaultInjector, RequestFault, WatchFault } from './core/faults.ts'
 export {
   type ApiList,
   type ApiRequest,
   type ApiResult,
   ConnectionCutError,
+  type FieldValidation,
+  type PatchType,
+  type RequestOptions,
+  type Verb,
+  type WatchBookmark,
   type WatchFrame,
   type WatchRequest,
   type WatchSink,
 } from './core/request.ts'
-export type { ResourceDefinition } from './core/resource-definition.ts'
+export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './core/resource-definition.ts'
+export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './core/server.ts'
+export type { DelayRange } from './core/watch-hub.ts'

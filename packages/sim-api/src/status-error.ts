@@ -9,7 +9,8 @@ export interface StatusCause {
 export interface ApiStatus {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
-  readonly metadata: Readonly<Record<string, never>>
+  /** Empty, but for a list that came too late: there it carries a token to go on with. */
+  readonly metadata: { readonly continue?: string }
   readonly status: 'Failure' | 'Success'
   readonly message?: string
   readonly reason?: string
@@ -30,10 +31,10 @@ export class ApiStatusError extends Error {
   readonly status: ApiStatus
   readonly code: number
 
-  constructor(code: number, reason: string, message: string, details?: ApiStatus['details']) {
+  constructor(code: number, reason: string, message: string, details?: ApiStatus['details'], metadata: ApiStatus['metadata'] = {}) {
     super(message)
     this.code = code
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details && { details }), code }
+    this.status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, ...(details && { details }), code }
   }
 }
 

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../client.ts'
+import type { ApiObject, ResourceId } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
+import type { JsonObject } from '../store/json.ts'
 
-/** A JSON object that is not (yet) known to be a Kubernetes object. */
-export type JsonObject = { readonly [field: string]: unknown }
+export type { JsonObject }
 
 /** A resource that the server serves: its names, and what is particular about its objects. */
 export interface ResourceDefinition {
@@ -49,7 +49,11 @@ export interface Strategy {
   validate(object: ApiObject): readonly StatusCause[]
   /** @returns everything that may not change as it did; `validate` has been called as well */
   validateUpdate(object: ApiObject, old: ApiObject): readonly StatusCause[]
-  /** @returns seconds between a delete and the object's removal; 0 removes at once. Absent: always 0. */
+  /** Called when a delete marks the object instead of removing it; sets what else shows that. */
+  readonly prepareDeletion?: (object: ApiObject) => ApiObject
+  /** @returns whether something beside `metadata.finalizers` keeps a deleted object */
+  readonly isKept?: (object: ApiObject) => boolean
+  /** @returns seconds between a delete and the object's removal; 0 removes at once. Absent: always 0, and no grace period is stored. */
   readonly gracePeriodSeconds?: (object: ApiObject, asked: number | undefined) => number
 }
 
@@ -74,4 +78,9 @@ export interface SchemaSource {
   custom(definition: ApiObject, version: string): ObjectSchema
   /** Schema of a resource that the server knows by itself: only `prune` is used, for `fieldValidation`. Undefined where there is none. */
   builtIn(group: string, version: string, kind: string): ObjectSchema | undefined
+}
+
+/** @returns group and plural of a definition */
+export function idOf(definition: Pick<ResourceDefinition, 'group' | 'plural'>): ResourceId {
+  return { group: definition.group, resource: definition.plural }
 }

@@ -1,0 +1,75 @@
+import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
+import { daemonSetStrategy } from './daemon-set-strategy.ts'
+import { podStrategy } from './pod-strategy.ts'
+import type { ResourceDefinition, SchemaSource } from './resource-definition.ts'
+import {
+  configMapStrategy,
+  controllerRevisionStrategy,
+  eventStrategy,
+  leaseStrategy,
+  namespaceStrategy,
+  nodeStrategy,
+  plainStrategy,
+  secretStrategy,
+} from './strategies.ts'
+
+/** @returns the resources that the server knows by itself */
+export function builtInResources(schemas: SchemaSource): readonly ResourceDefinition[] {
+  return [
+    builtIn({
+      kind: 'Namespace',
+      shortNames: ['ns'],
+      namespaced: false,
+      subresources: ['status', 'finalize'],
+      strategy: namespaceStrategy,
+    }),
+    builtIn({ kind: 'Node', shortNames: ['no'], namespaced: false, subresources: ['status'], strategy: nodeStrategy }),
+    builtIn({
+      kind: 'Pod',
+      shortNames: ['po'],
+      categories: ['all'],
+      subresources: ['status', 'binding', 'eviction'],
+      strategy: podStrategy,
+    }),
+    builtIn({ kind: 'ConfigMap', shortNames: ['cm'], strategy: configMapStrategy }),
+    builtIn({ kind: 'Secret', strategy: secretStrategy }),
+    builtIn({ kind: 'ServiceAccount', shortNames: ['sa'], strategy: plainStrategy }),
+    builtIn({ kind: 'Event', shortNames: ['ev'], strategy: eventStrategy }),
+    builtIn({
+      group: 'apps',
+      kind: 'DaemonSet',
+      shortNames: ['ds'],
+      categories: ['all'],
+      subresources: ['status'],
+      strategy: daemonSetStrategy,
+    }),
+    builtIn({ group: 'apps', kind: 'ControllerRevision', strategy: controllerRevisionStrategy }),
+    builtIn({ group: 'coordination.k8s.io', kind: 'Lease', strategy: leaseStrategy }),
+    builtIn({
+      group: 'apiextensions.k8s.io',
+      kind: 'CustomResourceDefinition',
+      shortNames: ['crd', 'crds'],
+      categories: ['api-extensions'],
+      namespaced: false,
+      subresources: ['status'],
+      strategy: customResourceDefinitionStrategy(schemas),
+    }),
+  ]
+}
+
+function builtIn(own: Pick<ResourceDefinition, 'kind' | 'strategy'> & Partial<ResourceDefinition>): ResourceDefinition {
+  const singular = own.kind.toLowerCase()
+  return {
+    group: '',
+    version: 'v1',
+    versions: ['v1'],
+    listKind: `${own.kind}List`,
+    plural: `${singular}s`,
+    singular,
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    subresources: [],
+    ...own,
+  }
+}

@@ -1,0 +1,102 @@
+import { applyPatch as applyJsonPatch, type Operation } from 'rfc6902'
+import type { ApiObject } from '../client.ts'
+import { ApiStatusError } from '../status-error.ts'
+import { isObject, type JsonObject, setField, thaw } from '../store/json.ts'
+import { badRequest, unsupportedPatch } from './errors.ts'
+import type { PatchType } from './request.ts'
+import type { ResourceDefinition } from './resource-definition.ts'
+import { strategicMerge } from './strategic-merge.ts'
+
+/**
+ * Applies a patch to an object.
+ *
+ * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format the resource does not take, 422 when an operation of a
+ * JSON patch fails or the result is no object
+ */
+export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): JsonObject {
+  const patched = patchedValue(definition, object, format, patch)
+  if (!isObject(patched)) throw unprocessable('the patch left no object')
+  return patched
+}
+
+const MOST_OPERATIONS = 10_000
+
+function patchedValue(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): unknown {
+  switch (format) {
+    case 'json-patch':
+      return jsonPatched(object, patch)
+    case 'merge-patch':
+      if (!isObject(patch)) throw badRequest('the merge patch is no JSON object')
+      return mergePatched(object, patch)
+    case 'strategic-merge-patch':
+      if (definition.strategy.mergeKeys === null) throw unsupportedPatch(['json-patch', 'merge-patch'])
+      if (!isObject(patch)) throw badRequest('the strategic merge patch is no JSON object')
+      return strategicMerge(object, patch, definition.strategy.mergeKeys)
+    default:
+      return format satisfies never
+  }
+}
+
+function jsonPatched(object: ApiObject, patch: unknown): unknown {
+  if (!Array.isArray(patch) || !patch.every(isOperation)) throw badRequest('the JSON patch is malformed: it must be a list of operations')
+  if (patch.length > MOST_OPERATIONS) {
+    const message = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
+    throw new ApiStatusError(413, 'RequestEntityTooLarge', message)
+  }
+  const target = { root: thaw(object) }
+  for (const operation of patch) {
+    const [failure] = applyOperation(target, operation)
+    if (failure != null)
+      throw unprocessable(`${operation.op} operation of the JSON patch at ${operation.path} does not apply: ${failure.message}`)
+  }
+  return target.root
+}
+
+function applyOperation(target: { readonly root: unknown }, operation: Operation): readonly (Error | null)[] {
+  try {
+    return applyJsonPatch(target, [belowRoot(operation)])
+  } catch (error) {
+    return [error as Error]
+  }
+}
+
+/** Under a root of its own the whole document can be replaced as any other value. */
+function belowRoot(operation: Operation): Operation {
+  return { ...operation, path: `/root${operation.path}`, ...('from' in operation && { from: `/root${operation.from}` }) } as Operation
+}
+
+function isOperation(operation: unknown): operation is Operation {
+  if (!isObject(operation) || !isPointer(operation['path'])) return false
+  switch (operation['op']) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      return Object.hasOwn(operation, 'value')
+    case 'remove':
+      return true
+    case 'move':
+    case 'copy':
+      return isPointer(operation['from'])
+    default:
+      return false
+  }
+}
+
+function isPointer(value: unknown): boolean {
+  return typeof value === 'string' && (value === '' || value.startsWith('/'))
+}
+
+/** @see RFC 7386 */
+function mergePatched(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {}
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field]
+    else setField(merged, field, mergePatched(Object.hasOwn(merged, field) ? merged[field] : undefined, value))
+  }
+  return merged
+}
+
+function unprocessable(message: string): ApiStatusError {
+  return new ApiStatusError(422, 'Invalid', message)
+}

@@ -1,0 +1,123 @@
+import type { ApiObject } from '../client.ts'
+import { jsonEqual, listOrEmpty, objectOrEmpty, withoutNulls } from '../store/json.ts'
+import type { StatusCause } from '../status-error.ts'
+import { invalid, required } from './field-errors.ts'
+import type { Strategy } from './resource-definition.ts'
+import { builtInMergeKeys } from './strategic-merge.ts'
+
+/** Objects about which the server knows nothing particular. */
+export const plainStrategy: Strategy = {
+  selectableFields: {},
+  hasGeneration: false,
+  allowUnconditionalUpdate: true,
+  mergeKeys: builtInMergeKeys,
+  defaults: withoutNulls,
+  prepareCreate: (object) => object,
+  prepareUpdate: (object) => object,
+  validate: () => [],
+  validateUpdate: () => [],
+}
+
+/** Namespaces: the name as a label, a phase, and a finalizer of their own that keeps them until their content is gone. */
+export const namespaceStrategy: Strategy = {
+  ...plainStrategy,
+  selectableFields: { 'status.phase': (object) => String(objectOrEmpty(object['status'])['phase'] ?? '') },
+  prepareCreate: (object) => ({ ...withNameLabel(object), spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }),
+  prepareUpdate: (object, old) => ({ ...withNameLabel(object), spec: old['spec'] }),
+  prepareDeletion: (object) => ({ ...object, status: { ...objectOrEmpty(object['status']), phase: 'Terminating' } }),
+  isKept: (object) => listOrEmpty(objectOrEmpty(object['spec'])['finalizers']).length > 0,
+}
+
+/** Nodes: selectable by `spec.unschedulable`; a creator may give a status. */
+export const nodeStrategy: Strategy = {
+  ...plainStrategy,
+  selectableFields: { 'spec.unschedulable': (object) => String(objectOrEmpty(object['spec'])['unschedulable'] ?? false) },
+  validate: (object) => listOrEmpty(objectOrEmpty(object['spec'])['taints']).flatMap(taintCauses),
+}
+
+/** Events: selectable by what they are about. */
+export const eventStrategy: Strategy = {
+  ...plainStrategy,
+  selectableFields: {
+    ...Object.fromEntries(
+      ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map((field) => [
+        `involvedObject.${field}`,
+        (object: ApiObject) => String(objectOrEmpty(object['involvedObject'])[field] ?? ''),
+      ]),
+    ),
+    reason: (object) => String(object['reason'] ?? ''),
+    type: (object) => String(object['type'] ?? ''),
+    source: (object) => String(objectOrEmpty(object['source'])['component'] ?? ''),
+    reportingComponent: (object) => String(object['reportingComponent'] ?? ''),
+  },
+}
+
+/** Secrets: type Opaque unless said otherwise, and `stringData` goes into `data`. */
+export const secretStrategy: Strategy = {
+  ...plainStrategy,
+  selectableFields: { type: (object) => String(object['type'] ?? '') },
+  defaults: (object) => withStringData(withoutNulls({ ...object, type: object['type'] || 'Opaque' })),
+  validateUpdate: (object, old) => [
+    ...(object['type'] === old['type'] ? [] : [invalid('type', object['type'], 'field is immutable')]),
+    ...immutableDataCauses(object, old),
+  ],
+}
+
+/** ConfigMaps: a map that is marked immutable stays as it is. */
+export const configMapStrategy: Strategy = { ...plainStrategy, validateUpdate: immutableDataCauses }
+
+/** ControllerRevisions: `data` is kept to the byte and never changes; the number may. */
+export const controllerRevisionStrategy: Strategy = {
+  ...plainStrategy,
+  defaults: (object) => object,
+  validate: controllerRevisionCauses,
+  validateUpdate: (object, old) => (jsonEqual(object['data'], old['data']) ? [] : [invalid('data', '', 'field is immutable')]),
+}
+
+/** Leases: PUT only from a known version, so that two holders cannot both win. */
+export const leaseStrategy: Strategy = { ...plainStrategy, allowUnconditionalUpdate: false, validate: leaseCauses }
+
+function withNameLabel(object: ApiObject): ApiObject {
+  const { metadata } = object
+  const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name }
+  return jsonEqual(labels, metadata.labels) ? object : { ...object, metadata: { ...metadata, labels } }
+}
+
+function taintCauses(taint: unknown, index: number): readonly StatusCause[] {
+  const { key, effect } = objectOrEmpty(taint)
+  return [...(key ? [] : [required(`spec.taints[${index}].key`)]), ...(effect ? [] : [required(`spec.taints[${index}].effect`)])]
+}
+
+function withStringData(object: ApiObject): ApiObject {
+  const { stringData, ...rest } = object
+  if (stringData === undefined) return object
+  const encoded = Object.entries(objectOrEmpty(stringData)).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return { ...(rest as ApiObject), data: { ...objectOrEmpty(object['data']), ...Object.fromEntries(encoded) } }
+}
+
+function immutableDataCauses(object: ApiObject, old: ApiObject): readonly StatusCause[] {
+  if (old['immutable'] !== true) return []
+  return ['data', 'binaryData', 'immutable']
+    .filter((field) => !jsonEqual(object[field], old[field]))
+    .map((field) => ({ reason: 'FieldValueForbidden', message: 'Forbidden: field is immutable when `immutable` is set', field }))
+}
+
+function controllerRevisionCauses(object: ApiObject): readonly StatusCause[] {
+  const { data, revision = 0 } = object
+  return [
+    ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
+    ...(typeof revision === 'number' && revision >= 0 ? [] : [invalid('revision', revision, 'must be greater than or equal to 0')]),
+  ]
+}
+
+function leaseCauses(object: ApiObject): readonly StatusCause[] {
+  const { leaseDurationSeconds, leaseTransitions } = objectOrEmpty(object['spec'])
+  return [
+    ...(typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0
+      ? [invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0')]
+      : []),
+    ...(typeof leaseTransitions === 'number' && leaseTransitions < 0
+      ? [invalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0')]
+      : []),
+  ]
+}
