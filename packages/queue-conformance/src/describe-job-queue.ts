@@ -21,7 +21,7 @@ export function describeJobQueue(name: string, createHarness: () => Promise<JobQ
       bench = { queue: await createHarness(), work: recordRuns() }
     })
     afterEach(async () => {
-      for (const run of bench.work.running()) run.end()
+      bench.work.letAllEnd()
       await bench.queue.dispose()
     })
     const current = (): Bench => bench

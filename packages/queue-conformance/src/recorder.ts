@@ -18,15 +18,22 @@ export interface RunRecorder {
   keys(): readonly string[]
   /** Runs that go on. */
   running(): readonly Run[]
+  /** Ends every run that goes on, and each later one as soon as it starts, so that a queue can close. */
+  letAllEnd(): void
 }
 
 /** @returns a recorder whose runs wait for `end` or `fail` */
 export function recordRuns(): RunRecorder {
   const runs: Run[] = []
+  let areAllToEnd = false
   return {
     runs,
     keys: () => runs.map((run) => run.key),
     running: () => runs.filter((run) => run.isRunning),
+    letAllEnd() {
+      areAllToEnd = true
+      for (const run of runs) run.end()
+    },
     handler: (key, signal) =>
       new Promise((resolve, reject) => {
         const run: Run = {
@@ -43,6 +50,7 @@ export function recordRuns(): RunRecorder {
           },
         }
         runs.push(run)
+        if (areAllToEnd) run.end()
       }),
   }
 }
