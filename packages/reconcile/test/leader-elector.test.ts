@@ -142,7 +142,8 @@ describe('createLeaderElector', () => {
     a.elector.start()
     await bench.clock.advanceAsync(0)
     const lease = bench.server.lease()!
-    await bench.server.connect(() => calmJourney).update({ ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } })
+    const thief = bench.server.connect(() => calmJourney)
+    await thief.update({ ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } }, new AbortController().signal)
     await bench.clock.advanceAsync(4_000)
     expect(a.elector.isLeader()).toBe(false)
     expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
