@@ -1,5 +1,6 @@
 import 'reflect-metadata'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import * as x509 from '@peculiar/x509'
 

@@ -1,0 +1,76 @@
+import { FakeClock } from '@tranche/clock'
+import { isExpired, resourcePaths } from '@tranche/kube-client'
+import { describe, expect, it } from 'vitest'
+import { clientOver, clientWith, collect, endlessBody, failure } from './canned-client.ts'
+import { answer, answerPieces } from './fake-api-server.ts'
+
+describe('watch', () => {
+  const from = { resourceVersion: '5' }
+
+  it('asks for bookmarks and yields events however the text is cut', async () => {
+    const lines = `{"type":"ADDED","object":{"n":1}}\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n`
+    const { client, requests } = clientOver([answerPieces(200, Array.from(lines))])
+    expect(await collect(client, from)).toEqual([
+      { type: 'ADDED', object: { n: 1 } },
+      { type: 'BOOKMARK', resourceVersion: '8' },
+    ])
+    expect(requests[0]!.path).toBe('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=5')
+  })
+
+  it('throws an ERROR event with its status', async () => {
+    const line = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n`
+    const { client } = clientOver([answerPieces(200, [line])])
+    expect(isExpired(await failure(collect(client, from)))).toBe(true)
+  })
+
+  it('throws when the stream ends within an event', async () => {
+    const { client } = clientOver([answerPieces(200, ['{"type":'])])
+    expect(await failure(collect(client, from))).toMatchObject({ code: 'API_UNREACHABLE' })
+  })
+
+  it('counts a connection as dead that stays silent, bytes putting that off', async () => {
+    const bookmark = '{"type":"BOOKMARK","object":{}}\n'
+    const clock = new FakeClock()
+    const { client } = clientWith(async () => ({ ...answer(200, {}), body: endlessBody(clock, bookmark, 100) }), clock)
+    const ending = failure(collect(client, { ...from, idleTimeoutMs: 150 }))
+    let ended = false
+    void ending.then(() => (ended = true))
+    await clock.advanceAsync(249)
+    expect(ended).toBe(false)
+    await clock.advanceAsync(1)
+    expect(await ending).toMatchObject({ code: 'API_DEADLINE' })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('gives up when no status line comes', async () => {
+    const { client, clock } = clientWith(() => new Promise(() => {}))
+    const ending = failure(collect(client, from))
+    await clock.advanceAsync(15_000)
+    expect(await ending).toMatchObject({ code: 'API_DEADLINE' })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('closes the stream when the reader leaves, from both ends', async () => {
+    let seen: AbortSignal | undefined
+    let returned = false
+    const { client } = clientWith(async (_request, signal) => {
+      seen = signal
+      return { ...answer(200, {}), body: twoEvents(() => (returned = true)) }
+    })
+    for await (const event of client.watch(resourcePaths.pods, from)) {
+      expect(event.type).toBe('ADDED')
+      break
+    }
+    expect(seen?.aborted).toBe(true)
+    expect(returned).toBe(true)
+  })
+})
+
+async function* twoEvents(onEnd: () => void): AsyncGenerator<string> {
+  try {
+    yield '{"type":"ADDED","object":{}}\n'
+    yield '{"type":"ADDED","object":{}}\n'
+  } finally {
+    onEnd()
+  }
+}
