@@ -1,4 +1,5 @@
 import 'reflect-metadata' // needed by @peculiar/x509, before it is loaded
+import type { webcrypto } from 'node:crypto'
 import { systemClock } from '@tranche/clock'
 import {
   AuthorityKeyIdentifierExtension,
@@ -39,11 +40,11 @@ export async function createServerCertificate(): Promise<ServerCertificate> {
   }
 }
 
-function createKeys(): Promise<CryptoKeyPair> {
+function createKeys(): Promise<webcrypto.CryptoKeyPair> {
   return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 }
 
-async function createAuthority(keys: CryptoKeyPair): Promise<X509Certificate> {
+async function createAuthority(keys: webcrypto.CryptoKeyPair): Promise<X509Certificate> {
   return X509CertificateGenerator.createSelfSigned({
     serialNumber: '01',
     name: 'CN=tranche-simulator-ca',
@@ -58,7 +59,11 @@ async function createAuthority(keys: CryptoKeyPair): Promise<X509Certificate> {
   })
 }
 
-async function createLeaf(keys: CryptoKeyPair, authority: X509Certificate, authorityKeys: CryptoKeyPair): Promise<X509Certificate> {
+async function createLeaf(
+  keys: webcrypto.CryptoKeyPair,
+  authority: X509Certificate,
+  authorityKeys: webcrypto.CryptoKeyPair,
+): Promise<X509Certificate> {
   return X509CertificateGenerator.create({
     serialNumber: '02',
     subject: 'CN=tranche-simulator',
@@ -86,7 +91,7 @@ function validity(): { readonly notBefore: Date; readonly notAfter: Date } {
   return { notBefore: new Date(nowMs - dayMs), notAfter: new Date(nowMs + 365 * dayMs) }
 }
 
-async function privateKeyPem(key: CryptoKey): Promise<string> {
+async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
   const base64 = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64')
   return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END PRIVATE KEY-----\n`
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '@tranche/clock'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
-import type { Actor, Watching } from '../client.ts'
-import { type ApiRequest, type ApiResult, ConnectionCutError, type WatchRequest, type WatchSink } from '../core/request.ts'
+import type { Actor } from '../client.ts'
+import { type ApiResult, ConnectionCutError, type WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ApiServer } from '../core/server.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
 import { apiGroup, apiGroupList, apiResourceList, coreVersions, serverVersion } from './discovery.ts'
@@ -15,14 +16,7 @@ import { parseRoute, type ResourceRoute, type Route } from './route.ts'
 import { createWatchStream, type WatchStream } from './watch-stream.ts'
 
 /** What the front asks of the API server behind it. */
-export interface FrontApiServer {
-  /** Rejects with ApiStatusError where the answer is a Status, with ConnectionCutError where none comes. */
-  handle(request: ApiRequest): Promise<ApiResult>
-  /** Rejects as `handle` does; else frames go to the sink until `stop` or `end`. */
-  watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
-  /** What is served now, resources of CustomResourceDefinitions included. */
-  definitions(): readonly ResourceDefinition[]
-}
+export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'definitions' | 'findDefinition'>
 
 /** Settings of {@link createHttpFront}. */
 export interface HttpFrontOptions {
@@ -126,7 +120,7 @@ function documentOf(route: Route, definitions: readonly ResourceDefinition[]): o
 async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {
   const review = asked.wire.method === 'POST' ? answerReview(route, asked.actor, asked.wire.body) : undefined
   if (review !== undefined) return jsonAnswer(201, JSON.stringify(review))
-  const definition = findDefinition(route, front.apiServer.definitions())
+  const definition = definitionFor(route, front.apiServer)
   if (definition === undefined) return notFound()
   const shape = negotiateShape(front, definition, route, asked)
   const call = readResourceCall({ ...asked, route, definition })
@@ -135,8 +129,8 @@ async function answerResource(front: Front, route: ResourceRoute, asked: Asked):
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
 }
 
-function findDefinition(route: ResourceRoute, definitions: readonly ResourceDefinition[]): ResourceDefinition | undefined {
-  const definition = definitions.find((entry) => entry.group === route.group && entry.plural === route.resource)
+function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): ResourceDefinition | undefined {
+  const definition = apiServer.findDefinition({ group: route.group, resource: route.resource })
   if (definition === undefined || !definition.versions.includes(route.version)) return undefined
   if (!definition.namespaced && route.namespace !== undefined) return undefined
   if (definition.namespaced && route.name !== undefined && route.namespace === undefined) return undefined

@@ -1,4 +1,5 @@
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { EventEmitter } from 'node:events'
+import { constants, createSecureServer, type Http2SecureServer, type Http2Stream } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
@@ -44,16 +45,15 @@ export async function listen(front: HttpFront, options: ListenOptions): Promise<
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  server.on('request', (request, response) => void serve(front, request, response, onRequestStart))
+  // The HTTP/2 objects offer what we use of the HTTP/1.1 ones.
+  const events: EventEmitter = server
+  events.on('request', (request: IncomingMessage, response: ServerResponse) => void serve(front, request, response, onRequestStart))
   server.on('sessionError', () => undefined)
   await bind(server, host, port)
   const address = server.address() as AddressInfo
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return { url: `https://${name}:${address.port}`, port: address.port, caCertificate, close: () => close(server, front, sockets) }
 }
-
-type Incoming = Http2ServerRequest | IncomingMessage
-type Outgoing = Http2ServerResponse | ServerResponse
 
 function bind(server: Http2SecureServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -78,7 +78,12 @@ async function close(server: Http2SecureServer, front: HttpFront, sockets: Reado
   await closed
 }
 
-async function serve(front: HttpFront, request: Incoming, response: Outgoing, onRequestStart: () => () => void): Promise<void> {
+async function serve(
+  front: HttpFront,
+  request: IncomingMessage,
+  response: ServerResponse,
+  onRequestStart: () => () => void,
+): Promise<void> {
   const release = onRequestStart()
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('the client closed the connection')))
@@ -95,7 +100,7 @@ async function serve(front: HttpFront, request: Incoming, response: Outgoing, on
 }
 
 /** The name in the Host header (HTTP/1.1) or `:authority` (HTTP/2), without its port. */
-function hostOf(request: Incoming): string {
+function hostOf(request: IncomingMessage): string {
   const authority = request.headers[':authority'] ?? request.headers.host ?? ''
   return String(authority).replace(/:\d+$/, '').toLowerCase()
 }
@@ -105,30 +110,30 @@ function isLoopbackHost(host: string): boolean {
   return host === '127.0.0.1' || host === 'localhost' || host === '[::1]'
 }
 
-function refuseHost(response: Outgoing): void {
+function refuseHost(response: ServerResponse): void {
   response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' })
   response.end('this server answers for 127.0.0.1, localhost and [::1] only\n')
 }
 
-async function readRequest(request: Incoming): Promise<WireRequest> {
+async function readRequest(request: IncomingMessage): Promise<WireRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const body = chunks.length === 0 ? undefined : Buffer.concat(chunks).toString('utf8')
   return { method: request.method ?? 'GET', path: request.url ?? '/', headers: readHeaders(request), body }
 }
 
-function readHeaders(request: Incoming): Record<string, string> {
+function readHeaders(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined && !name.startsWith(':')) headers[name] = Array.isArray(value) ? value.join(', ') : value
   return headers
 }
 
-async function writeAnswer(answer: WireResponse, response: Outgoing, release: () => void, onChunk: () => () => void): Promise<void> {
+async function writeAnswer(answer: WireResponse, response: ServerResponse, release: () => void, onChunk: () => () => void): Promise<void> {
   response.writeHead(answer.status, { ...answer.headers })
-  if (answer.headers['content-type'] === 'application/json') (response as ServerResponse).flushHeaders?.()
+  if (answer.headers['content-type'] === 'application/json') response.flushHeaders()
   release()
-  for await (const chunk of answer.body) await writeChunk(response as ServerResponse, chunk, onChunk())
+  for await (const chunk of answer.body) await writeChunk(response, chunk, onChunk())
   response.end()
 }
 
@@ -146,8 +151,8 @@ function writeChunk(response: ServerResponse, chunk: string, release: () => void
   })
 }
 
-/** No answer, or no end of one: the client sees a broken connection. */
-function cut(request: Incoming, response: Outgoing): void {
-  if ('stream' in response && response.stream !== undefined) response.stream.close(2)
-  else request.socket.destroy()
+/** No answer, or no end of one: the client sees a broken connection, over HTTP/2 a broken stream. */
+function cut(request: IncomingMessage, response: ServerResponse & { readonly stream?: Http2Stream }): void {
+  if (response.stream === undefined) request.socket.destroy()
+  else response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
 }

@@ -1,6 +1,6 @@
 import { ConnectionCutError } from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
-import { createStub, definition, pod } from './stub-api-server.ts'
+import { chunksOf, createStub, definition, pod } from './stub-api-server.ts'
 
 describe('a path and a method become a request', () => {
   const cases: Record<string, { send: string; want: object }> = {
@@ -155,7 +155,7 @@ describe('what anyone may ask', () => {
   ])('%s', async (path, text) => {
     const answer = await createStub().front.handle({ method: 'GET', path, headers: {} }, new AbortController().signal)
     expect(answer.status).toBe(200)
-    expect((await Array.fromAsync(answer.body)).join('')).toBe(text)
+    expect((await chunksOf(answer.body)).join('')).toBe(text)
   })
 
   it('/version', async () => {
@@ -203,7 +203,7 @@ describe('watches', () => {
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     stub.watches[0]?.sink.frame({ type: 'DELETED', object: pod('a') })
     stub.front.endWatches()
-    expect(await Array.fromAsync(answer.body)).toHaveLength(1)
+    expect(await chunksOf(answer.body)).toHaveLength(1)
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
@@ -211,14 +211,14 @@ describe('watches', () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     stub.watches[0]?.sink.end('cut')
-    await expect(Array.fromAsync(answer.body)).rejects.toBeInstanceOf(ConnectionCutError)
+    await expect(chunksOf(answer.body)).rejects.toBeInstanceOf(ConnectionCutError)
   })
 
   it('break with the reason of the signal, and stop', async () => {
     const stub = createStub()
     const client = new AbortController()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, client.signal)
-    const read = Array.fromAsync(answer.body)
+    const read = chunksOf(answer.body)
     client.abort(new Error('enough'))
     await expect(read).rejects.toThrow('enough')
     expect(stub.watches[0]?.stopped).toBe(true)

@@ -34,8 +34,10 @@ export const NOW_MS = Date.parse('2026-01-01T12:00:00Z')
 export function createStub(objects: readonly ApiObject[] = [], definitions: readonly ResourceDefinition[] = []): Stub {
   const requests: ApiRequest[] = []
   const watches: Stub['watches'] = []
+  const all = [...builtinDefinitions, ...definitions]
   const apiServer: FrontApiServer = {
-    definitions: () => [...builtinDefinitions, ...definitions],
+    definitions: () => all,
+    findDefinition: ({ group, resource }) => all.find((entry) => entry.group === group && entry.plural === resource),
     handle(request) {
       requests.push(request)
       if (request.verb !== 'list') return Promise.resolve({ kind: 'object', code: 200, object: objects[0] ?? pod('a'), warnings: [] })
@@ -107,3 +109,10 @@ const builtinDefinitions = [
   definition('apps', 'DaemonSet', 'daemonsets', { shortNames: ['ds'], subresources: ['status'] }),
   definition('apps', 'ControllerRevision', 'controllerrevisions'),
 ]
+
+/** @returns every chunk of a body, once it has ended */
+export async function chunksOf(body: AsyncIterable<string>): Promise<readonly string[]> {
+  const chunks: string[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return chunks
+}

@@ -1,6 +1,6 @@
 import type { ApiObject } from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
-import { createStub, definition, pod } from './stub-api-server.ts'
+import { chunksOf, createStub, definition, pod } from './stub-api-server.ts'
 
 const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
 
@@ -152,7 +152,7 @@ it('a watch as a table says its columns once', async () => {
   stub.watches[0]?.sink.frame({ type: 'ADDED', object: pod('a') })
   stub.watches[0]?.sink.frame({ type: 'MODIFIED', object: pod('a') })
   stub.front.endWatches()
-  const lines = (await Array.fromAsync(answer.body)).join('').trimEnd().split('\n')
+  const lines = (await chunksOf(answer.body)).join('').trimEnd().split('\n')
   const tables = lines.map((line) => (JSON.parse(line) as { readonly object: Table }).object)
   expect(tables.map((table) => [table.kind, table.columnDefinitions === null, table.rows.length])).toEqual([
     ['Table', false, 1],
