@@ -17,13 +17,14 @@ export const layers: readonly Layer[] = [
   { name: 'core', packages: ['fleet', 'flight', 'validation', 'planner', 'admission'], mayImport: ['words'] },
   { name: 'ports', packages: ['queue', 'queue-conformance'], mayImport: ['words', 'core'] },
   { name: 'adapters', packages: ['kube-client'], mayImport: ['words', 'ports'] },
+  { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim'], mayImport: ['words'] },
   { name: 'shells', packages: ['reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
   { name: 'testing', packages: ['testing'], mayImport: ['words', 'core', 'simulator'] },
   {
     name: 'apps',
     packages: ['controller', 'executor', 'cli'],
-    mayImport: ['words', 'core', 'ports', 'adapters', 'simulator', 'shells'],
+    mayImport: ['words', 'core', 'ports', 'adapters', 'cluster', 'simulator', 'shells'],
   },
 ]
 

@@ -1,1 +1,1 @@
-export {}
+export { type ControllerOptions, type RunningController, startController } from './start-controller.ts'

@@ -1,1 +1,2 @@
-export {}
+export { createExecutorPort, toAnnouncement } from './executor-port.ts'
+export { type ExecutorOptions, type RunningExecutor, startExecutor } from './start-executor.ts'

@@ -42,8 +42,13 @@ export function voidRecord(record: FlightRecord, holds: readonly Hold[]): Flight
 }
 
 /** F8: `erased` were touched and stand; when `complete`, every permit left was executed, and the record is stopped. */
-export function eraseTouched(record: FlightRecord, erased: readonly Permit[], watermark: string, complete: boolean): FlightRecord {
-  const changed = changePermits(record, { remove: erased, append: [], restsOn: [watermark] })
+export function eraseTouched(
+  record: FlightRecord,
+  erased: readonly Permit[],
+  versions: readonly string[],
+  complete: boolean,
+): FlightRecord {
+  const changed = changePermits(record, { remove: erased, append: [], restsOn: versions })
   return complete && record.state === 'voiding' ? { ...changed, state: 'stopped' } : changed
 }
 
@@ -67,12 +72,10 @@ export function permitId(permit: Permit): string {
   return `${permit.podUid}@${permit.podResourceVersion}`
 }
 
-/** One operation of a JSON Patch. */
-export interface PatchOperation {
-  readonly op: 'test' | 'add' | 'replace' | 'remove'
-  readonly path: string
-  readonly value?: unknown
-}
+/** One operation of a JSON Patch. @see RFC 6902 */
+export type PatchOperation =
+  | { readonly op: 'test' | 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
 
 /** The BatchRelease whose record is written, as it was read. */
 export interface RecordHome {

@@ -16,3 +16,4 @@ export {
   withHolds,
 } from './flight-record.ts'
 export { type Availability, permitState, type PermitState } from './permit-state.ts'
+export { recordTouches, type TouchAnswer, type TouchedPermit } from './touch.ts'

@@ -1,1 +1,2 @@
-export {}
+export { createExecutorPass, type ExecutorParts } from './executor-pass.ts'
+export type { ExecutorPort, ExecutorReading } from './executor-port.ts'

@@ -14,6 +14,7 @@ export { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } fr
 export { type Discovery, discoverRevisions, type DiscoveryView } from './release/discover-revisions.ts'
 export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
 export type { ReleaseView, StrategyScope } from './release/release-view.ts'
+export { releaseStatusPatch } from './release/status-patch.ts'
 export { controlledBy, resolveLimit, type Wanted, wantedAllowance } from './release/wanted-allowance.ts'
 export { FINAL_SETTLE_SECONDS, releaseSpecFor } from './rollout/release-spec.ts'
 export { planRollout, type RolloutPlan } from './rollout/plan-rollout.ts'

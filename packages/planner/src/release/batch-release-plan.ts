@@ -11,9 +11,9 @@ export type BatchReleasePlan =
   | { readonly kind: 'writeRecord'; readonly why: RecordWriteReason; readonly record: FlightRecord; readonly confirm: boolean }
   /**
    * Touch the pods of these permits, then one write that takes those that stand out of the record (F8, F10). When
-   * every pod answered clearly, a voiding record becomes stopped and `then` (a lower limit) is written with it.
+   * every pod answered clearly, a voiding record becomes stopped and `lowerTo` (a lower limit) is written with it.
    */
-  | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly then: Allowance | null }
+  | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly lowerTo: Allowance | null }
   /** Touch every old pod, so that no delete of a lost record can be accepted (F11); then go on with `next`. */
   | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
   | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[] }

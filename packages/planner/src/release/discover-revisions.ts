@@ -57,15 +57,23 @@ function hashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name
 }
 
-function templateOf(revision: ControllerRevision): unknown {
-  const data = revision.data as { readonly spec?: { readonly template?: unknown } } | undefined
+function templateOf(revision: ControllerRevision): object | undefined {
+  const data = revision.data as { readonly spec?: { readonly template?: object } } | undefined
   return data?.spec?.template
 }
 
 /** JSON with sorted keys, without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(canonical(value))
+function canonicalJson(template: object | undefined): string {
+  if (template === undefined) return ''
+  const known = canonicalTexts.get(template)
+  if (known !== undefined) return known
+  const text = JSON.stringify(canonical(template))
+  canonicalTexts.set(template, text)
+  return text
 }
+
+/** Templates are frozen and asked for in every pass; their text is worked out once. */
+const canonicalTexts = new WeakMap<object, string>()
 
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)

@@ -41,7 +41,7 @@ function planFinalizer({ release, daemonSet }: ReleaseView): BatchReleasePlan | 
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (isFinalized(view)) return null
-  if (record?.state === 'voiding') return { kind: 'touchPermits', permits: record.permits, then: null }
+  if (record?.state === 'voiding') return { kind: 'touchPermits', permits: record.permits, lowerTo: null }
   if (wanted.kind === 'stop') return planStop(view, record, wanted.holds)
   if (wanted.kind === 'pending' || view.daemonSet === undefined) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
@@ -80,7 +80,7 @@ function planOpen(
   if (announced !== null) return announced
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
   if (direction === 'lowersLimit')
-    return { kind: 'touchPermits', permits: beyondLimit(record, wanted.allowance.limit), then: wanted.allowance }
+    return { kind: 'touchPermits', permits: beyondLimit(record, wanted.allowance.limit), lowerTo: wanted.allowance }
   const resumed = pausePatch(daemonSet, false)
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
 }

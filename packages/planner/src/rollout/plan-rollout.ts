@@ -1,7 +1,7 @@
 import type { BatchReleaseSpec, Rollout, RolloutStatus } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
-import { isOurs } from '@tranche/validation'
+import { isDaemonSetRef } from '@tranche/validation'
 import { type DaemonSetChange, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
@@ -27,7 +27,7 @@ export type RolloutPlan =
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
 export function planRollout(view: RolloutView): RolloutPlan {
-  if (!isOurs(view.rollout)) return wait('another controller: the workload is no DaemonSet')
+  if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return wait('another controller: the workload is no DaemonSet')
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }
   const next = nextRolloutStatus(view)

@@ -1,0 +1,120 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
+import { type FleetPod, toFleetPod } from '@tranche/fleet'
+import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { BATCH_RELEASE_FINALIZER, type DaemonSet, keyOf, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
+import { controlledBy, type StrategyScope } from '@tranche/planner'
+import { patchOrConflict } from './patch-or-conflict.ts'
+
+/** What the port needs beside the cluster. */
+export interface ReleasePortParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  readonly strategyScope: StrategyScope
+  /** Never returns the same text twice, in this process or another. */
+  readonly uniqueValue: () => string
+}
+
+/** The BatchRelease reconciler's port over the API server and this process's own watches. */
+export function createReleasePort(parts: ReleasePortParts): ReleasePort {
+  const { client, cluster } = parts
+  return {
+    async read(key) {
+      const release = cluster.newest.batchReleases.get(key)
+      if (release === undefined || !isForDaemonSet(release)) return null
+      return readingOf(parts, release, cluster.newest.daemonSets.get(workloadKey(release)))
+    },
+    async readLive(key, signal) {
+      const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
+      if (release === undefined || !isForDaemonSet(release)) return null
+      return readingOf(parts, release, await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal))
+    },
+    async setFinalizer(release, present, signal) {
+      const others = (release.metadata.finalizers ?? []).filter((name) => name !== BATCH_RELEASE_FINALIZER)
+      const finalizers = present ? [...others, BATCH_RELEASE_FINALIZER] : others
+      const body = { metadata: { resourceVersion: release.metadata.resourceVersion, finalizers } }
+      cluster.newest.batchReleases.learn(
+        await client.patch<BatchRelease>(resourcePaths.batchReleases, keyOf(release), { type: 'merge', body }, { signal }),
+      )
+    },
+    async patchDaemonSet(daemonSet, patch, signal) {
+      cluster.newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
+    },
+    listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
+    async writeRecord(release, record, signal) {
+      const written = await writeRecord(client, release, record, signal)
+      if (written !== null) cluster.newest.batchReleases.learn(written)
+      return written !== null
+    },
+    async patchStatus(release, patch, signal) {
+      const options = { subresource: 'status', signal }
+      cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
+    },
+    touchPod: (pod, signal) => touchPod(client, pod, parts.uniqueValue(), signal),
+    async labelPod({ namespace, name, uid, labels }, signal) {
+      try {
+        await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata: { uid, labels } } }, { signal })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    },
+  }
+}
+
+async function readingOf(parts: ReleasePortParts, release: BatchRelease, daemonSet: DaemonSet | undefined): Promise<ReleaseReading> {
+  const { cluster, strategyScope } = parts
+  if (daemonSet === undefined) {
+    return { release, daemonSet, revisions: [], fleet: { nodes: [], desired: 0 }, otherControl: 'none', strategyScope }
+  }
+  return {
+    release,
+    daemonSet,
+    revisions: cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
+    fleet: cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+    otherControl: await otherControl(parts, release, daemonSet),
+    strategyScope,
+  }
+}
+
+/** Whether another BatchRelease is in charge, or was: read live, for a cache cannot tell gone from not yet seen. */
+async function otherControl(
+  { client }: ReleasePortParts,
+  release: BatchRelease,
+  daemonSet: DaemonSet,
+): Promise<ReleaseReading['otherControl']> {
+  const control = controlledBy(daemonSet)
+  if (control === undefined || control.uid === release.metadata.uid) return 'none'
+  const key = { namespace: daemonSet.metadata.namespace ?? '', name: control.name }
+  const other = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key)
+  return other?.metadata.uid === control.uid ? 'exists' : 'vanished'
+}
+
+/** Live, and of the whole namespace: pods that the DaemonSet controls, whatever their labels. */
+async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly FleetPod[]> {
+  const { uid, namespace = '' } = daemonSet.metadata
+  const transform = (object: KubeObject): FleetPod | null => {
+    const pod = toFleetPod(object as Pod, undefined, { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() })
+    return pod?.ownerUid === uid ? pod : null
+  }
+  return (await client.list<FleetPod>(resourcePaths.pods, { namespace, transform, signal })).items
+}
+
+async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {
+  try {
+    return await client.get<T>(resource, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function workloadKey(release: BatchRelease): ObjectKey {
+  return { namespace: release.metadata.namespace ?? '', name: release.spec.workloadRef?.name ?? '' }
+}
+
+function isForDaemonSet({ spec }: BatchRelease): boolean {
+  return spec.workloadRef?.kind === 'DaemonSet' && spec.workloadRef.apiVersion.startsWith('apps/')
+}

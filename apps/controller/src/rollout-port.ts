@@ -1,0 +1,60 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { RolloutPort } from '@tranche/controllers'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, keyOf, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import type { StrategyScope } from '@tranche/planner'
+import { patchOrConflict } from './patch-or-conflict.ts'
+
+/** The Rollout reconciler's port over the API server and this process's own watches. */
+export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, strategyScope: StrategyScope): RolloutPort {
+  const { newest } = cluster
+  return {
+    read(key) {
+      const rollout = newest.rollouts.get(key)
+      if (rollout === undefined) return null
+      const daemonSet = newest.daemonSets.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
+      return {
+        rollout,
+        daemonSet,
+        revisions: daemonSet === undefined ? [] : cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
+        fleet:
+          daemonSet === undefined
+            ? { nodes: [], desired: 0 }
+            : cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+        release: newest.batchReleases.get(key),
+        others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
+        strategyScope,
+      }
+    },
+    async setFinalizer(rollout, present, signal) {
+      const others = (rollout.metadata.finalizers ?? []).filter((name) => name !== ROLLOUT_FINALIZER)
+      const finalizers = present ? [...others, ROLLOUT_FINALIZER] : others
+      const body = { metadata: { resourceVersion: rollout.metadata.resourceVersion, finalizers } }
+      newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
+    },
+    async patchDaemonSet(daemonSet, patch, signal) {
+      newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
+    },
+    async createRelease(rollout, spec, signal) {
+      const { name, namespace = '', uid } = rollout.metadata
+      const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name, uid, controller: true, blockOwnerDeletion: true }
+      const release = {
+        apiVersion: ROLLOUTS_API_VERSION,
+        kind: 'BatchRelease',
+        metadata: { name, namespace, ownerReferences: [owner] },
+        spec,
+      }
+      newest.batchReleases.learn((await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease)
+    },
+    async updateRelease(release, spec, signal) {
+      newest.batchReleases.learn(await client.update<BatchRelease>(resourcePaths.batchReleases, { ...release, spec }, { signal }))
+    },
+    async deleteRelease(release, signal) {
+      await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })
+    },
+    async writeStatus(rollout, status, signal) {
+      newest.rollouts.learn(await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal }))
+    },
+  }
+}

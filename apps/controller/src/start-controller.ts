@@ -1,0 +1,158 @@
+import type { Clock } from '@tranche/clock'
+import { type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { fieldManagers } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import type { StrategyScope } from '@tranche/planner'
+import type { JobQueue } from '@tranche/queue'
+import {
+  createEventRecorder,
+  createLeaderElector,
+  createRunner,
+  createWorkQueue,
+  type EventRecorder,
+  type Runner,
+} from '@tranche/reconcile'
+import type { Exchange } from '@tranche/wire'
+import { announceByWatches } from './announce.ts'
+import { createLeasePort } from './lease-port.ts'
+import { createReleasePort } from './release-port.ts'
+import { createRolloutPort } from './rollout-port.ts'
+import { wakeAll, wakeByWatches, type Woken } from './wake.ts'
+
+/** What a controller process is given. */
+export interface ControllerOptions {
+  readonly exchange: Exchange
+  /** Carries watches. @default exchange */
+  readonly watchExchange?: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Unique among all controllers that ever run. */
+  readonly identity: string
+  /** `none`: the strategy is flipped when a Rollout is bound; `inProcess`: admission flips it when a release begins. */
+  readonly admission: 'none' | 'inProcess'
+  /** Whether to stand for election and act only as leader. */
+  readonly leaderElection: boolean
+  /** Where DaemonSets are announced to executors; without one they wake themselves. */
+  readonly queue?: JobQueue
+  /** Namespace of the Lease. @default kube-system */
+  readonly leaseNamespace?: string
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** A version to name in the user agent. @default 0.1.0 */
+  readonly version?: string
+}
+
+/** A program that runs until it is stopped. */
+export interface RunningController {
+  /** Resolves when the first lists have arrived. */
+  readonly ready: Promise<void>
+  /** Resolves at the end; rejects with what ended it before its time. */
+  readonly stopped: Promise<void>
+  /** Takes no more work, lets what runs end for a moment, gives leadership up, then ends. */
+  stop(): Promise<void>
+}
+
+const STOP_GRACE_MS = 5_000
+const LEASE_NAME = 'tranche-controller'
+
+/** Starts the Rollout and BatchRelease reconcilers against one API server. */
+export function startController(options: ControllerOptions): RunningController {
+  const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
+  const client = clientFor(options, log)
+  const cluster = watchCluster({ client, clock: options.clock, log, seed: options.seed ?? 0, withRollouts: true })
+  const events = createEventRecorder({
+    port: { create: async (event) => void (await client.create(resourcePaths.events, event)) },
+    component: fieldManagers.controller,
+    instance: options.identity,
+    clock: options.clock,
+    log,
+  })
+  const ending = new AbortController()
+  const end = Promise.withResolvers<void>()
+  const term = createTerm({ ...options, log }, client, cluster, events)
+  const elector = createLeaderElector({
+    port: createLeasePort(client, { namespace: options.leaseNamespace ?? 'kube-system', name: LEASE_NAME }),
+    identity: options.identity,
+    clock: options.clock,
+    log,
+    onStarted: () => term.begin(),
+    onStopped: () => term.end(),
+  })
+
+  const ready = cluster.start(ending.signal, end.reject).then(() => {
+    wakeByWatches(cluster, term.woken)
+    if (options.queue !== undefined) announceByWatches(cluster, options.queue, log)
+    if (options.leaderElection) elector.start()
+    else term.begin()
+  })
+  ready.catch(end.reject)
+
+  return {
+    ready,
+    stopped: end.promise,
+    async stop() {
+      if (options.leaderElection) await elector.stop()
+      else await term.end()
+      ending.abort(new Error('the controller stops'))
+      end.resolve()
+    },
+  }
+}
+
+/** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
+interface Term {
+  begin(): void
+  end(): Promise<void>
+  readonly woken: Woken
+}
+
+function createTerm(options: ControllerOptions, client: KubeClient, cluster: WatchedCluster, events: EventRecorder): Term {
+  const { clock, log } = options
+  const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
+  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: uniqueValues(options.identity) })
+  const passes = {
+    rollout: createRolloutPass({ cluster: createRolloutPort(client, cluster, strategyScope), clock, log, events }),
+    release: createReleasePass({ cluster: releasePort, clock, log }),
+  }
+  let runners: readonly Runner[] = []
+  let queues: { readonly rollout: ReturnType<typeof createWorkQueue>; readonly release: ReturnType<typeof createWorkQueue> } | null = null
+  const woken: Woken = { rollout: (key) => queues?.rollout.add(key), release: (key) => queues?.release.add(key) }
+  return {
+    woken,
+    begin() {
+      queues = { rollout: createWorkQueue({ clock }), release: createWorkQueue({ clock }) }
+      runners = [
+        createRunner({ name: 'rollout', queue: queues.rollout, reconcile: passes.rollout, workers: 2, clock, log }),
+        createRunner({ name: 'batch-release', queue: queues.release, reconcile: passes.release, workers: 2, clock, log }),
+      ]
+      for (const runner of runners) runner.start()
+      wakeAll(cluster, woken)
+    },
+    async end() {
+      queues = null
+      await Promise.all(runners.map((runner) => runner.stop(STOP_GRACE_MS)))
+      runners = []
+    },
+  }
+}
+
+function clientFor(options: ControllerOptions, log: Logger): KubeClient {
+  const { exchange, clock, seed = 0 } = options
+  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
+  return createKubeClient({
+    exchange,
+    ...watchExchange,
+    clock,
+    userAgent: `${fieldManagers.controller}/${options.version ?? '0.1.0'}`,
+    log,
+    seed,
+  })
+}
+
+/** Values for touches: the identity is unique among processes, the number within this one. */
+function uniqueValues(identity: string): () => string {
+  let count = 0
+  return () => `${identity}-${++count}`
+}

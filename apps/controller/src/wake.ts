@@ -1,0 +1,75 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
+import { controllerOf, type DaemonSet, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+
+/** Where keys to look at go. */
+export interface Woken {
+  readonly rollout: (key: string) => void
+  readonly release: (key: string) => void
+}
+
+/** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
+export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
+  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes } = cluster
+  const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
+
+  rollouts.subscribe({
+    onChange(key, previous, current) {
+      woken.rollout(keyText(key))
+      woken.release(keyText(key))
+      const workload = (current ?? previous)?.spec.workloadRef.name
+      if (current === undefined || previous === undefined) wakeRollouts(cluster, { namespace: key.namespace, name: workload ?? '' }, woken)
+    },
+  })
+  batchReleases.subscribe({
+    onChange(key) {
+      woken.release(keyText(key))
+      woken.rollout(keyText(key))
+    },
+  })
+  daemonSets.subscribe({
+    onChange(key, previous, current) {
+      if (previous !== undefined) keysByUid.delete(previous.metadata.uid)
+      if (current !== undefined) keysByUid.set(current.metadata.uid, key)
+      wakeRollouts(cluster, key, woken)
+      wakeReleases(cluster, key, woken)
+    },
+  })
+  revisions.subscribe({
+    onChange(_key, previous, current) {
+      const owner = keysByUid.get(ownerUid(current ?? previous))
+      if (owner === undefined) return
+      wakeRollouts(cluster, owner, woken)
+      wakeReleases(cluster, owner, woken)
+    },
+  })
+  pods.subscribe({
+    onChange(_key, previous, current) {
+      const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
+      if (owner !== undefined) wakeReleases(cluster, owner, woken)
+    },
+  })
+  nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
+}
+
+/** Looks at everything: when leadership begins, and when nodes change. */
+export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
+  for (const rollout of rollouts.store.list()) woken.rollout(keyText(keyOf(rollout)))
+  for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
+}
+
+function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
+  for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
+}
+
+function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
+  for (const release of batchReleases.store.list()) if (isAbout(release, workload)) woken.release(keyText(keyOf(release)))
+}
+
+function isAbout({ metadata, spec }: Rollout | BatchRelease, workload: ObjectKey): boolean {
+  return metadata.namespace === workload.namespace && spec.workloadRef?.name === workload.name
+}
+
+function ownerUid(object: Pick<DaemonSet, 'metadata'> | undefined): string {
+  return object === undefined ? '' : (controllerOf(object)?.uid ?? '')
+}

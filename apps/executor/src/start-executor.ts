@@ -1,0 +1,130 @@
+import type { Clock, Timer } from '@tranche/clock'
+import { type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { createKubeClient } from '@tranche/kube-client'
+import { fieldManagers, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { createExecutorPass } from '@tranche/partition-executor'
+import type { JobQueue } from '@tranche/queue'
+import { createJobHandler } from '@tranche/reconcile'
+import type { Exchange } from '@tranche/wire'
+import { createExecutorPort, isControlled } from './executor-port.ts'
+
+/** What an executor process is given. */
+export interface ExecutorOptions {
+  readonly exchange: Exchange
+  /** Carries watches. @default exchange */
+  readonly watchExchange?: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Unique among all executors that ever run. */
+  readonly identity: string
+  /** Where DaemonSets to look at are announced; the executor announces what its own watches show, too. */
+  readonly queue: JobQueue
+  /** DaemonSets worked on side by side (≥ 1). @default 4 */
+  readonly workers?: number
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** A version to name in the user agent. @default 0.1.0 */
+  readonly version?: string
+}
+
+/** A program that runs until it is stopped. */
+export interface RunningExecutor {
+  /** Resolves when the first lists have arrived. */
+  readonly ready: Promise<void>
+  /** Resolves at the end; rejects with what ended it before its time. */
+  readonly stopped: Promise<void>
+  /** Takes no more work, lets what runs end for a moment, then ends. */
+  stop(): Promise<void>
+}
+
+/** How often every controlled DaemonSet is looked at, whatever was announced: what a lost job left is found by then. */
+const SWEEP_MS = 30_000
+const STOP_GRACE_MS = 5_000
+
+/** Starts the partition executor against one API server. */
+export function startExecutor(options: ExecutorOptions): RunningExecutor {
+  const { exchange, clock, queue } = options
+  const log = options.log.child({ program: fieldManagers.executor, identity: options.identity })
+  const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`
+  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
+  const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
+  const cluster = watchCluster({ client, clock, log, seed: options.seed ?? 0, withRollouts: false })
+  const pass = createExecutorPass({ cluster: createExecutorPort(client, cluster, uniqueValues(options.identity)), clock, log })
+  const ending = new AbortController()
+  const end = Promise.withResolvers<void>()
+
+  const ready = cluster.start(ending.signal, end.reject).then(() => {
+    const announce = (key: ObjectKey): void => {
+      queue.announce(keyText(key)).catch((error: unknown) => log.warn({ err: error, key: keyText(key) }, 'could not announce'))
+    }
+    wakeByWatches(cluster, announce)
+    sweep(cluster, clock, announce, ending.signal)
+    const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log })
+    queue.process(handler, { concurrency: options.workers ?? 4 })
+  })
+  ready.catch(end.reject)
+
+  return {
+    ready,
+    stopped: end.promise,
+    async stop() {
+      await queue.close(STOP_GRACE_MS)
+      ending.abort(new Error('the executor stops'))
+      end.resolve()
+    },
+  }
+}
+
+/** Values for touches: the identity is unique among processes, the number within this one. */
+function uniqueValues(identity: string): () => string {
+  let count = 0
+  return () => `${identity}-${++count}`
+}
+
+/** Every change that a pass could decide otherwise for wakes its DaemonSet. */
+function wakeByWatches(cluster: WatchedCluster, announce: (key: ObjectKey) => void): void {
+  const keysByUid = new Map<string, ObjectKey>()
+  const noteAndAnnounce = (key: ObjectKey): void => {
+    const daemonSet = cluster.daemonSets.store.get(key)
+    if (daemonSet === undefined) return
+    keysByUid.set(daemonSet.metadata.uid, key)
+    if (isControlled(daemonSet)) announce(key)
+  }
+  for (const daemonSet of cluster.daemonSets.store.list()) noteAndAnnounce(keyOf(daemonSet))
+  cluster.daemonSets.subscribe({
+    onChange(key, previous, current) {
+      if (current === undefined && previous !== undefined) keysByUid.delete(previous.metadata.uid)
+      else noteAndAnnounce(key)
+    },
+  })
+  cluster.batchReleases.subscribe({
+    onChange(key, previous, current) {
+      const name = (current ?? previous)?.spec.workloadRef?.name
+      if (name !== undefined) noteAndAnnounce({ namespace: key.namespace, name })
+    },
+  })
+  cluster.pods.subscribe({
+    onChange(_key, previous, current) {
+      const key = keysByUid.get((current ?? previous)?.ownerUid ?? '')
+      if (key !== undefined) noteAndAnnounce(key)
+    },
+  })
+  cluster.nodes.subscribe({ onChange: () => announceAll(cluster, announce) })
+}
+
+function sweep(cluster: WatchedCluster, clock: Clock, announce: (key: ObjectKey) => void, signal: AbortSignal): void {
+  let timer: Timer
+  const next = (): void => {
+    timer = clock.setTimer(SWEEP_MS, () => {
+      announceAll(cluster, announce)
+      next()
+    })
+  }
+  next()
+  signal.addEventListener('abort', () => timer.cancel(), { once: true })
+}
+
+function announceAll(cluster: WatchedCluster, announce: (key: ObjectKey) => void): void {
+  for (const daemonSet of cluster.daemonSets.store.list()) if (isControlled(daemonSet)) announce(keyOf(daemonSet))
+}

@@ -1,0 +1,26 @@
+import type { Reflector } from '@tranche/kube-client'
+import { compareResourceVersions, keyOf, keyText, type KubeObject, type ObjectKey } from '@tranche/kube-types'
+
+/** Objects as last seen, in a watch or in the answer to a write of our own: whichever is newer. */
+export interface Newest<T extends KubeObject> {
+  get(key: ObjectKey): T | undefined
+  /** Takes over the answer to a write. */
+  learn(object: T): void
+}
+
+/** Reads from `reflector`, and from answers it has not caught up with. */
+export function createNewest<T extends KubeObject>(reflector: Reflector<T>): Newest<T> {
+  const answers = new Map<string, T>()
+  return {
+    get(key) {
+      const watched = reflector.store.get(key)
+      const answer = answers.get(keyText(key))
+      if (answer === undefined) return watched
+      if (compareResourceVersions(answer.metadata.resourceVersion, watched?.metadata.resourceVersion ?? reflector.resourceVersion) > 0)
+        return answer
+      answers.delete(keyText(key))
+      return watched
+    },
+    learn: (object) => void answers.set(keyText(keyOf(object)), object),
+  }
+}

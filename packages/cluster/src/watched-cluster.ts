@@ -1,0 +1,111 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { createReflector, type KubeClient, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { createNewest, type Newest } from './newest.ts'
+
+/** What a watched cluster is made of. */
+export interface WatchedClusterOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** Also Rollouts and ControllerRevisions, which executors have no use for. */
+  readonly withRollouts: boolean
+}
+
+/** What this process has seen of the cluster: as much of each object as we read, and the fleet that follows from it. */
+export interface WatchedCluster {
+  readonly fleet: FleetIndex
+  readonly nodes: Reflector<FleetNode>
+  readonly pods: Reflector<FleetPod>
+  readonly daemonSets: Reflector<DaemonSet>
+  readonly batchReleases: Reflector<BatchRelease>
+  readonly rollouts: Reflector<Rollout>
+  /** ControllerRevisions; `byIndex('owner', uid)` finds those of one DaemonSet. */
+  readonly revisions: Reflector<ControllerRevision>
+  /** What our own writes were answered with counts until the watch shows it. */
+  readonly newest: {
+    readonly daemonSets: Newest<DaemonSet>
+    readonly batchReleases: Newest<BatchRelease>
+    readonly rollouts: Newest<Rollout>
+  }
+  /** Starts every reflector; resolves when the first lists have arrived. `failed` hears what ends a reflector before `signal` does. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>
+}
+
+/** Builds the reflectors and joins nodes and pods to the fleet. */
+export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
+  const { clock } = options
+  const fleet = new FleetIndex()
+  const nodes = reflect<FleetNode, Node>(options, resourcePaths.nodes, (node, previous) => unlessEqual(toFleetNode(node), previous))
+  const pods = reflect<FleetPod, Pod>(options, resourcePaths.pods, (pod, previous) => toFleetPod(pod, previous, sight(clock)))
+  const daemonSets = reflect<DaemonSet, DaemonSet>(options, resourcePaths.daemonSets, withoutManagedFields)
+  const batchReleases = reflect<BatchRelease, BatchRelease>(options, resourcePaths.batchReleases, withoutManagedFields)
+  const rollouts = reflect<Rollout, Rollout>(options, resourcePaths.rollouts, withoutManagedFields)
+  const revisions = createReflector<ControllerRevision, ControllerRevision>({
+    ...common(options),
+    resource: resourcePaths.controllerRevisions,
+    transform: (revision) => (controllerOf(revision)?.kind === 'DaemonSet' ? withoutManagedFields(revision) : null),
+    indexers: { owner: (revision) => controllerOf(revision)?.uid },
+  })
+  nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
+  pods.subscribe({ onChange: (_key, previous, current) => fleet.podChanged(previous, current) })
+  daemonSets.subscribe({
+    onChange: (_key, previous, current) =>
+      current === undefined && previous !== undefined ? fleet.forget(previous.metadata.uid) : undefined,
+  })
+
+  const started: readonly Reflector<unknown>[] = options.withRollouts
+    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions]
+    : [nodes, pods, daemonSets, batchReleases]
+  return {
+    fleet,
+    nodes,
+    pods,
+    daemonSets,
+    batchReleases,
+    rollouts,
+    revisions,
+    newest: { daemonSets: createNewest(daemonSets), batchReleases: createNewest(batchReleases), rollouts: createNewest(rollouts) },
+    async start(signal, failed) {
+      for (const reflector of started) reflector.start(signal).catch(failed)
+      await Promise.all(started.map((reflector) => reflector.whenSynced(signal)))
+    },
+  }
+}
+
+function reflect<T, O extends KubeObject>(
+  options: WatchedClusterOptions,
+  resource: ResourcePath,
+  transform: (object: O, previous: T | undefined) => T | null,
+): Reflector<T> {
+  return createReflector<T, O>({ ...common(options), resource, transform })
+}
+
+function common({
+  client,
+  clock,
+  log,
+  seed = 0,
+}: WatchedClusterOptions): Pick<WatchedClusterOptions, 'client' | 'clock' | 'log'> & { seed: number } {
+  return { client, clock, log, seed }
+}
+
+function sight(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
+  return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+}
+
+/** Heartbeats change nodes all the time, and nothing that we read of them. */
+function unlessEqual(node: FleetNode, previous: FleetNode | undefined): FleetNode {
+  return previous !== undefined && JSON.stringify(previous) === JSON.stringify(node) ? previous : node
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (!('managedFields' in object.metadata)) return object
+  const { managedFields: _dropped, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown }
+  return { ...object, metadata }
+}

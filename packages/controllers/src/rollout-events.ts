@@ -1,0 +1,53 @@
+import type { RolloutStatus } from '@tranche/api-schema'
+
+/** What is worth an event on a Rollout; the reason is stable. */
+export interface RolloutEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
+ * and a Warning for what somebody wrote and could not be taken.
+ */
+export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly RolloutEvent[] {
+  return [...wishEvents(warning), ...stallEvents(before, after), ...phaseEvents(before, after), ...stepEvents(before, after)]
+}
+
+function wishEvents(warning: string | null): RolloutEvent[] {
+  return warning === null ? [] : [{ type: 'Warning', reason: 'WishRefused', message: warning }]
+}
+
+function stallEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+  const [was, is] = [conditionOf(before, 'Stalled'), conditionOf(after, 'Stalled')]
+  if (is === undefined || is.status !== 'True' || (was?.status === 'True' && was.reason === is.reason)) return []
+  return [{ type: 'Warning', reason: is.reason, message: is.message }]
+}
+
+function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+  const [was, is] = [conditionOf(before, 'Progressing')?.reason, conditionOf(after, 'Progressing')?.reason]
+  if (before?.phase === after.phase && was === is) return []
+  if (is === 'Initializing') return [{ type: 'Normal', reason: 'ReleaseStarted', message: after.message ?? '' }]
+  if (is === 'Paused') return [{ type: 'Normal', reason: 'Paused', message: after.message ?? '' }]
+  if (was === 'Paused' && is === 'InRolling') return [{ type: 'Normal', reason: 'Resumed', message: after.message ?? '' }]
+  if (after.phase === 'Healthy' && before?.phase === 'Progressing')
+    return [{ type: 'Normal', reason: 'ReleaseCompleted', message: after.message ?? '' }]
+  return []
+}
+
+function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+  const [was, is] = [before?.canaryStatus, after.canaryStatus]
+  if (is === undefined || after.phase !== 'Progressing') return []
+  if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []
+  if (is.currentStepState === 'StepPaused') return [{ type: 'Normal', reason: 'StepPaused', message: after.message ?? '' }]
+  if (is.currentStepState === 'StepUpgrade') return [{ type: 'Normal', reason: 'StepStarted', message: after.message ?? '' }]
+  return []
+}
+
+function conditionOf(
+  status: RolloutStatus | undefined,
+  type: string,
+): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)
+}

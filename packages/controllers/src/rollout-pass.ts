@@ -1,0 +1,80 @@
+import type { Clock } from '@tranche/clock'
+import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
+import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { type RolloutEvent, rolloutEvents } from './rollout-events.ts'
+import type { RolloutPort } from './rollout-port.ts'
+
+/** What the Rollout reconciler is made of. */
+export interface RolloutParts {
+  readonly cluster: RolloutPort
+  readonly clock: Clock
+  readonly log: Logger
+  readonly events: EventRecorder
+}
+
+/** Drives one Rollout: read everything, decide, write one thing. */
+export function createRolloutPass(parts: RolloutParts): Reconcile {
+  const statusWrittenMs = new Map<string, number>()
+  return async function passOverRollout(key, signal) {
+    const reading = parts.cluster.read(key)
+    if (reading === null) {
+      statusWrittenMs.delete(keyText(key))
+      return awaitChange
+    }
+    const { clock } = parts
+    const view = {
+      ...reading,
+      statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
+      nowMs: clock.nowMs(),
+      monotonicMs: clock.monotonicMs(),
+    }
+    const plan = planRollout(view)
+    if (plan.kind !== 'wait')
+      parts.log.info({ rollout: keyText(key), plan: plan.kind, phase: view.rollout.status?.phase ?? '' }, 'planned rollout')
+    await apply(plan, view, parts, signal)
+    if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
+    return outcomeOf(plan)
+  }
+}
+
+async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: RolloutParts, signal: AbortSignal): Promise<void> {
+  const { rollout } = view
+  switch (plan.kind) {
+    case 'setFinalizer':
+      return cluster.setFinalizer(rollout, plan.present, signal)
+    case 'patchDaemonSet':
+      return cluster.patchDaemonSet(boundDaemonSet(view), plan.patch, signal)
+    case 'createRelease':
+      return cluster.createRelease(rollout, plan.spec, signal)
+    case 'updateRelease':
+      return view.release === undefined ? undefined : cluster.updateRelease(view.release, plan.spec, signal)
+    case 'deleteRelease':
+      return view.release === undefined ? undefined : cluster.deleteRelease(view.release, signal)
+    case 'writeStatus':
+      await cluster.writeStatus(rollout, plan.status, signal)
+      for (const event of rolloutEvents(rollout.status, plan.status, plan.warning)) record(events, view, event)
+      return
+    case 'wait':
+      return
+    default:
+      plan satisfies never
+  }
+}
+
+function record(events: EventRecorder, { rollout }: RolloutView, { type, reason, message }: RolloutEvent): void {
+  const { namespace = '', name, uid } = rollout.metadata
+  events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
+}
+
+/** The answer to our own write is known at once, so the next pass need not wait for its echo. */
+function outcomeOf(plan: RolloutPlan): Outcome {
+  if (plan.kind !== 'wait') return recheckAfter(0)
+  return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
+}
+
+function boundDaemonSet({ daemonSet }: RolloutView): DaemonSet {
+  if (daemonSet === undefined) throw new Error('a pass was planned without its DaemonSet')
+  return daemonSet
+}

@@ -1,0 +1,40 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { eraseTouched } from './flight-record.ts'
+
+/**
+ * What a touch (a patch with a new random value and the pod's uid, F7) says about a permit.
+ *
+ * - `standing`: answered without a deletionTimestamp. No delete by the permit was accepted, and none ever will be.
+ * - `executed`: answered with one, or the pod is gone: the permit stays until it has settled.
+ * - `unclear`: no answer that says either; touch again.
+ */
+export type TouchAnswer =
+  | { readonly kind: 'standing'; readonly resourceVersion: string }
+  | { readonly kind: 'executed' }
+  | { readonly kind: 'unclear'; readonly why: string }
+
+/** A permit whose pod was touched. */
+export interface TouchedPermit {
+  readonly permit: Permit
+  readonly answer: TouchAnswer
+}
+
+/**
+ * F7, F8: the record after its permits' pods were touched: those that stand leave it. A voiding record becomes stopped
+ * only when every permit in it got a clear answer.
+ *
+ * @param touched answers, for all permits of a voiding record or for those to withdraw from an open one
+ */
+export function recordTouches(record: FlightRecord, touched: readonly TouchedPermit[]): FlightRecord {
+  const standing = touched.flatMap(({ permit, answer }) =>
+    answer.kind === 'standing' ? [{ permit, version: answer.resourceVersion }] : [],
+  )
+  const clear = touched.filter(({ answer }) => answer.kind !== 'unclear').length
+  const complete = clear === touched.length && touched.length === record.permits.length
+  return eraseTouched(
+    record,
+    standing.map(({ permit }) => permit),
+    standing.map(({ version }) => version),
+    complete,
+  )
+}
