@@ -75,7 +75,7 @@ describe('nodeEligibility', () => {
 describe('buildPod', () => {
   it('pins the pod to its node and keeps the rest of the affinity', () => {
     const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] }
-    const template = daemonSet({ placement: { nodeSelector: { colour: 'blue' }, affinity: { nodeAffinity: { ...preferred } } } })
+    const template = daemonSet({ placement: { nodeSelector: { colour: 'blue' }, affinity: { nodeAffinity: preferred as never } } })
     const built = buildPod(template, 'node-7', '7b') as { readonly spec: Record<string, unknown> }
     expect(built.spec['affinity']).toEqual({
       nodeAffinity: {

@@ -1,1 +1,3 @@
-export {}
+export { createSimulator, type Simulator, type SimulatorNodes, type SimulatorOptions } from './create-simulator.ts'
+export { nodeOf, project } from './project.ts'
+export { recordWrites } from './record-writes.ts'

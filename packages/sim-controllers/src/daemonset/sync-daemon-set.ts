@@ -125,8 +125,10 @@ async function cleanUp({ client, cache }: SyncPorts, { daemonSet }: Target, { ol
   if (old.length <= limit) return
   const live = new Set<string>()
   for (const pod of cache.owned.podsOf(daemonSet.metadata.uid)) live.add(pod.metadata.labels?.['controller-revision-hash'] ?? '')
-  for (const revision of planCleanup(old, limit, live))
-    await client.delete(resources.controllerRevisions, revision.metadata.name, revision.metadata.namespace)
+  for (const { metadata } of planCleanup(old, limit, live))
+    await client.delete(resources.controllerRevisions, metadata.name, metadata.namespace).catch((error: unknown) => {
+      if (!isStatus(error, 404)) throw error
+    })
 }
 
 async function writeStatus(ports: SyncPorts, target: Target, observed: boolean): Promise<void> {

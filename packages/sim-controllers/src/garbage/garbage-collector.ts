@@ -1,4 +1,4 @@
-import { type ApiObject, type ApiOwner, isStatus, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
+import { type ApiObject, type ApiOwner, type DeleteOptions, isStatus, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
@@ -66,12 +66,33 @@ async function collect(client: SimClient, graph: DependencyGraph, uid: string): 
   const located = graph.get(uid)
   if (located === undefined) return
   if (waitsForDependents(located.object)) return letGo(client, graph, located)
-  const owners = located.object.metadata.ownerReferences ?? []
-  if (owners.length === 0 || located.object.metadata.deletionTimestamp !== undefined) return
-  const living = await livingOwners(client, graph, located.object, owners)
+  if (!(await hasDeadOwner(client, graph, located.object))) return
+  const latest = await refresh(client, located)
+  if (latest === undefined) return
+  const owners = latest.object.metadata.ownerReferences ?? []
+  const living = await livingOwners(client, graph, latest.object, owners)
   if (living.length === owners.length) return
-  if (living.length > 0) return setOwners(client, located, living)
-  await remove(client, located)
+  if (living.length > 0) return setOwners(client, latest, living)
+  const { uid, resourceVersion } = latest.object.metadata
+  await remove(client, latest, { uid, resourceVersion })
+}
+
+async function hasDeadOwner(client: SimClient, graph: DependencyGraph, object: ApiObject): Promise<boolean> {
+  const owners = object.metadata.ownerReferences ?? []
+  return (await livingOwners(client, graph, object, owners)).length < owners.length
+}
+
+/** What a watch says of an object's owners may be old: nothing is deleted for it. @returns undefined when the object is gone or going */
+async function refresh(client: SimClient, { id, object }: Located): Promise<Located | undefined> {
+  const { name, namespace, uid } = object.metadata
+  try {
+    const latest = await client.get(id, name, namespace)
+    if (latest.metadata.uid !== uid || latest.metadata.deletionTimestamp !== undefined) return undefined
+    return { id, object: latest }
+  } catch (error) {
+    if (isStatus(error, 404)) return undefined
+    throw error
+  }
 }
 
 async function letGo(client: SimClient, graph: DependencyGraph, owner: Located): Promise<void> {
@@ -84,7 +105,8 @@ async function letGo(client: SimClient, graph: DependencyGraph, owner: Located):
     }
     return removeFinalizer(client, owner, ORPHAN)
   }
-  for (const dependent of dependents) if (dependent.object.metadata.deletionTimestamp === undefined) await remove(client, dependent)
+  for (const dependent of dependents)
+    if (dependent.object.metadata.deletionTimestamp === undefined) await remove(client, dependent, { uid: dependent.object.metadata.uid })
   const blocking = dependents.some(({ object }) =>
     object.metadata.ownerReferences?.some((one) => one.uid === uid && one.blockOwnerDeletion === true),
   )
@@ -128,9 +150,14 @@ function isClusterScoped({ group, resource }: ResourceId): boolean {
   )
 }
 
-async function remove(client: SimClient, { id, object }: Located): Promise<void> {
-  const { name, namespace, uid } = object.metadata
-  await ignoreGone(client.delete(id, name, namespace, { propagationPolicy: 'Background', preconditions: { uid } }))
+/** A conflict is thrown, so that the object is looked at again. */
+async function remove(
+  client: SimClient,
+  { id, object }: Located,
+  preconditions: NonNullable<DeleteOptions['preconditions']>,
+): Promise<void> {
+  const { name, namespace } = object.metadata
+  await ignoreMissing(client.delete(id, name, namespace, { propagationPolicy: 'Background', preconditions }))
 }
 
 async function setOwners(client: SimClient, { id, object }: Located, ownerReferences: readonly ApiOwner[]): Promise<void> {
@@ -142,13 +169,6 @@ async function removeFinalizer(client: SimClient, { id, object }: Located, final
   const { name, namespace, resourceVersion, finalizers = [] } = object.metadata
   const left = finalizers.filter((one) => one !== finalizer)
   await ignoreMissing(client.patch(id, name, namespace, { metadata: { resourceVersion, finalizers: left } }))
-}
-
-/** Gone, or replaced by another of its name: either way not there any more. */
-async function ignoreGone(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isStatus(error, 404) && !isStatus(error, 409)) throw error
-  })
 }
 
 async function ignoreMissing(write: Promise<unknown>): Promise<void> {

@@ -1,0 +1,131 @@
+import { type Clock, VirtualClock } from '@tranche/clock'
+import {
+  type Actor,
+  type Admission,
+  type ApiServer,
+  createApiServer,
+  createHttpFront,
+  type FaultInjector,
+  type HttpFront,
+  inProcessExchange,
+  type SimClient,
+} from '@tranche/sim-api'
+import { type RunningController, startControllers } from '@tranche/sim-controllers'
+import { type NodeControl, type NodeOptions, startNodes } from '@tranche/sim-nodes'
+import type { Exchange } from '@tranche/wire'
+import { recordWrites } from './record-writes.ts'
+
+/** What a simulator is made with. */
+export interface SimulatorOptions {
+  /** `virtual`: a new {@link VirtualClock}, which moves only while it is run. */
+  readonly clock: Clock | 'virtual'
+  /** Whole number. In virtual time the same seed and the same requests give the same recording. @default 1 */
+  readonly seed?: number
+  /** Nodes to begin with (≥ 0). */
+  readonly nodes: number
+  /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
+  readonly speed?: number
+  /** Longest delay of an event on its way to a watcher, in milliseconds; each is drawn from 0 up to it. @default 20 */
+  readonly watchDelayMs?: number
+  /** Takes one line for every accepted write. @see recordWrites */
+  readonly record?: (line: string) => void
+  /** Looks at writes before they are made. */
+  readonly admit?: Admission
+  /** Decides what goes wrong. */
+  readonly faults?: FaultInjector
+  /** Bearer token of the administrator. @default made from the seed: anyone who can reach a socket can guess it */
+  readonly adminToken?: string
+  /** Told of every failed pass of a controller and every failed write of a kubelet; both are tried again. @default not told */
+  readonly onError?: (error: unknown, actor: string, key: string) => void
+}
+
+/** What can be done to the simulator's machines once it has started. */
+export type SimulatorNodes = Omit<NodeControl, 'ready' | 'stop'>
+
+/** A Kubernetes cluster in this process. */
+export interface Simulator {
+  readonly server: ApiServer
+  /** The HTTP API as values; `listen` of sim-api puts it on a socket. */
+  readonly front: HttpFront
+  readonly clock: Clock
+  /** Every call rejects before {@link Simulator.start}. */
+  readonly nodes: SimulatorNodes
+  readonly adminToken: string
+  /** @returns a client in process, without HTTP, whose requests are sent as `actor` */
+  clientFor(actor: Actor): SimClient
+  /** @returns HTTP in process, without sockets, as the actor of this name */
+  exchangeFor(actorName: string): Exchange
+  /** @returns a bearer token for the actor of this name */
+  tokenFor(actorName: string): string
+  /** Starts controllers and kubelets. Resolves when the nodes to begin with exist. In virtual time the clock need not run for that. */
+  start(): Promise<void>
+  /** Ends controllers, kubelets and watches. The server goes on answering. */
+  stop(): void
+}
+
+/** Puts a cluster together: API server, controllers, nodes. Nothing runs before `start`, so that it can be furnished first. */
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
+  const clock = options.clock === 'virtual' ? new VirtualClock() : options.clock
+  const server = createApiServer({ clock, seed, watchDelayMs: { min: 0, max: watchDelayMs } })
+  if (options.record !== undefined) recordWrites(server, clock, options.record)
+  server.useAdmission(options.admit)
+  server.useFaults(options.faults)
+  const tokens: Record<string, Actor> = { [adminToken]: { name: 'admin', groups: ['system:masters'] } }
+  const front = createHttpFront(server, { tokens, clock })
+  let running: Running | undefined
+
+  function tokenFor(actorName: string): string {
+    if (actorName === 'admin') return adminToken
+    const token = `${adminToken}/${actorName}`
+    tokens[token] ??= { name: actorName }
+    return token
+  }
+
+  return {
+    server,
+    front,
+    clock,
+    nodes: nodesOf(() => running?.nodes),
+    adminToken,
+    clientFor: (actor) => server.clientFor(actor),
+    exchangeFor: (actorName) => inProcessExchange(front, tokenFor(actorName)),
+    tokenFor,
+    async start() {
+      running ??= run(server, clock, options)
+      await running.nodes.ready
+    },
+    stop() {
+      running?.controllers.stop()
+      running?.nodes.stop()
+      front.endWatches()
+    },
+  }
+}
+
+interface Running {
+  readonly controllers: RunningController
+  readonly nodes: NodeControl
+}
+
+function run(server: ApiServer, clock: Clock, { seed = 1, nodes, speed = 1, onError = () => {} }: SimulatorOptions): Running {
+  const clientFor = (actor: Actor): SimClient => server.clientFor(actor)
+  return {
+    nodes: startNodes({ clientFor, clock, nodes, speed, onError }),
+    controllers: startControllers({ clientFor, clock, seed: String(seed), onError }),
+  }
+}
+
+function nodesOf(control: () => NodeControl | undefined): SimulatorNodes {
+  async function started(): Promise<NodeControl> {
+    const nodes = control()
+    if (nodes === undefined) throw new Error('the simulator has not started')
+    return nodes
+  }
+  return {
+    addNode: async (name: string, options?: NodeOptions) => (await started()).addNode(name, options),
+    removeNode: async (name: string) => (await started()).removeNode(name),
+    kill: async (name: string) => (await started()).kill(name),
+    revive: async (name: string) => (await started()).revive(name),
+  }
+}

@@ -1,0 +1,103 @@
+import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import type { ApiObject } from '@tranche/sim-api'
+
+type Projection = Readonly<Record<string, unknown>>
+
+const projections: Readonly<Record<string, (object: never) => Projection>> = {
+  Pod: projectPod,
+  DaemonSet: projectDaemonSet,
+  Node: projectNode,
+  ControllerRevision: projectRevision,
+}
+
+/**
+ * What a recording keeps of an object: the few fields that tell a rollout, for Pod, DaemonSet, Node and
+ * ControllerRevision; every other kind whole.
+ */
+export function project(object: ApiObject): Projection {
+  const projection = projections[object.kind]
+  return projection === undefined ? object : projection(object as never)
+}
+
+/** @returns the node that the object is about: a pod's, bound or pinned; a node's own name */
+export function nodeOf(object: ApiObject): string | undefined {
+  if (object.kind === 'Node') return object.metadata.name
+  return object.kind === 'Pod' ? podNode(object as unknown as Pod) : undefined
+}
+
+function projectPod(pod: Pod): Projection {
+  const statuses = pod.status?.containerStatuses
+  const ready = readyCondition(pod)
+  const { containers } = pod.spec as unknown as { readonly containers: readonly { readonly image?: string }[] }
+  return {
+    name: pod.metadata.name,
+    uid: pod.metadata.uid,
+    owner: controllerOf(pod)?.name,
+    node: podNode(pod),
+    bound: Boolean(pod.spec?.nodeName),
+    hash: pod.metadata.labels?.['controller-revision-hash'],
+    gen: pod.metadata.labels?.['pod-template-generation'],
+    phase: pod.status?.phase,
+    ready: ready?.status === 'True',
+    readyAt: ready?.lastTransitionTime,
+    deleting: pod.metadata.deletionTimestamp !== undefined,
+    images: containers.map(({ image }) => image),
+    waiting: statuses?.map(({ state }) => state?.waiting?.reason).find(Boolean),
+    restarts: statuses?.[0]?.restartCount,
+  }
+}
+
+function podNode(pod: Pod): string | undefined {
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  return pod.spec?.nodeName ?? terms?.[0]?.matchFields?.[0]?.values?.[0]
+}
+
+const statusFields = [
+  'desiredNumberScheduled',
+  'currentNumberScheduled',
+  'updatedNumberScheduled',
+  'numberReady',
+  'numberAvailable',
+  'numberUnavailable',
+  'numberMisscheduled',
+] as const
+
+function projectDaemonSet(daemonSet: DaemonSet): Projection {
+  const { metadata, spec, status } = daemonSet
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    observed: status?.observedGeneration,
+    strategy: spec.updateStrategy,
+    minReadySeconds: spec.minReadySeconds ?? 0,
+    annotations: metadata.annotations,
+    status: Object.fromEntries(statusFields.map((field) => [field, status?.[field] ?? 0])),
+    collisions: (status as { readonly collisionCount?: number } | undefined)?.collisionCount,
+  }
+}
+
+function projectNode(node: Node): Projection {
+  return {
+    name: node.metadata.name,
+    labels: node.metadata.labels,
+    taints: node.spec?.taints ?? [],
+    unschedulable: node.spec?.unschedulable ?? false,
+    ready: readyCondition(node)?.status,
+    deleting: node.metadata.deletionTimestamp !== undefined,
+  }
+}
+
+function projectRevision(revision: ControllerRevision): Projection {
+  return {
+    name: revision.metadata.name,
+    uid: revision.metadata.uid,
+    revision: revision.revision,
+    hash: revision.metadata.labels?.['controller-revision-hash'],
+    owner: controllerOf(revision)?.name,
+  }
+}
+
+function readyCondition(object: Node | Pod): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
+  return object.status?.conditions?.find(({ type }) => type === 'Ready')
+}
