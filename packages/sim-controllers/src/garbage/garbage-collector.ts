@@ -73,7 +73,7 @@ async function collect(client: SimClient, graph: DependencyGraph, uid: string): 
   const living = await livingOwners(client, graph, latest.object, owners)
   if (living.length === owners.length) return
   if (living.length > 0) return setOwners(client, latest, living)
-  const { uid, resourceVersion } = latest.object.metadata
+  const { resourceVersion } = latest.object.metadata
   await remove(client, latest, { uid, resourceVersion })
 }
 
