@@ -144,7 +144,7 @@ class ListWatch implements Watching {
   /** What changed while nobody looked is told as events. */
   #takeList(list: ApiList): void {
     const listed = new Set(list.items.map(keyOf))
-    for (const [key, object] of [...this.#known]) if (!listed.has(key)) this.#emit('DELETED', object)
+    for (const [key, object] of this.#known) if (!listed.has(key)) this.#emit('DELETED', object)
     for (const object of list.items) {
       const known = this.#known.get(keyOf(object))
       if (known !== undefined && known.metadata.uid !== object.metadata.uid) this.#emit('DELETED', known)

@@ -104,9 +104,8 @@ function mergeList(old: readonly unknown[], patch: readonly unknown[], { key, or
       throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`)
     const at = list.findIndex((candidate) => isObject(candidate) && jsonEqual(candidate[key], item[key]))
     const merged = mergeMap(at < 0 ? {} : (list[at] as JsonObject), item, path, mergeKeys)
-    if (merged === undefined) at >= 0 && list.splice(at, 1)
-    else if (at < 0) list.push(merged)
-    else list[at] = merged
+    if (merged !== undefined) list[at < 0 ? list.length : at] = merged
+    else if (at >= 0) list.splice(at, 1)
   }
   return inOrder(list, order, (item) => objectKey(item, key))
 }

@@ -80,7 +80,7 @@ export class WatchHub {
 
   /** Ends all watches of a resource that is no longer served. */
   closeAll(id: ResourceId): void {
-    for (const watcher of [...this.#watchersOf(id)]) watcher.close('closed')
+    for (const watcher of this.#watchersOf(id)) watcher.close('closed')
   }
 
   #replay(watcher: Watcher, served: Served, resourceVersion: string): void {

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { type ApiList, type RequestOptions, resources, type ResourceId, type WatchFrame } from '@tranche/sim-api'
+import { aConfigMap, aPod, aServer, refusal } from './testing.ts'
+
+const tester = { name: 'tester' }
+
+describe('listing', () => {
+  it('gives the pages of one snapshot, whatever happens between them', async () => {
+    const { client, list } = setUp()
+    for (const name of ['a', 'b', 'c', 'd']) await client.create(resources.configMaps, aConfigMap(name))
+    const first = await list({ limit: 2 })
+    await client.delete(resources.configMaps, 'c', 'default')
+    await client.create(resources.configMaps, aConfigMap('bb'))
+    const second = await list({ limit: 2, continue: first.metadata.continue })
+    expect([namesOf(first), namesOf(second)]).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    expect(first.metadata.remainingItemCount).toBe(2)
+    expect(second.metadata).toEqual({ resourceVersion: first.metadata.resourceVersion })
+  })
+
+  it('answers 410 with a token to go on with when the snapshot is gone', async () => {
+    const { client, list, server } = setUp()
+    for (const name of ['a', 'b', 'c']) await client.create(resources.configMaps, aConfigMap(name))
+    const first = await list({ limit: 1 })
+    await client.delete(resources.configMaps, 'b', 'default')
+    server.compact()
+    const error = await refusal(list({ limit: 1, continue: first.metadata.continue }))
+    expect([error.code, error.status.reason]).toEqual([410, 'Expired'])
+    expect(namesOf(await list({ continue: error.status.metadata.continue }))).toEqual(['c'])
+  })
+
+  const selected: Record<string, { options: RequestOptions; want: readonly string[] }> = {
+    'by equality': { options: { labelSelector: 'app=x' }, want: ['a'] },
+    'by double equality': { options: { labelSelector: 'app==x' }, want: ['a'] },
+    'by inequality, objects without the label included': { options: { labelSelector: 'app!=x' }, want: ['b', 'c'] },
+    'by set': { options: { labelSelector: 'app in (x, y)' }, want: ['a', 'b'] },
+    'by absence from a set': { options: { labelSelector: 'app notin (x,y)' }, want: ['c'] },
+    'by presence': { options: { labelSelector: 'app' }, want: ['a', 'b'] },
+    'by absence': { options: { labelSelector: '!app' }, want: ['c'] },
+    'by several at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
+    'by name': { options: { fieldSelector: 'metadata.name=b' }, want: ['b'] },
+    'by node': { options: { fieldSelector: 'spec.nodeName=n1' }, want: ['c'] },
+    'by not being on a node': { options: { fieldSelector: 'spec.nodeName!=n1,status.phase=Pending' }, want: ['a', 'b'] },
+  }
+  for (const [name, { options, want }] of Object.entries(selected))
+    it(`selects ${name}`, async () => {
+      const { client, list } = setUp(resources.pods)
+      await client.create(resources.pods, aPod('a', { metadata: { labels: { app: 'x' } } }))
+      await client.create(resources.pods, aPod('b', { metadata: { labels: { app: 'y', tier: 'z' } } }))
+      await client.create(resources.pods, aPod('c', { spec: { nodeName: 'n1' } }))
+      expect(namesOf(await list(options))).toEqual(want)
+    })
+
+  const refused: Record<string, { options: RequestOptions; want: number }> = {
+    'an unknown field': { options: { fieldSelector: 'spec.colour=red' }, want: 400 },
+    'a selector that cannot be parsed': { options: { labelSelector: 'a in b' }, want: 400 },
+    'a bad continue token': { options: { continue: 'x' }, want: 400 },
+    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
+    'a resource version from the future': { options: { resourceVersion: '99999' }, want: 504 },
+    'a match without a version': { options: { resourceVersionMatch: 'Exact' }, want: 422 },
+    'an exact match of any version': { options: { resourceVersionMatch: 'Exact', resourceVersion: '0' }, want: 422 },
+    'a streaming list': { options: { sendInitialEvents: true }, want: 422 },
+  }
+  for (const [name, { options, want }] of Object.entries(refused))
+    it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().list(options))).code).toBe(want))
+
+  it('lists exactly as it was at a version', async () => {
+    const { client, list } = setUp()
+    const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
+    await client.create(resources.configMaps, aConfigMap('b'))
+    expect(namesOf(await list({ resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' }))).toEqual(['a'])
+  })
+})
+
+describe('watching', () => {
+  it('starts with what is there when no version is given', async () => {
+    const { client, watch, advance } = setUp()
+    await client.create(resources.configMaps, aConfigMap('a'))
+    const frames = await watch({})
+    expect(frames).toEqual([])
+    await advance(20)
+    expect(frames).toEqual(['ADDED a'])
+  })
+
+  it('replays what came after the version it is given', async () => {
+    const { client, watch, advance } = setUp()
+    const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
+    await client.create(resources.configMaps, aConfigMap('b'))
+    const frames = await watch({ resourceVersion: metadata.resourceVersion })
+    await client.delete(resources.configMaps, 'a', 'default')
+    await advance(20)
+    expect(frames).toEqual(['ADDED b', 'DELETED a'])
+  })
+
+  it('shows an object that leaves the selection as deleted, and one that enters as added', async () => {
+    const { client, watch, advance } = setUp()
+    await client.create(resources.configMaps, aConfigMap('a', { labels: { app: 'x' } }))
+    const frames = await watch({ labelSelector: 'app=x' })
+    await client.patch(resources.configMaps, 'a', 'default', { metadata: { labels: { app: 'y' } } })
+    await client.patch(resources.configMaps, 'a', 'default', { metadata: { labels: { other: 'z' } } })
+    await client.patch(resources.configMaps, 'a', 'default', { metadata: { labels: { app: 'x' } } })
+    await advance(20)
+    expect(frames).toEqual(['ADDED a', 'DELETED a', 'ADDED a'])
+  })
+
+  it('ends a watch from too old a version with an error in the stream', async () => {
+    const { client, watch, advance, server } = setUp()
+    await client.create(resources.configMaps, aConfigMap('a'))
+    server.compact()
+    const frames = await watch({ resourceVersion: '1000' })
+    await advance(20)
+    expect(frames).toEqual(['ERROR 410 Expired', 'end closed'])
+  })
+
+  it('forgets changes beyond its history', async () => {
+    const { client, watch, advance } = setUp(resources.configMaps, 5)
+    for (let index = 0; index < 20; index++) await client.create(resources.configMaps, aConfigMap(`m-${index}`))
+    const frames = await watch({ resourceVersion: '1004' })
+    await advance(20)
+    expect(frames[0]).toBe('ERROR 410 Expired')
+  })
+
+  it('sends a bookmark each minute to those who want them', async () => {
+    const { client, watch, advance, server } = setUp()
+    const frames = await watch({ resourceVersion: String(server.revision()), allowWatchBookmarks: true })
+    await client.create(resources.pods, aPod('a'))
+    await advance(60_020)
+    expect(frames).toEqual([`BOOKMARK ${server.revision()}`])
+    await advance(60_020)
+    expect(frames).toHaveLength(2)
+  })
+
+  it('ends after the time it was given, and by itself between 30 and 60 minutes', async () => {
+    const { watch, advance } = setUp()
+    const short = await watch({ timeoutSeconds: 5 })
+    const long = await watch({})
+    await advance(5_000)
+    expect([short, long]).toEqual([['end closed'], []])
+    await advance(30 * 60_000 - 5_001)
+    expect(long).toEqual([])
+    await advance(30 * 60_000)
+    expect(long).toEqual(['end closed'])
+  })
+
+  it('refuses streaming lists, so that clients list and watch', async () => {
+    const options = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true }
+    const error = await refusal(setUp().watch(options))
+    expect([error.code, error.status.reason]).toEqual([422, 'Invalid'])
+  })
+
+  it('delays each event between the bounds, in order, the same way for the same seed', async () => {
+    const run = async (seed: number): Promise<readonly number[]> => {
+      const { server, clock } = aServer({ seed, watchDelayMs: { min: 5, max: 15 } })
+      const client = server.clientFor(tester)
+      const atMs: number[] = []
+      const sink = { frame: (): void => void atMs.push(clock.monotonicMs()), end: (): void => {} }
+      await server.watch({ actor: tester, resource: resources.configMaps }, sink)
+      for (let index = 0; index < 20; index++) {
+        await client.create(resources.configMaps, aConfigMap(`m-${index}`))
+        await clock.advanceAsync(1)
+      }
+      await clock.advanceAsync(15)
+      return atMs
+    }
+    const first = await run(7)
+    expect(first).toHaveLength(20)
+    expect(first.every((ms, index) => ms >= index + 5 && ms <= index + 15.001)).toBe(true)
+    expect(first.toSorted((a, b) => a - b)).toEqual(first)
+    expect(await run(7)).toEqual(first)
+    expect(await run(8)).not.toEqual(first)
+  })
+
+  it('delivers nothing after it is stopped', async () => {
+    const { server, clock } = aServer()
+    const frames: WatchFrame[] = []
+    const watching = await server.watch(
+      { actor: tester, resource: resources.configMaps },
+      { frame: (frame) => frames.push(frame), end: () => {} },
+    )
+    await server.clientFor(tester).create(resources.configMaps, aConfigMap('a'))
+    watching.stop()
+    await clock.advanceAsync(1000)
+    expect([frames, clock.pendingTimers]).toEqual([[], 0])
+  })
+})
+
+function setUp(resource: ResourceId = resources.configMaps, historySize = 1000) {
+  const { server, clock } = aServer({ historySize })
+  async function list(options: RequestOptions): Promise<ApiList> {
+    const result = await server.handle({ actor: tester, verb: 'list', resource, options })
+    if (result.kind !== 'list') throw new Error('no list')
+    return result.list
+  }
+  async function watch(options: RequestOptions): Promise<string[]> {
+    const seen: string[] = []
+    await server.watch(
+      { actor: tester, resource, options },
+      { frame: (frame) => seen.push(frameText(frame)), end: (how) => seen.push(`end ${how}`) },
+    )
+    return seen
+  }
+  return { server, clock, list, watch, client: server.clientFor(tester), advance: (ms: number) => clock.advanceAsync(ms) }
+}
+
+function frameText(frame: WatchFrame): string {
+  if (frame.type === 'ERROR') return `ERROR ${frame.object.code} ${frame.object.reason}`
+  return `${frame.type} ${frame.type === 'BOOKMARK' ? frame.object.metadata.resourceVersion : frame.object.metadata.name}`
+}
+
+function namesOf(list: ApiList): readonly string[] {
+  return list.items.map((item) => item.metadata.name)
+}
