@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { KubeConfig } from '@kubernetes/client-node'
+import type { Cluster, KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { ClusterAccess, Credentials } from './undici-exchange.ts'
@@ -126,11 +126,7 @@ function toCluster(config: KubeConfig, context: string, origin: string, clock: C
       hint: 'Set clusters[].cluster.server to the address of the API server, as https://host:6443.',
     })
   }
-  if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
-    throw invalid(origin, `kubeconfig ${origin}: the server ${cluster.server} of context ${context} speaks plain HTTP`, {
-      hint: 'Use its https address, or set clusters[].cluster.insecure-skip-tls-verify to true where nobody listens.',
-    })
-  }
+  refuseUnsupported(cluster, context, origin)
   return {
     context,
     namespace: config.getContextObject(context)?.namespace ?? 'default',
@@ -138,6 +134,20 @@ function toCluster(config: KubeConfig, context: string, origin: string, clock: C
     serverName: cluster.tlsServerName,
     skipTlsVerify: cluster.skipTLSVerify === true,
     credentials: remember(clock, () => readCredentials(config, origin)),
+  }
+}
+
+/** What would otherwise fail later, with words that say less. */
+function refuseUnsupported(cluster: Cluster, context: string, origin: string): void {
+  if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
+    throw invalid(origin, `kubeconfig ${origin}: the server ${cluster.server} of context ${context} speaks plain HTTP`, {
+      hint: 'Use its https address, or set clusters[].cluster.insecure-skip-tls-verify to true where nobody listens.',
+    })
+  }
+  if (cluster.proxyUrl) {
+    throw invalid(origin, `kubeconfig ${origin}: the cluster of context ${context} is reached through the proxy ${cluster.proxyUrl}`, {
+      hint: 'Remove clusters[].cluster.proxy-url; proxies are not supported.',
+    })
   }
 }
 

@@ -58,7 +58,10 @@ export interface Reflector<T> {
   start(signal?: AbortSignal): Promise<void>
   stop(): void
   readonly store: Store<T>
-  /** The store shows everything up to here; empty before the first list. Raised by lists, events and bookmarks. */
+  /**
+   * The store shows everything up to here; empty before the first list. Raised by lists, events and bookmarks; lowered only
+   * by the list of a server that was itself set back.
+   */
   readonly resourceVersion: string
   /** Whether the first list has arrived in full. */
   readonly synced: boolean
@@ -193,10 +196,18 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
 
   function apply(event: WatchEvent<O>): void {
     progressed = true
-    const reached = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
-    const changes = event.type === 'BOOKMARK' ? [] : change(event)
-    position.set(newerResourceVersion(position.value, reached))
+    if (event.type === 'BOOKMARK') return mark(event.resourceVersion)
+    const changes = change(event)
+    position.set(newerResourceVersion(position.value, event.object.metadata.resourceVersion))
     tell(changes)
+  }
+
+  function mark(resourceVersion: string): void {
+    if (compareResourceVersions(resourceVersion, position.value) < 0) {
+      mustList = true
+      throw new Error(`the server is at version ${resourceVersion}, older than ${position.value}: it was set back`)
+    }
+    position.set(resourceVersion)
   }
 
   function change(event: Exclude<WatchEvent<O>, { type: 'BOOKMARK' }>): readonly Change<T>[] {

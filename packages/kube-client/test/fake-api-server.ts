@@ -88,6 +88,15 @@ export class FakeApiServer {
     this.#record({ version: this.#version, type: 'MODIFIED', object: this.objects.get(name)! })
   }
 
+  /** Comes back from a backup: empty, and at an older version than it was. */
+  setBack(): void {
+    this.#version = 10
+    this.#history = []
+    this.#compactedTo = 0
+    this.objects.clear()
+    this.resetWatches()
+  }
+
   /** Forgets all history: whoever comes with an older version gets 410. Open watches go on. */
   compact(): void {
     this.#version++

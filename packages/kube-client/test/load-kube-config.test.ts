@@ -92,6 +92,11 @@ describe('loadKubeConfig', () => {
       says: 'speaks plain HTTP',
       hint: 'Use its https address',
     },
+    'a cluster behind a proxy': {
+      options: () => ({ path: write({ proxy: 'http://proxy:3128' }) }),
+      says: 'through the proxy http://proxy:3128',
+      hint: 'Remove clusters[].cluster.proxy-url',
+    },
     'a certificate file that is not there': {
       options: () => ({ path: write({ user: { 'client-certificate': '/nowhere/cert.pem' } }) }),
       says: 'the credentials cannot be read: ENOENT',
@@ -128,12 +133,20 @@ function writeText(text: string): string {
 }
 
 /** A kubeconfig with two contexts. JSON is YAML. */
-function write({ user = {}, server = 'https://127.0.0.1:6443' }: { readonly user?: object; readonly server?: string }): string {
+function write({
+  user = {},
+  server = 'https://127.0.0.1:6443',
+  proxy,
+}: {
+  readonly user?: object
+  readonly server?: string
+  readonly proxy?: string
+}): string {
   return writeText(
     JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: 'here', cluster: { server, 'certificate-authority-data': base64(ca) } }],
+      clusters: [{ name: 'here', cluster: { server, 'certificate-authority-data': base64(ca), 'proxy-url': proxy } }],
       users: [{ name: 'me', user }],
       contexts: [
         { name: 'first', context: { cluster: 'here', user: 'me', namespace: 'agents' } },

@@ -164,6 +164,15 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('lists anew when a bookmark shows that the server was set back', async () => {
+    const { server, reflector, clock, told } = await running({ a: 1 })
+    server.setBack()
+    await clock.advanceAsync(61_000)
+    expect(told).toEqual(['a: 1 → none'])
+    expect(reflector.resourceVersion).toBe('10')
+    reflector.stop()
+  })
+
   it('does not tell a change that transform calls none', async () => {
     const { server, reflector, clock, told } = await running({ a: 1 }, { transform: (thing, previous) => previous ?? thing.spec.value })
     server.put('a', 2)
