@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
 import type { WireRequest, WireResponse } from '@tranche/wire'
 import type { HttpFront } from './front.ts'
+import { protobufToJson } from './protobuf-body.ts'
 
 /** Settings of {@link listen}. */
 export interface ListenOptions {
@@ -118,9 +119,15 @@ function refuseHost(response: ServerResponse): void {
 async function readRequest(request: IncomingMessage): Promise<WireRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const body = chunks.length === 0 ? undefined : Buffer.concat(chunks).toString('utf8')
-  return { method: request.method ?? 'GET', path: request.url ?? '/', headers: readHeaders(request), body }
+  const bytes = Buffer.concat(chunks)
+  const headers = readHeaders(request)
+  const at = { method: request.method ?? 'GET', path: request.url ?? '/' }
+  const json = headers['content-type'] === protobuf ? protobufToJson(bytes) : undefined
+  if (json !== undefined) return { ...at, headers: { ...headers, 'content-type': 'application/json' }, body: json }
+  return { ...at, headers, body: bytes.length === 0 ? undefined : bytes.toString('utf8') }
 }
+
+const protobuf = 'application/vnd.kubernetes.protobuf'
 
 function readHeaders(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -1,14 +1,15 @@
 import type { ApiObject } from '../client.ts'
 import type { JsonObject, ObjectSchema, SchemaSource } from '../core/resource-definition.ts'
-import { ApiStatusError } from '../status-error.ts'
+import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import { findBuiltinKind } from './builtin-definitions.ts'
 import { createCustomResourceSchema } from './custom-resource-schema.ts'
 import { type Decoded, decodeBuiltin } from './decode.ts'
 import { isRecord } from './json-schema.ts'
+import { structuralCauses } from './structural-causes.ts'
 
 /**
  * The schemas of the built-in kinds and those that CustomResourceDefinitions bring.
- * `prune` throws ApiStatusError 400 for a value whose type the kind cannot hold.
+ * `custom` throws ApiStatusError 422 for a schema that is not structural, `prune` 400 for a value whose type the kind cannot hold.
  */
 export const schemaSource: SchemaSource = { custom: customSchema, builtIn: builtInSchema }
 
@@ -24,13 +25,23 @@ function builtInSchema(group: string, version: string, kind: string): ObjectSche
 
 function customSchema(definition: ApiObject, version: string): ObjectSchema {
   const kind = kindOf(definition)
-  const schema = createCustomResourceSchema(openApiSchemaOf(definition, version))
+  const openAPIV3Schema = openApiSchemaOf(definition, version)
+  const causes = structuralCauses(openAPIV3Schema)
+  if (causes.length > 0) throw unusable(definition, causes)
+  const schema = createCustomResourceSchema(openAPIV3Schema)
   return { ...schema, prune: (object) => refuseTypeError(schema.prune(object), version, kind) }
 }
 
 function refuseTypeError(decoded: Decoded, version: string, kind: string): { object: JsonObject; unknownFields: readonly string[] } {
   if (decoded.typeError === undefined) return decoded
   throw new ApiStatusError(400, 'BadRequest', `${kind} in version "${version}" cannot be handled as a ${kind}: ${decoded.typeError}`)
+}
+
+function unusable(definition: ApiObject, causes: readonly StatusCause[]): ApiStatusError {
+  const { name } = definition.metadata
+  const says = causes.map((cause) => `${cause.field}: ${cause.message}`)
+  const message = `CustomResourceDefinition.apiextensions.k8s.io "${name}" is invalid: ${says.length === 1 ? says[0] : `[${says.join(', ')}]`}`
+  return new ApiStatusError(422, 'Invalid', message, { name, group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', causes })
 }
 
 function kindOf(definition: ApiObject): string {

@@ -1,0 +1,81 @@
+import { createCustomResourceSchema, decodeBuiltin } from '@tranche/sim-api'
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { createStub } from '../http/stub-api-server.ts'
+
+const name = fc.constantFrom('a', 'b', 'c')
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(1, 1.5, 'x', true, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    tie('object'),
+  ),
+  object: fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+})).object as fc.Arbitrary<Record<string, unknown>>
+
+const leaf = fc.constantFrom<object>(
+  { type: 'integer' },
+  { type: 'string', default: 'x' },
+  { 'x-kubernetes-preserve-unknown-fields': true },
+)
+const schema = fc.letrec((tie) => ({
+  any: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, tie('list'), tie('map'), tie('object')),
+  list: fc.record({ type: fc.constant('array'), items: tie('any') }),
+  map: fc.record({ type: fc.constant('object'), additionalProperties: tie('any') }),
+  object: fc.record(
+    { type: fc.constant('object'), properties: fc.dictionary(name, tie('any')), default: fc.constant({}) },
+    { requiredKeys: ['type', 'properties'] },
+  ),
+})).object as fc.Arbitrary<object>
+
+describe('for every schema and object', () => {
+  it('what has been pruned is not pruned further', () => {
+    fc.assert(
+      fc.property(schema, json, (openAPIV3Schema, object) => {
+        const { prune } = createCustomResourceSchema(openAPIV3Schema)
+        return prune(prune(object).object).unknownFields.length === 0
+      }),
+    )
+  })
+
+  it('what has its defaults gets no more', () => {
+    fc.assert(
+      fc.property(schema, json, (openAPIV3Schema, object) => {
+        const { applyDefaults } = createCustomResourceSchema(openAPIV3Schema)
+        const once = applyDefaults(object)
+        return applyDefaults(once) === once
+      }),
+    )
+  })
+
+  it('defaults never bring an unknown field', () => {
+    fc.assert(
+      fc.property(schema, json, (openAPIV3Schema, object) => {
+        const { prune, applyDefaults } = createCustomResourceSchema(openAPIV3Schema)
+        return prune(applyDefaults(prune(object).object)).unknownFields.length === 0
+      }),
+    )
+  })
+})
+
+it('an object that was read as a built-in kind reads the same again', () => {
+  const pod = fc.record({ metadata: json, spec: fc.record({ containers: fc.array(json), volumes: fc.array(json), nodeSelector: json }) })
+  fc.assert(
+    fc.property(pod, (object) => {
+      const once = decodeBuiltin('core/v1.Pod', object)
+      if (once.typeError !== undefined) return true
+      return JSON.stringify(decodeBuiltin('core/v1.Pod', once.object).object) === JSON.stringify(once.object)
+    }),
+  )
+})
+
+it('no JSON written by JSON.stringify has a field twice', async () => {
+  const stub = createStub()
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (object) => {
+      const answer = await stub.send('POST', '/api/v1/namespaces/x/pods?fieldValidation=Strict', { body: JSON.stringify(object) })
+      return answer.status === 200
+    }),
+  )
+})
