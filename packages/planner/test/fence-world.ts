@@ -1,0 +1,490 @@
+import type { FlightRecord, Hold } from '@tranche/api-schema'
+import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import { changePermits, createRecord, openRecord, recordTouches, type TouchAnswer, voidRecord, widenRecord } from '@tranche/flight'
+import { type Announcement, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
+
+/**
+ * A random walk over the fence: executors whose views lag, each by itself, and who freeze between any read and any
+ * write; a controller that stops, rolls over, changes the limit and grows the batch; nodes that come and go; people who
+ * delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
+ * release. Everything that is decided is decided by the real `planPass` and the real record; the checks are written anew.
+ */
+export function walkFence(seed: number): WalkReport {
+  const world = new FenceWorld(seed)
+  for (let step = 0; step < STEPS; step++) world.step(step)
+  world.finish()
+  return world.report
+}
+
+/** What a walk has met. */
+export interface WalkReport {
+  stops: number
+  deletions: number
+  budgetExhausted: boolean
+  terminating: boolean
+  podless: boolean
+  misScheduled: boolean
+}
+
+const STEPS = 900
+const RELEASE_UID = 'release'
+
+interface WorldPod {
+  readonly uid: number
+  readonly revision: string
+  readonly ready: boolean
+  readonly terminating: boolean
+  readonly version: number
+}
+
+/** What a watch delivers: one node's pod and whether it is desired, or the announcement. */
+type Delivery =
+  | { readonly version: number; readonly node: string; readonly pod: WorldPod | null; readonly desired: boolean }
+  | { readonly version: number; readonly announced: Announcement }
+
+interface Executor {
+  cursor: number
+  seen: number
+  readonly pods: Map<string, WorldPod>
+  readonly desired: Map<string, boolean>
+  announced: Announcement
+  record: FlightRecord | null
+  deafUntil: number
+  /** Decided and not yet written, in order; any of them may be frozen for long. */
+  jobs: Job[]
+}
+
+type Job =
+  | { readonly kind: 'delete'; readonly pod: PermittedPod; readonly view: Known }
+  | { readonly kind: 'write'; readonly from: FlightRecord; readonly to: FlightRecord }
+  | { readonly kind: 'withdraw'; readonly from: FlightRecord; readonly pods: readonly PermittedPod[] }
+
+/** What the controller is about, and how far it has got. */
+interface Change {
+  readonly kind: 'stop' | 'rollOver' | 'limit' | 'grow'
+  at: 'start' | 'touch' | 'open'
+  readonly limit: number
+}
+
+/** Unavailable nodes that a view showed when something was decided on it, each with since when it had been so. */
+type Known = ReadonlyMap<string, number | undefined>
+
+/** A node that we took down: when, in what state, and which nodes the deleting executor knew to be unavailable. */
+interface Deleted {
+  readonly version: number
+  readonly wasReady: boolean
+  readonly knew: Known
+}
+
+class FenceWorld {
+  readonly report: WalkReport = { stops: 0, deletions: 0, budgetExhausted: false, terminating: false, podless: false, misScheduled: false }
+  readonly #seed: number
+  readonly #random: (below: number) => number
+  readonly #nodes: readonly string[]
+  readonly #pods = new Map<string, WorldPod>()
+  readonly #desired = new Map<string, boolean>()
+  readonly #log: Delivery[] = []
+  readonly #executors: Executor[]
+  #version = 1
+  #uid = 1
+  #touches = 0
+  #template = 'v2'
+  #generation = 2
+  #paused = false
+  #size: number
+  #record: FlightRecord
+  #announced: Announcement
+  /** D of G1 and G2: nodes on which we deleted a pod, without an available one since, desired all the while. */
+  readonly #down = new Map<string, Deleted>()
+  /** Since which version a node has been without a Ready pod, whoever caused it. */
+  readonly #brokenSince = new Map<string, number>()
+  #largestLimit: number
+  #leaked = 0
+  #stopped = false
+  #change: Change | null = null
+
+  constructor(seed: number) {
+    this.#seed = seed
+    this.#random = randomFrom(seed)
+    const count = 3 + this.#random(6)
+    this.#nodes = Array.from({ length: count }, (_, at) => `node-${at}`)
+    for (const node of this.#nodes) {
+      this.#desired.set(node, this.#random(12) > 0)
+      this.#put(node, { uid: this.#uid++, revision: 'v1', ready: this.#random(5) > 0, terminating: false })
+    }
+    const limit = 1 + this.#random(3)
+    this.#size = 1 + this.#random(count)
+    const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit }
+    this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance)
+    this.#largestLimit = limit
+    this.#announced = this.#announcement()
+    this.#log.push({ version: this.#version, announced: this.#announced })
+    this.#executors = Array.from({ length: 1 + this.#random(3) }, () => this.#newExecutor())
+  }
+
+  step(at: number): void {
+    const dice = this.#random(100)
+    if (dice < 25) this.#moveWorld(false)
+    else if (dice < 90) this.#moveExecutor(this.#executors[this.#random(this.#executors.length)]!, at)
+    else this.#moveController(false)
+    this.#note()
+  }
+
+  /** Everything is delivered and nobody disturbs: the release must end (G6). */
+  finish(): void {
+    for (let i = 0; this.#change !== null && i < 200; i++) this.#moveController(true)
+    this.#size = this.#nodes.length
+    this.#widen(this.#record.limit)
+    for (let i = 0; i < 3_000; i++) {
+      if (this.#isDone()) return
+      this.#settlePartition()
+      this.#moveWorld(true)
+      for (const executor of this.#executors) {
+        this.#deliver(executor, this.#log.length)
+        while (executor.jobs.length > 0) this.#perform(executor, 0)
+        executor.record = this.#record
+        this.#decide(executor)
+        while (executor.jobs.length > 0) this.#perform(executor, 0)
+      }
+    }
+    this.#fail(`G6: the release never ends: ${JSON.stringify({ record: this.#record, pods: [...this.#pods] })}`)
+  }
+
+  // ── the cluster ──────────────────────────────────────────────────────────
+
+  #moveWorld(calm: boolean): void {
+    const node = this.#nodes[this.#random(this.#nodes.length)]!
+    const pod = this.#pods.get(node)
+    const dice = calm ? 5 : this.#random(12)
+    if (this.#desired.get(node) !== true) {
+      if (pod?.terminating === true) this.#put(node, null)
+      else if (pod !== undefined && !calm && dice < 3) this.#put(node, { ...pod, terminating: true, ready: false })
+    } else if (pod === undefined) this.#put(node, { uid: this.#uid++, revision: this.#template, ready: false, terminating: false })
+    else if (pod.terminating) {
+      if (calm || dice > 1) this.#put(node, null)
+    } else if (!pod.ready && dice < 8) this.#becomeReady(node, pod)
+    else if (pod.ready && dice === 0) this.#put(node, { ...pod, ready: false })
+    else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
+    if (!calm && this.#random(60) === 0) this.#flipDesired(node)
+  }
+
+  #becomeReady(node: string, pod: WorldPod): void {
+    this.#put(node, { ...pod, ready: true })
+    this.#down.delete(node)
+  }
+
+  #deletedByOthers(node: string, pod: WorldPod): void {
+    if (pod.revision !== this.#record.revision) this.#leaked++
+    this.#put(node, { ...pod, terminating: true, ready: false })
+  }
+
+  #flipDesired(node: string): void {
+    const desired = this.#desired.get(node) !== true
+    this.#desired.set(node, desired)
+    // A node that comes runs the new revision unasked; one that goes takes its old pod, and its place in the size, with it.
+    if (desired || this.#pods.get(node)?.revision !== this.#record.revision) this.#leaked++
+    if (!desired) this.#down.delete(node)
+    this.#put(node, this.#pods.get(node) ?? null)
+  }
+
+  #put(node: string, pod: Omit<WorldPod, 'version'> | null): void {
+    const version = ++this.#version
+    if (pod === null) this.#pods.delete(node)
+    else this.#pods.set(node, { ...pod, version })
+    if (pod?.ready === true && !pod.terminating) this.#brokenSince.delete(node)
+    else if (!this.#brokenSince.has(node)) this.#brokenSince.set(node, version)
+    this.#log.push({ version, node, pod: this.#pods.get(node) ?? null, desired: this.#desired.get(node) === true })
+  }
+
+  // ── executors ────────────────────────────────────────────────────────────
+
+  #newExecutor(): Executor {
+    const executor: Executor = { cursor: 0, seen: 0, pods: new Map(), desired: new Map(), announced: this.#announced, record: null, deafUntil: 0, jobs: [] }
+    this.#deliver(executor, this.#log.length)
+    return executor
+  }
+
+  #moveExecutor(executor: Executor, at: number): void {
+    if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
+    if (executor.deafUntil <= at && this.#random(4) === 0) {
+      this.#deliver(executor, Math.min(this.#log.length, executor.cursor + 1 + this.#random(this.#log.length - executor.cursor + 1)))
+      return
+    }
+    if (executor.jobs.length > 0) {
+      if (this.#random(3) === 0) this.#perform(executor, this.#random(executor.jobs.length))
+      return
+    }
+    if (executor.record === null || this.#random(2) === 0) executor.record = this.#record
+    else this.#decide(executor)
+  }
+
+  #deliver(executor: Executor, to: number): void {
+    for (; executor.cursor < to; executor.cursor++) {
+      const delivery = this.#log[executor.cursor]!
+      if ('announced' in delivery) {
+        executor.announced = delivery.announced
+        continue
+      }
+      executor.seen = delivery.version
+      executor.desired.set(delivery.node, delivery.desired)
+      if (delivery.pod === null) executor.pods.delete(delivery.node)
+      else executor.pods.set(delivery.node, delivery.pod)
+    }
+  }
+
+  #decide(executor: Executor): void {
+    const { record } = executor
+    if (record === null) return
+    const fleet = fleetOf(this.#nodes, executor.pods, executor.desired)
+    const plan = planPass({
+      announcement: executor.announced,
+      releaseUid: RELEASE_UID,
+      record,
+      fleet,
+      podsSeen: String(executor.seen),
+      sent: new Set(),
+      monotonicMs: 0,
+    })
+    executor.jobs = this.#toJobs(plan, record, new Map(unavailableIn(fleet).map((node) => [node, this.#brokenSince.get(node)])))
+  }
+
+  #toJobs(plan: PassPlan, from: FlightRecord, view: Known): Job[] {
+    if (plan.kind === 'execute') return plan.pods.map((pod): Job => ({ kind: 'delete', pod, view }))
+    if (plan.kind === 'changePermits') return [{ kind: 'write', from, to: changePermits(from, plan.change) }]
+    if (plan.kind === 'withdraw') return [{ kind: 'withdraw', from, pods: plan.pods }]
+    return []
+  }
+
+  #perform(executor: Executor, at: number): void {
+    const [job] = executor.jobs.splice(at, 1)
+    if (job === undefined) return
+    if (job.kind === 'delete') this.#delete(job)
+    else if (job.kind === 'write') this.#compareAndSwap(job.from, job.to)
+    else {
+      const touched = job.pods.map(({ permit }) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
+      executor.jobs.push({ kind: 'write', from: job.from, to: recordTouches(job.from, touched) })
+    }
+  }
+
+  /** The API server's side of a delete: preconditions first, then what the guarantees say about it. */
+  #delete({ pod: { permit }, view }: Job & { kind: 'delete' }): void {
+    const pod = this.#pods.get(permit.node)
+    if (pod === undefined || String(pod.uid) !== permit.podUid || pod.terminating || String(pod.version) !== permit.podResourceVersion) return
+    if (this.#stopped) this.#fail('G9: a delete was accepted after the stop was acknowledged')
+    if (pod.revision === this.#record.revision) this.#fail('G4: a pod of the revision being released was deleted')
+    const desired = this.#desired.get(permit.node) === true
+    if (desired && this.#onTheWay() >= this.#sizeNow() + this.#leaked) this.#fail(`G3: ${this.#onTheWay()} nodes are on the way, the batch is ${this.#sizeNow()}`)
+    const beside = this.#downOrKnownUnavailable(permit.node, view)
+    if (pod.ready && beside.length >= this.#largestLimit) this.#fail(`G1: an available pod was deleted beside ${beside.join(' ')}`)
+    this.#put(permit.node, { ...pod, terminating: true, ready: false })
+    this.report.deletions++
+    if (desired) this.#down.set(permit.node, { version: this.#version, wasReady: pod.ready, knew: view })
+    if (this.#down.size > this.#largestLimit) this.#fail(`G2: ${[...this.#down.keys()].join(' ')} are down, the limit is ${this.#largestLimit}`)
+  }
+
+  /**
+   * |D ∪ U| of G1 beside the node itself. What broke by other hands and had not been delivered to whoever deleted may add
+   * itself, nothing more: a node of U that a member of D was deleted in ignorance of, and a member of D that was already
+   * broken and that this view does not show.
+   */
+  #downOrKnownUnavailable(own: string, view: Known): readonly string[] {
+    const inFlight = [...this.#down].filter(([node, deleted]) => node !== own && (deleted.wasReady || view.has(node)))
+    const known = [...view.keys()].filter((node) => {
+      const since = this.#brokenSince.get(node)
+      if (node === own || this.#down.has(node) || since === undefined || view.get(node) !== since) return false
+      return inFlight.every(([, deleted]) => deleted.knew.get(node) === since || since > deleted.version)
+    })
+    return [...inFlight.map(([node]) => node), ...known]
+  }
+
+  #touch(node: string, uid: string): TouchAnswer {
+    const pod = this.#pods.get(node)
+    if (pod === undefined || String(pod.uid) !== uid || pod.terminating) return { kind: 'executed' }
+    this.#touches++
+    this.#put(node, pod)
+    return { kind: 'standing', resourceVersion: String(this.#pods.get(node)!.version) }
+  }
+
+  #compareAndSwap(from: FlightRecord, to: FlightRecord): boolean {
+    if (this.#record.epoch !== from.epoch || this.#record.seq !== from.seq) return false
+    this.#record = to
+    return true
+  }
+
+  // ── the controller ───────────────────────────────────────────────────────
+
+  #moveController(calm: boolean): void {
+    this.#settlePartition()
+    if (this.#change === null) {
+      if (calm || this.#random(12) > 0) return
+      this.#change = { kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'grow']), at: 'start', limit: 1 + this.#random(3) }
+    }
+    const change = this.#change
+    if (change.kind === 'grow') {
+      this.#size = Math.min(this.#nodes.length, this.#size + 1 + this.#random(this.#nodes.length))
+      this.#widen(this.#record.limit)
+      this.#change = null
+    } else if (change.at === 'start') this.#beginChange(change)
+    else if (change.at === 'touch') this.#touchAll(change)
+    else if (calm || this.#random(5) === 0) this.#open(change)
+    if (this.#down.size <= this.#record.limit && this.#record.permits.length === 0) this.#largestLimit = this.#record.limit
+  }
+
+  #beginChange(change: Change): void {
+    const holds: readonly Hold[] = change.kind === 'stop' ? [{ reason: 'Paused', id: '1' }] : []
+    if (change.kind === 'stop') this.#announce({ paused: true })
+    if (change.kind === 'rollOver') {
+      this.#template = pick(this.#random, ['v1', 'v2', 'v3'])
+      this.#generation++
+      this.#announce({})
+    }
+    this.#compareAndSwap(this.#record, voidRecord(this.#record, holds))
+    change.at = 'touch'
+  }
+
+  #touchAll(change: Change): void {
+    const record = this.#record
+    const touched = record.permits.map((permit) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
+    if (!this.#compareAndSwap(record, recordTouches(record, touched))) return
+    if (this.#record.state !== 'stopped') this.#fail('F8: every pod answered, and the record is not stopped')
+    this.#stopped = true
+    this.report.stops++
+    change.at = 'open'
+  }
+
+  #open(change: Change): void {
+    this.#stopped = false
+    const limit = change.kind === 'limit' ? change.limit : this.#record.limit
+    if (change.kind === 'rollOver') this.#leaked = this.#nodes.length
+    this.#largestLimit = Math.max(limit, this.#record.permits.length > 0 ? this.#largestLimit : 0, this.#down.size)
+    const before = this.#record
+    const allowance = { workloadUid: 'daemonset', generation: this.#generation, revision: this.#template, partition: this.#partition(), limit }
+    this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
+    this.#compareAndSwap(before, openRecord(before, allowance))
+    this.#change = null
+  }
+
+  /** A partition follows the desired nodes; here a larger one is as good as void and open again at once. */
+  #settlePartition(): void {
+    if (this.#record.state !== 'open' || this.#record.partition === this.#partition()) return
+    if (this.#partition() < this.#record.partition) this.#widen(this.#record.limit)
+    else this.#change ??= { kind: 'limit', at: 'start', limit: this.#record.limit }
+  }
+
+  #widen(limit: number): void {
+    if (this.#record.state !== 'open') return
+    const { workloadUid, generation, revision } = this.#record
+    const partition = this.#partition()
+    this.#announce({ partition })
+    this.#compareAndSwap(this.#record, widenRecord(this.#record, { workloadUid, generation, revision, partition, limit }))
+  }
+
+  #announce(change: Partial<Announcement>): void {
+    this.#paused = change.paused ?? this.#paused
+    this.#announced = { ...this.#announced, generation: this.#generation, observedGeneration: this.#generation, ...change }
+    this.#log.push({ version: this.#version, announced: this.#announced })
+  }
+
+  #announcement(): Announcement {
+    return {
+      uid: 'daemonset',
+      generation: this.#generation,
+      observedGeneration: this.#generation,
+      controlledBy: RELEASE_UID,
+      canaryRevision: 'v2',
+      stableRevision: 'v1',
+      partition: this.#partition(),
+      paused: false,
+      strategy: 'OnDelete',
+      minReadySeconds: 0,
+    }
+  }
+
+  // ── what is true ─────────────────────────────────────────────────────────
+
+  #partition(): number {
+    return Math.max(0, this.#desiredNodes().length - this.#size)
+  }
+
+  #sizeNow(): number {
+    return Math.max(0, this.#desiredNodes().length - this.#record.partition)
+  }
+
+  #desiredNodes(): string[] {
+    return this.#nodes.filter((node) => this.#desired.get(node) === true)
+  }
+
+  #onTheWay(): number {
+    return this.#desiredNodes().filter((node) => {
+      const pod = this.#pods.get(node)
+      return pod === undefined || pod.terminating || pod.revision === this.#record.revision
+    }).length
+  }
+
+  #isDone(): boolean {
+    return this.#desiredNodes().every((node) => {
+      const pod = this.#pods.get(node)
+      return pod?.revision === this.#record.revision && pod.ready && !pod.terminating
+    })
+  }
+
+  #note(): void {
+    const { report } = this
+    const desired = this.#desiredNodes()
+    report.budgetExhausted ||= this.#down.size >= this.#record.limit
+    report.podless ||= desired.some((node) => !this.#pods.has(node))
+    report.terminating ||= desired.some((node) => this.#pods.get(node)?.terminating === true)
+    report.misScheduled ||= this.#nodes.some((node) => this.#desired.get(node) !== true && this.#pods.has(node))
+  }
+
+  #fail(message: string): never {
+    throw new Error(`walk ${this.#seed}: ${message}`)
+  }
+}
+
+function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, desired: ReadonlyMap<string, boolean>): FleetView {
+  const views = nodes.flatMap((name): NodeView[] => {
+    const pod = pods.get(name)
+    const isDesired = desired.get(name) === true
+    return isDesired || pod !== undefined ? [{ name, desired: isDesired, ready: true, pods: pod === undefined ? [] : [fleetPod(name, pod)] }] : []
+  })
+  return { nodes: views, desired: views.filter((view) => view.desired).length }
+}
+
+function fleetPod(node: string, pod: WorldPod): FleetPod {
+  return {
+    namespace: 'demo',
+    name: `pod-${pod.uid}`,
+    uid: String(pod.uid),
+    resourceVersion: String(pod.version),
+    ownerUid: 'daemonset',
+    node,
+    hash: pod.revision,
+    createdAt: new Date(pod.uid * 1000).toISOString(),
+    terminating: pod.terminating,
+    phase: 'Running',
+    ready: pod.ready,
+    readyFromMs: pod.ready ? 0 : null,
+    trouble: undefined,
+    rolloutId: undefined,
+    rolloutBatchId: undefined,
+  }
+}
+
+/** Desired nodes without a Ready, standing pod, as a view shows them; written apart from the planner's own count. */
+function unavailableIn(fleet: FleetView): readonly string[] {
+  return fleet.nodes.filter((node) => node.desired && !node.pods.some((pod) => pod.ready && !pod.terminating)).map(({ name }) => name)
+}
+
+function randomFrom(seed: number): (below: number) => number {
+  let state = Math.imul(seed + 1, 2654435761) >>> 0
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 4294967296) * below)
+  }
+}
+
+function pick<const T>(random: (below: number) => number, values: readonly T[]): T {
+  return values[random(values.length)]!
+}
+

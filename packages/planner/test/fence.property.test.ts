@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { walkFence, type WalkReport } from './fence-world.ts'
+
+const WALKS = 1_500
+
+describe('the fence, walked at random by lagging, frozen and doubled executors', () => {
+  it('keeps G1, G2, G3, G4, G8 and G9 in every walk, and the release ends (G6)', () => {
+    const reports = Array.from({ length: WALKS }, (_, seed) => walkFence(seed))
+    expect(reports.reduce((sum, { deletions }) => sum + deletions, 0)).toBeGreaterThan(WALKS)
+    expect(reports.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(WALKS)
+
+    const share = (met: (report: WalkReport) => boolean): number => reports.filter(met).length / WALKS
+    expect(share((report) => report.budgetExhausted)).toBeGreaterThan(0.2)
+    expect(share((report) => report.terminating)).toBeGreaterThan(0.2)
+    expect(share((report) => report.podless)).toBeGreaterThan(0.2)
+    expect(share((report) => report.misScheduled)).toBeGreaterThan(0.2)
+  })
+})
