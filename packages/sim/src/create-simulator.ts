@@ -5,6 +5,7 @@ import {
   type ApiServer,
   createApiServer,
   createHttpFront,
+  type DelayRange,
   type FaultInjector,
   type HttpFront,
   inProcessExchange,
@@ -25,8 +26,8 @@ export interface SimulatorOptions {
   readonly nodes: number
   /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
   readonly speed?: number
-  /** Longest delay of an event on its way to a watcher, in milliseconds; each is drawn from 0 up to it. @default 20 */
-  readonly watchDelayMs?: number
+  /** Delay of an event on its way to a watcher, in milliseconds: drawn from the range, or from 0 up to a number. @default 20 */
+  readonly watchDelayMs?: number | DelayRange
   /** Takes one line for every accepted write. @see recordWrites */
   readonly record?: (line: string) => void
   /** Looks at writes before they are made. */
@@ -67,7 +68,7 @@ export interface Simulator {
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
   const clock = options.clock === 'virtual' ? new VirtualClock() : options.clock
-  const server = createApiServer({ clock, seed, watchDelayMs: { min: 0, max: watchDelayMs } })
+  const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs) })
   if (options.record !== undefined) recordWrites(server, clock, options.record)
   server.useAdmission(options.admit)
   server.useFaults(options.faults)
@@ -101,6 +102,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       front.endWatches()
     },
   }
+}
+
+function toRange(delayMs: number | DelayRange): DelayRange {
+  return typeof delayMs === 'number' ? { min: 0, max: delayMs } : delayMs
 }
 
 interface Running {

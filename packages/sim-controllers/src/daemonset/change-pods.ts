@@ -65,7 +65,7 @@ async function createPod(
   const key = keyText(keyOf(daemonSet))
   try {
     const pod = await client.create(resources.pods, buildPod(daemonSet, nodeName, hash))
-    ownWrites.podWritten(key, pod.metadata.resourceVersion)
+    ownWrites.podCreated(key, pod.metadata.resourceVersion)
     events.record(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`)
     return undefined
   } catch (error) {
@@ -77,12 +77,17 @@ async function createPod(
   }
 }
 
-async function deletePods({ client, expectations, events }: PodWriter, daemonSet: DaemonSet, pods: readonly Pod[]): Promise<unknown[]> {
+async function deletePods(
+  { client, expectations, ownWrites, events }: PodWriter,
+  daemonSet: DaemonSet,
+  pods: readonly Pod[],
+): Promise<unknown[]> {
   const key = keyText(keyOf(daemonSet))
   const results = await Promise.all(
     pods.map(async (pod) => {
       try {
         await client.delete(resources.pods, pod.metadata.name, pod.metadata.namespace)
+        ownWrites.podDeleted(key, pod)
         events.record(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
         return undefined
       } catch (error) {

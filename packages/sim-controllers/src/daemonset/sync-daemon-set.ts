@@ -31,11 +31,11 @@ export interface SyncPorts extends PodWriter {
  * @see reference: "One sync, in order"
  */
 export async function syncDaemonSet(ports: SyncPorts, key: string): Promise<void> {
-  const { cache, expectations, ownWrites } = ports
-  ownWrites.requireSeen(key, cache)
+  const { cache, expectations } = ports
+  ports.ownWrites.requireSeen(key, cache)
   const { namespace, name } = parseKey(key)
   const daemonSet = cache.daemonSets.get(name, namespace)
-  if (daemonSet === undefined) return expectations.forget(key)
+  if (daemonSet === undefined) return forget(ports, key)
   if (daemonSet.spec.selector !== undefined && isEmptySelector(daemonSet.spec.selector)) {
     const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
     return ports.events.record(daemonSet, 'Warning', 'SelectingAll', message)
@@ -51,6 +51,11 @@ export async function syncDaemonSet(ports: SyncPorts, key: string): Promise<void
     throw failure === undefined ? error : failure.error
   })
   if (failure !== undefined) throw failure.error
+}
+
+function forget({ expectations, ownWrites }: SyncPorts, key: string): void {
+  expectations.forget(key)
+  ownWrites.forget(key)
 }
 
 async function attempt(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
