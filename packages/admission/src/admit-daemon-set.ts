@@ -157,7 +157,7 @@ function strategyType(daemonSet: DaemonSet): string {
   return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'
 }
 
-/** @see RFC 6901 */
+/** Our keys have no `~`. @see RFC 6901 */
 function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+  return key.replaceAll('/', '~1')
 }

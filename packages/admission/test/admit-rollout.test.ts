@@ -80,7 +80,7 @@ describe('a Rollout is denied', () => {
     [
       'when its steps become fewer in mid-release',
       update(progressing, withSteps(['100%'])),
-      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 steps": a release in 2 steps is under way; keep 2 steps until it has ended; sizes and pauses may change',
+      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is under way; keep 2 steps until it has ended; sizes and pauses may change',
     ],
     [
       'when numbers and percentages shrink on the nodes there are',

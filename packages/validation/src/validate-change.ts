@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { Problem } from './problem.ts'
-import { STEPS_PATH } from './validate-steps.ts'
+import { countOfSteps, STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef, isSameWorkload } from './workload.ts'
 
 /** Phases in which a release is under way. */
@@ -31,15 +31,20 @@ function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
 }
 
 function stepCountProblems(before: Rollout, after: Rollout): readonly Problem[] {
-  const [had, has] = [before, after].map((rollout) => rollout.spec.strategy.canary?.steps?.length ?? 0)
+  const had = stepCount(before)
+  const has = stepCount(after)
   if (had === has) return []
   return [
     {
       path: STEPS_PATH,
-      value: `${has} steps`,
-      message: `a release in ${had} steps is under way`,
-      fix: `keep ${had} steps until it has ended; sizes and pauses may change`,
+      value: countOfSteps(has),
+      message: `a release in ${countOfSteps(had)} is under way`,
+      fix: `keep ${countOfSteps(had)} until it has ended; sizes and pauses may change`,
       reason: 'InvalidSpec',
     },
   ]
+}
+
+function stepCount(rollout: Rollout): number {
+  return rollout.spec.strategy.canary?.steps?.length ?? 0
 }

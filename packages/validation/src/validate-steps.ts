@@ -34,11 +34,16 @@ function noSteps(steps: readonly RolloutStep[] | undefined): Problem {
 function tooManySteps(count: number): Problem {
   return {
     path: STEPS_PATH,
-    value: `${count} steps`,
+    value: countOfSteps(count),
     message: `a release has at most ${MAX_STEPS} steps`,
     fix: 'merge steps',
     reason: 'InvalidSpec',
   }
+}
+
+/** @returns "1 step", "2 steps" … */
+export function countOfSteps(count: number): string {
+  return `${count} ${count === 1 ? 'step' : 'steps'}`
 }
 
 function stepProblems(step: RolloutStep, index: number): readonly Problem[] {
@@ -97,12 +102,15 @@ export function unsupportedTraffic(path: string, value: unknown): Problem {
   }
 }
 
-/** Each step is compared with the largest comparable one before it, not only with its neighbour. */
+/** Each step is compared with the largest one before it, not only with its neighbour: what the fix names is enough. */
 function shrinkingSteps(steps: readonly RolloutStep[], desired: number | null): readonly Problem[] {
   return steps.flatMap(({ replicas }, index) => {
     if (replicas === undefined || wrongSize(replicas) !== null) return []
-    const before = steps.slice(0, index).findLastIndex((earlier) => isSmaller(replicas, earlier.replicas, desired))
-    return before < 0 ? [] : [shrinks(replicas, index, steps[before]!.replicas!, before)]
+    const larger = steps.slice(0, index).flatMap((earlier, at) => (isSmaller(replicas, earlier.replicas, desired) ? [at] : []))
+    const [first, ...others] = larger
+    if (first === undefined) return []
+    const largest = others.reduce((best, at) => (isSmaller(steps[best]!.replicas!, steps[at]!.replicas, desired) ? at : best), first)
+    return [shrinks(replicas, index, steps[largest]!.replicas!, largest)]
   })
 }
 

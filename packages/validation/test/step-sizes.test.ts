@@ -42,7 +42,7 @@ describe('properties', () => {
     fc.constantFrom('', '5', '1.5%', 'all', '100%', 1.5),
   )
   const someSteps = fc.array(fc.record({ replicas: someSize }), { maxLength: 6 })
-  const growing = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 6 }).map((sizes) => sizes.sort((a, b) => a - b))
+  const growing = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 6 }).map((sizes) => sizes.toSorted((a, b) => a - b))
   const likelySteps = fc.oneof(
     someSteps,
     growing.map((sizes) => sizes.map((replicas) => ({ replicas }))),

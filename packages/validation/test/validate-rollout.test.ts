@@ -1,4 +1,4 @@
-import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import type { CanaryStatus, Rollout, RolloutPhase, RolloutStatus } from '@tranche/api-schema'
 import { adviseRollout, parseAction, problemsText, problemText, validateChange, validateRollout, validateSpec } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { rolloutAnnotated, rolloutInSteps, rolloutWith } from './rollouts.ts'
@@ -100,6 +100,11 @@ describe('a Rollout breaks a rule', () => {
       'with a percentage that shrinks behind a number',
       rolloutInSteps({ replicas: '50%' }, { replicas: 9 }, { replicas: '20%' }),
       'spec.strategy.canary.steps[2].replicas is "20%": sizes are cumulative and never shrink, and steps[0] has "50%"; set it to at least "50%", or make steps[0] smaller',
+    ],
+    [
+      'with a number that shrinks behind several, of which the largest is named',
+      rolloutInSteps({ replicas: 3 }, { replicas: 7 }, { replicas: 7 }, { replicas: 2 }),
+      'spec.strategy.canary.steps[3].replicas is 2: sizes are cumulative and never shrink, and steps[1] has 7; set it to at least 7, or make steps[1] smaller',
     ],
     [
       'with a negative pause',
@@ -253,6 +258,17 @@ describe('while a release is under way', () => {
   ])('%s', (_, after, paths) => {
     expect(validateChange(before, after).map(({ path }) => path)).toEqual(paths)
     expect(validateChange(rolloutWith(), after)).toEqual([])
+  })
+
+  it.each<[RolloutPhase, number]>([
+    ['Initial', 0],
+    ['Healthy', 0],
+    ['Progressing', 1],
+    ['Terminating', 1],
+    ['Disabling', 1],
+    ['Disabled', 0],
+  ])('that is, in phase %s: %i problems', (phase, count) => {
+    expect(validateChange(rolloutWith({ status: { ...status, phase } }), rolloutInSteps({ replicas: 1 }))).toHaveLength(count)
   })
 })
 
