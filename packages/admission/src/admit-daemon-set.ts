@@ -32,6 +32,7 @@ export function admitDaemonSet(request: DaemonSetRequest): Admission {
   const { oldObject, newObject, rollout, fieldManager } = request
   if (request.operation !== 'UPDATE' || oldObject === null || newObject === null) return allow()
   if (rollout === null || !isInCharge(rollout, oldObject) || isOurWrite(fieldManager)) return allow()
+  if (!isWhole(newObject)) return allow()
 
   const begins = !isSameJson(oldObject.spec.template, newObject.spec.template)
   const annotations = { ...ourAnnotations(oldObject), ...(begins && releaseAnnotations(rollout, oldObject, newObject)) }
@@ -70,6 +71,12 @@ function isInCharge(rollout: Rollout, daemonSet: DaemonSet): boolean {
     spec.workloadRef.name === daemonSet.metadata.name &&
     metadata.namespace === daemonSet.metadata.namespace
   )
+}
+
+/** Admission comes before validation: an object without spec or template is left to the API server, which refuses it. */
+function isWhole(daemonSet: DaemonSet): boolean {
+  const { spec } = daemonSet as { readonly spec?: Partial<DaemonSet['spec']> | null }
+  return spec?.template !== undefined && spec.template !== null
 }
 
 function isOurWrite(fieldManager: string | undefined): boolean {
@@ -116,7 +123,7 @@ function rememberedType(daemonSet: DaemonSet): string | undefined {
 }
 
 function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<string, string>>): readonly PatchOperation[] {
-  const has = newObject.metadata.annotations
+  const has = newObject.metadata.annotations ?? undefined
   const changed = Object.entries(annotations).filter(([key, value]) => has?.[key] !== value)
   if (changed.length === 0) return []
   if (has === undefined) return [{ op: 'add', path: '/metadata/annotations', value: Object.fromEntries(changed) }]
@@ -125,7 +132,7 @@ function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<stri
 
 function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchOperation[] {
   const value = oldObject.metadata.labels?.[WORKLOAD_TYPE_LABEL]
-  const has = newObject.metadata.labels
+  const has = newObject.metadata.labels ?? undefined
   if (value === undefined || has?.[WORKLOAD_TYPE_LABEL] === value) return []
   if (has === undefined) return [{ op: 'add', path: '/metadata/labels', value: { [WORKLOAD_TYPE_LABEL]: value } }]
   return [{ op: 'add', path: `/metadata/labels/${escaped(WORKLOAD_TYPE_LABEL)}`, value }]
@@ -134,7 +141,7 @@ function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchO
 /** The `rollingUpdate` block stays: it is where the budget of the release stands. */
 function strategyPatch(newObject: DaemonSet): readonly PatchOperation[] {
   if (strategyType(newObject) === 'OnDelete') return []
-  const strategy = newObject.spec.updateStrategy
+  const strategy = newObject.spec.updateStrategy ?? undefined
   if (strategy === undefined) return [{ op: 'add', path: '/spec/updateStrategy', value: { type: 'OnDelete' } }]
   return [{ op: strategy.type === undefined ? 'add' : 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]
 }

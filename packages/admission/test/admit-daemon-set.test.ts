@@ -158,6 +158,28 @@ describe('while a release runs (G11)', () => {
   })
 })
 
+describe('what the API server will refuse is left to it', () => {
+  it.each<[string, unknown]>([
+    ['no spec', { metadata: daemonSet().metadata }],
+    ['no template', { metadata: daemonSet().metadata, spec: {} }],
+    ['a template of null', { metadata: daemonSet().metadata, spec: { template: null } }],
+  ])('%s', (_, after) => {
+    expect(update(daemonSet(), after as DaemonSet)).toEqual(untouched)
+  })
+
+  it('but nulls where a map or a strategy may be absent count as absent', () => {
+    const after: unknown = {
+      metadata: { ...daemonSet().metadata, annotations: null, labels: null },
+      spec: { template: {}, updateStrategy: null },
+    }
+    const before = daemonSet({ annotations: releaseKeys, labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } })
+    const result = admitted(before, after as DaemonSet)
+    expect(result.metadata.annotations).toEqual(releaseKeys)
+    expect(result.metadata.labels).toEqual({ 'rollouts.kruise.io/workload-type': 'daemonset' })
+    expect(result.spec.updateStrategy).toEqual({ type: 'OnDelete' })
+  })
+})
+
 describe('hands stay off', () => {
   const v1 = daemonSet()
   const v2 = daemonSet({ image: 'agent:v2' })
@@ -209,11 +231,11 @@ describe('the Rollout of a DaemonSet', () => {
 })
 
 describe('properties', () => {
-  const keys = fc.subarray(Object.entries(releaseKeys)).map((entries) => Object.fromEntries(entries))
+  const keys = fc.subarray(Object.entries(releaseKeys)).map((entries): Record<string, string> => Object.fromEntries(entries))
   const traits = fc.record({
     image: fc.constantFrom('agent:v1', 'agent:v2'),
     type: fc.constantFrom('RollingUpdate', 'OnDelete'),
-    annotations: fc.oneof(
+    annotations: fc.oneof<fc.Arbitrary<Record<string, string>>[]>(
       keys,
       keys.map((some) => ({ ...some, 'rollouts.kruise.io/daemonset-partition': '3' })),
     ),
@@ -242,7 +264,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(traits, traits, (before, after) => {
         const result = admitted(daemonSet(before), daemonSet(after))
-        const remembered: string | undefined = before.annotations[original]
+        const remembered = before.annotations[original]
         if (remembered !== undefined) expect(result.metadata.annotations?.[original]).toBe(remembered)
         if (before.image !== after.image || remembered !== undefined) expect(result.spec.updateStrategy?.type).toBe('OnDelete')
       }),

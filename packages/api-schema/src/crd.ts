@@ -98,11 +98,11 @@ function define({ kind, description, spec, status, columns }: Definition): Custo
   }
 }
 
-/** `spec` and `status` are not required: the peer's schema does not require them, and admission can say it better. */
 function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): StructuralSchema {
   return {
     description,
     type: 'object',
+    required: ['spec'],
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },

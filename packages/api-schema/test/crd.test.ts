@@ -23,6 +23,10 @@ describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
     expect(crd.spec.versions[0]).toMatchObject({ name: 'v1beta1', served: true, storage: true, subresources: { status: {} } })
   })
 
+  it('requires a spec and leaves the status to its writers', () => {
+    expect(crd.spec.versions[0]!.schema.openAPIV3Schema.required).toEqual(['spec'])
+  })
+
   it('gives every node a type, or says that it is a whole number or a string', () => {
     const untyped = nodes.filter(({ schema }) => schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true)
     expect(pathsOf(untyped)).toEqual([])
