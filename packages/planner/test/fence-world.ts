@@ -47,6 +47,7 @@ interface Executor {
   seen: number
   readonly pods: Map<string, WorldPod>
   readonly desired: Map<string, boolean>
+  readonly brokenSince: Map<string, number>
   announced: Announcement
   record: FlightRecord | null
   deafUntil: number
@@ -191,15 +192,15 @@ class FenceWorld {
     const version = ++this.#version
     if (pod === null) this.#pods.delete(node)
     else this.#pods.set(node, { ...pod, version })
-    if (pod?.ready === true && !pod.terminating) this.#brokenSince.delete(node)
-    else if (!this.#brokenSince.has(node)) this.#brokenSince.set(node, version)
-    this.#log.push({ version, node, pod: this.#pods.get(node) ?? null, desired: this.#desired.get(node) === true })
+    const delivery = { version, node, pod: this.#pods.get(node) ?? null, desired: this.#desired.get(node) === true }
+    noteBreak(this.#brokenSince, delivery)
+    this.#log.push(delivery)
   }
 
   // ── executors ────────────────────────────────────────────────────────────
 
   #newExecutor(): Executor {
-    const executor: Executor = { cursor: 0, seen: 0, pods: new Map(), desired: new Map(), announced: this.#announced, record: null, deafUntil: 0, jobs: [] }
+    const executor: Executor = { cursor: 0, seen: 0, pods: new Map(), desired: new Map(), brokenSince: new Map(), announced: this.#announced, record: null, deafUntil: 0, jobs: [] }
     this.#deliver(executor, this.#log.length)
     return executor
   }
@@ -227,6 +228,7 @@ class FenceWorld {
       }
       executor.seen = delivery.version
       executor.desired.set(delivery.node, delivery.desired)
+      noteBreak(executor.brokenSince, delivery)
       if (delivery.pod === null) executor.pods.delete(delivery.node)
       else executor.pods.set(delivery.node, delivery.pod)
     }
@@ -245,7 +247,7 @@ class FenceWorld {
       sent: new Set(),
       monotonicMs: 0,
     })
-    executor.jobs = this.#toJobs(plan, record, new Map(unavailableIn(fleet).map((node) => [node, this.#brokenSince.get(node)])))
+    executor.jobs = this.#toJobs(plan, record, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
   }
 
   #toJobs(plan: PassPlan, from: FlightRecord, view: Known): Job[] {
@@ -440,6 +442,12 @@ class FenceWorld {
   #fail(message: string): never {
     throw new Error(`walk ${this.#seed}: ${message}`)
   }
+}
+
+/** Keeps up since when a node has been without a Ready, standing pod. */
+function noteBreak(brokenSince: Map<string, number>, { node, pod, version }: { readonly node: string; readonly pod: WorldPod | null; readonly version: number }): void {
+  if (pod?.ready === true && !pod.terminating) brokenSince.delete(node)
+  else if (!brokenSince.has(node)) brokenSince.set(node, version)
 }
 
 function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, desired: ReadonlyMap<string, boolean>): FleetView {
