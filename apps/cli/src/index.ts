@@ -1,5 +1,7 @@
 export type { CommandIo, OutputStream } from './command-io.ts'
 export { type DemoBegun, type DemoPlan, type DemoView, planDemo } from './dev/plan-demo.ts'
+export { chooseFocus, rolloutOf } from './dev/focus.ts'
+export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'
 export { type AccessFiles, type ServerAccess, writeAccessFiles } from './dev/kubeconfig-file.ts'
 export { run } from './run.ts'
 export { createLiveScreen, type LiveScreen } from './terminal/live-screen.ts'

@@ -1,9 +1,9 @@
 import { AppError } from '@tranche/errors'
 
-/** Delay of each watch, in milliseconds: drawn anew for each event from this range. */
+/** Delay of each watch: drawn anew for each event from this range. Milliseconds. */
 export interface DelayRange {
-  readonly minMs: number
-  readonly maxMs: number
+  readonly min: number
+  readonly max: number
 }
 
 /** Bounds of a number. */
@@ -38,8 +38,8 @@ export function parseDecimal(option: string, value: string, { min, max }: Number
  */
 export function parseDelayRange(option: string, value: string): DelayRange {
   const [, first, second] = /^(\d+)(?:-(\d+))?$/.exec(value) ?? []
-  const range = second === undefined ? { minMs: 0, maxMs: Number(first) } : { minMs: Number(first), maxMs: Number(second) }
-  if (first === undefined || range.minMs > range.maxMs || range.maxMs > LONGEST_WATCH_DELAY_MS)
+  const range = second === undefined ? { min: 0, max: Number(first) } : { min: Number(first), max: Number(second) }
+  if (first === undefined || range.min > range.max || range.max > LONGEST_WATCH_DELAY_MS)
     throw invalid(option, value, `give milliseconds as MAX or MIN-MAX, at most ${LONGEST_WATCH_DELAY_MS}, such as 20 or 5-50`)
   return range
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -10,7 +11,7 @@ import { demoKey } from '../dev/demo-objects.ts'
 import { driveClock } from '../dev/drive-clock.ts'
 import { installDemo, installResources } from '../dev/install-objects.ts'
 import { writeAccessFiles } from '../dev/kubeconfig-file.ts'
-import { nextCommands } from '../dev/next-commands.ts'
+import { exportCommand, nextCommands } from '../dev/next-commands.ts'
 import { openLineFile, writeWhole } from '../dev/output-file.ts'
 import { keepDrawing } from '../dev/keep-drawing.ts'
 import { type DemoResult, runDemo } from '../dev/run-demo.ts'
@@ -34,17 +35,24 @@ const QUEUE_CLOSE_MS = 500
  * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, RELEASE_STUCK
  */
 export async function simulate(options: SimulationOptions, io: CommandIo): Promise<ExitCode> {
+  if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
   const clock = options.virtual ? new VirtualClock() : systemClock
-  await using cleanup = new AsyncDisposableStack()
-  const stop = cleanup.adopt(listenForStop(), ({ release }) => release())
-  const screen = cleanup.adopt(createReleaseScreen(io, options.colors), ({ close }) => close())
-  const session: Session = { options, io, clock, cleanup, screen, signal: stop.signal, log: openLog(options, clock, cleanup), recorded: [] }
+  const stop = listenForStop()
   try {
-    return await driveClock(clock, play(session))
+    return await driveClock(clock, runSession(options, { io, clock, signal: stop.signal }))
   } catch (error) {
-    if (stop.signal.aborted) return options.exit ? exitCodes.failed : exitCodes.done
-    throw error
+    if (!stop.signal.aborted) throw error
+    return options.exit ? exitCodes.failed : exitCodes.done
+  } finally {
+    stop.release()
   }
+}
+
+async function runSession(options: SimulationOptions, ports: Pick<Session, 'io' | 'clock' | 'signal'>): Promise<ExitCode> {
+  await using cleanup = new AsyncDisposableStack()
+  const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
+  const log = openLog(options, ports.clock, cleanup)
+  return await play({ ...ports, options, cleanup, screen, log, recorded: [] })
 }
 
 /** What one run of the command works with. */
@@ -90,14 +98,24 @@ function openLog(options: SimulationOptions, clock: Clock, cleanup: AsyncDisposa
   ).log
 }
 
-function toSettings({ options, clock, cleanup, recorded }: Session): Parameters<typeof startSimulation>[0] {
+function toSettings({ options, clock, cleanup, recorded, log }: Session): Parameters<typeof startSimulation>[0] {
   const file = options.record === undefined ? undefined : cleanup.adopt(openLineFile(options.record), ({ close }) => close())
   const onWrite = (write: RecordedWrite): void => {
-    file?.writeLine(JSON.stringify(write))
     if (options.demo === 'release' && (write.kind === 'Pod' || write.kind === 'Node')) recorded.push(write)
   }
   const { nodes, speed, seed, watchDelayMs, admission } = options
-  return { clock, nodes, speed, seed, watchDelayMs, admission, port: options.virtual ? null : options.port, onWrite }
+  return {
+    clock,
+    nodes,
+    speed,
+    seed,
+    watchDelayMs,
+    admission,
+    port: options.virtual ? null : options.port,
+    onWrite,
+    record: file?.writeLine,
+    log,
+  }
 }
 
 async function startPrograms(session: Session, simulation: Simulation): Promise<readonly RunningProgram[]> {
@@ -127,8 +145,8 @@ function announce({ options, cleanup, screen }: Session, { access }: Simulation)
   const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
   screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
-  if (options.demo !== 'release')
-    screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo !== 'empty', version: 'v2' })}`)
+  if (options.demo === 'release') screen.say(`To look with kubectl meanwhile: ${exportCommand(files.kubeconfig)}`)
+  else screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
   return files.kubeconfig
 }
 

@@ -13,22 +13,30 @@ export interface NextCommandsOptions {
 export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const approval = JSON.stringify({ status: { canaryStatus: { currentStepState: 'StepReady' } } })
+  const setImage = (image: string): string => `kubectl -n ${namespace} set image daemonset/${name} ${DEMO_CONTAINER}=${image}`
   const commands = demo
     ? [
         `kubectl -n ${namespace} get rollouts,daemonsets,pods`,
-        `kubectl -n ${namespace} set image daemonset/${name} ${DEMO_CONTAINER}=${demoImage(version)}`,
-        `kubectl -n ${namespace} patch rollout ${name} --subresource=status --type=merge -p '${approval}'   # approves a paused step`,
-        `kubectl -n ${namespace} set image daemonset/${name} ${DEMO_CONTAINER}=${demoImage(`${version}-bad-pull`)}   # a version that cannot be pulled`,
+        setImage(demoImage(version)),
+        '# say yes to a step that is paused',
+        `kubectl -n ${namespace} patch rollout ${name} --subresource=status --type=merge -p '${approval}'`,
+        '# a version that cannot be pulled',
+        setImage(demoImage(`${version}-bad-pull`)),
       ]
     : ['kubectl get nodes', 'kubectl apply -f examples/']
   return [
     'In another terminal:',
     '',
-    `  export KUBECONFIG=${quoted(kubeconfig)}`,
+    `  ${exportCommand(kubeconfig)}`,
     ...commands.map((command) => `  ${command}`),
     '',
     'Ctrl-C ends the cluster.',
   ].join('\n')
+}
+
+/** @returns the command that lets kubectl find the cluster */
+export function exportCommand(kubeconfig: string): string {
+  return `export KUBECONFIG=${quoted(kubeconfig)}`
 }
 
 function quoted(path: string): string {

@@ -25,7 +25,7 @@ export function createReleaseTimer(): ReleaseTimer {
       const seen = JSON.stringify(daemonSet.spec.template)
       const same = uid === daemonSet.metadata.uid
       const runs = isRunning(daemonSet, rollout)
-      if (!same) times = { startedAtMs: runs && rollout !== undefined ? nowMs : null, endedAtMs: null }
+      if (!same) times = { startedAtMs: rollout?.status?.phase === 'Progressing' ? nowMs : null, endedAtMs: null }
       else if (template !== seen) times = { startedAtMs: nowMs, endedAtMs: null }
       else if (running && !runs && times.startedAtMs !== null) times = { ...times, endedAtMs: nowMs }
       uid = daemonSet.metadata.uid

@@ -1,4 +1,5 @@
 import type { Clock } from '@tranche/clock'
+import type { Logger } from '@tranche/log'
 import type { RecordedWrite } from '@tranche/recording'
 import type { Exchange } from '@tranche/wire'
 import type { AdmissionMode, SimulationOptions } from '../command-options.ts'
@@ -10,8 +11,11 @@ export interface SimulationSettings extends Pick<SimulationOptions, 'nodes' | 's
   readonly admission: AdmissionMode
   /** Port to listen on, 0 for a free one; null listens nowhere. */
   readonly port: number | null
-  /** Hears of every accepted write, in order; `line` is the write as JSON. */
+  /** Hears of every accepted write, in order. */
   readonly onWrite: (write: RecordedWrite) => void
+  /** Takes every accepted write as one line of JSON; undefined where nobody records. */
+  readonly record: ((line: string) => void) | undefined
+  readonly log: Logger
 }
 
 /** A simulated cluster at work. */

@@ -107,6 +107,7 @@ export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
   }
 
   function onEvent(event: EventSnapshot): void {
+    if (!isTelling(event)) return
     events = [event, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_EVENTS)
   }
 
@@ -141,6 +142,13 @@ interface EventObject extends KubeObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string }
   readonly lastTimestamp?: string | null
   readonly eventTime?: string | null
+}
+
+/** Pods that come and go are seen in the map; what is left is about the release, or a warning. */
+function isTelling({ warning, object, reason }: EventSnapshot): boolean {
+  return (
+    warning || /^(Rollout|BatchRelease)\//.test(object) || (object.startsWith('DaemonSet/') && !/^Successful(Create|Delete)$/.test(reason))
+  )
 }
 
 function toEventSnapshot(event: EventObject): EventSnapshot {
