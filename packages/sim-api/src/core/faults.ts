@@ -14,7 +14,7 @@ export interface FaultCall {
   readonly count: number
 }
 
-/** What goes wrong with a request. */
+/** What goes wrong with a request. With verb `watch`, `after` means the same as `before`. */
 export type RequestFault =
   /** The answer is this error; nothing is done. */
   | { readonly kind: 'error'; readonly error: ApiStatusError }

@@ -21,7 +21,7 @@ export const podStrategy: Strategy = {
   },
   hasGeneration: true,
   defaults: defaultPod,
-  prepareCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: 'BestEffort' } }),
+  prepareCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: qosClassOf(object) } }),
   validate: (object) => validatePodSpec(objectOrEmpty(object['spec']), 'spec'),
   validateUpdate: validateSpecUpdate,
   gracePeriodSeconds,
@@ -40,6 +40,23 @@ function defaultPod(object: ApiObject): ApiObject {
   const spec = objectOrEmpty(clean['spec'])
   const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true, serviceAccountName: 'default' })
   return filled === spec ? clean : { ...clean, spec: filled }
+}
+
+/** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */
+function qosClassOf(pod: ApiObject): string {
+  const spec = objectOrEmpty(pod['spec'])
+  const containers = [...listOrEmpty(spec['containers']), ...listOrEmpty(spec['initContainers'])]
+  const resources = containers.map((container) => objectOrEmpty(objectOrEmpty(container)['resources']))
+  const named = (field: string): readonly JsonObject[] => resources.map((each) => objectOrEmpty(each[field]))
+  if ([...named('requests'), ...named('limits')].every((each) => each['cpu'] === undefined && each['memory'] === undefined))
+    return 'BestEffort'
+  const isGuaranteed = resources.every((each) =>
+    ['cpu', 'memory'].every((name) => {
+      const limit = objectOrEmpty(each['limits'])[name]
+      return limit !== undefined && limit === objectOrEmpty(each['requests'])[name]
+    }),
+  )
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
 /** An unbound pod, and one whose containers have ended, has nothing to wait for. */

@@ -95,7 +95,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       for (const observer of observers)
         observer({ type: change.type, resource: change.id, kind, object: change.object, previous: change.previous, actor, verb })
       hub.dispatch(change)
+      const { writer } = engine
+      engine.writer = undefined
       follow(change)
+      engine.writer = writer
     },
   })
   const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, writer: undefined }
@@ -186,7 +189,9 @@ function createFaultGate(clock: Clock, faults: () => FaultInjector | undefined):
   return async (call, act) => {
     const count = (counts.get(call.actor) ?? 0) + 1
     counts.set(call.actor, count)
-    const fault = faults()?.onRequest?.({ ...call, count })
+    const drawn = faults()?.onRequest?.({ ...call, count })
+    // A watch has no effect that could outlive a lost answer: what happens to one happens before it opens.
+    const fault = drawn !== undefined && call.verb === 'watch' && 'when' in drawn ? { ...drawn, when: 'before' as const } : drawn
     await before(clock, call, fault)
     const result = await act()
     if (fault?.kind === 'delay' && fault.when === 'after') await sleep(clock, fault.ms)

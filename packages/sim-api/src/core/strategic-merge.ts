@@ -128,7 +128,7 @@ function applyListDirectives(merged: Record<string, unknown>, patch: JsonObject,
 /** Items named by `order` stand as it says; the others keep their place behind the item they stood behind. */
 function inOrder(list: readonly unknown[], order: unknown, identify: (item: unknown) => unknown): readonly unknown[] {
   if (!Array.isArray(order)) return list
-  const wanted = order.map((item: unknown) => (isObject(item) ? Object.values(item)[0] : item))
+  const wanted = order.map(identify)
   const named = wanted.flatMap((id) => list.filter((item) => identify(item) === id))
   const result = [...named]
   for (const [index, item] of list.entries()) {

@@ -38,6 +38,7 @@ describe('deleting a pod', () => {
     await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 60 })
     const startMs = clock.nowMs()
     await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 90 })
+    expect((await client.get(resources.pods, 'a', 'default')).metadata.deletionGracePeriodSeconds).toBe(60)
     await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 20 })
     const pod = await client.get(resources.pods, 'a', 'default')
     expect(pod.metadata.deletionGracePeriodSeconds).toBe(20)
