@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { constants, createSecureServer, type Http2SecureServer, type Http2Stream } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { WireRequest, WireResponse } from '@tranche/wire'
 import type { HttpFront } from './front.ts'
@@ -27,7 +28,7 @@ export interface HttpsServer {
   readonly port: number
   /** The authority to trust, in PEM. */
   readonly caCertificate: string
-  /** Ends all watches, then closes every connection. */
+  /** Ends all watches, lets answers under way go out for at most half a second, then closes every connection. */
   close(): Promise<void>
 }
 
@@ -42,18 +43,31 @@ export async function listen(front: HttpFront, options: ListenOptions): Promise<
   const { caCertificate, certificate, privateKey } = await createServerCertificate()
   const server = createSecureServer({ key: privateKey, cert: certificate, allowHTTP1: true })
   const sockets = new Set<Socket>()
+  const answering = new Set<ServerResponse>()
   server.on('connection', (socket: Socket) => {
+    socket.setNoDelay(true)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
   // The HTTP/2 objects offer what we use of the HTTP/1.1 ones.
   const events: EventEmitter = server
-  events.on('request', (request: IncomingMessage, response: ServerResponse) => void serve(front, request, response, onRequestStart))
+  events.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answering.add(response)
+    response.once('close', () => answering.delete(response))
+    void serve(front, request, response, onRequestStart)
+  })
   server.on('sessionError', () => undefined)
   await bind(server, host, port)
+  const close = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    front.endWatches()
+    await allClosed(answering)
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
   const address = server.address() as AddressInfo
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { url: `https://${name}:${address.port}`, port: address.port, caCertificate, close: () => close(server, front, sockets) }
+  return { url: `https://${name}:${address.port}`, port: address.port, caCertificate, close }
 }
 
 function bind(server: Http2SecureServer, host: string, port: number): Promise<void> {
@@ -71,12 +85,20 @@ function portInUse(host: string, port: number, cause: Error): AppError {
   })
 }
 
-async function close(server: Http2SecureServer, front: HttpFront, sockets: ReadonlySet<Socket>): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  front.endWatches()
-  await new Promise((resolve) => setImmediate(resolve))
-  for (const socket of sockets) socket.destroy()
-  await closed
+const longestFarewellMs = 500
+
+/** Resolves when every answer is out, or when that takes too long: a client that has stopped reading does not keep us. */
+function allClosed(answering: ReadonlySet<ServerResponse>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = systemClock.setTimer(longestFarewellMs, resolve)
+    const check = (): void => {
+      if (answering.size > 0) return
+      timer.cancel()
+      resolve()
+    }
+    for (const response of answering) response.once('close', check)
+    check()
+  })
 }
 
 async function serve(
@@ -138,7 +160,7 @@ function readHeaders(request: IncomingMessage): Record<string, string> {
 
 async function writeAnswer(answer: WireResponse, response: ServerResponse, release: () => void, onChunk: () => () => void): Promise<void> {
   response.writeHead(answer.status, { ...answer.headers })
-  if (answer.headers['content-type'] === 'application/json') response.flushHeaders()
+  if (answer.headers['content-length'] === undefined) response.flushHeaders() // a watch: its first frame may be long in coming
   release()
   for await (const chunk of answer.body) await writeChunk(response, chunk, onChunk())
   response.end()

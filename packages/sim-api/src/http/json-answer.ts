@@ -3,12 +3,12 @@ import type { ApiStatusError } from '../status-error.ts'
 
 /** @returns an answer with this JSON text as its body */
 export function jsonAnswer(status: number, text: string, warnings: readonly string[] = []): WireResponse {
-  return { status, headers: { ...commonHeaders, 'content-type': 'application/json', ...warningHeader(warnings) }, body: oneChunk(text) }
+  return wholeAnswer(status, text, { 'content-type': 'application/json', ...warningHeader(warnings) })
 }
 
 /** @returns an answer in plain text, as health checks and unknown paths get it */
 export function textAnswer(status: number, text: string): WireResponse {
-  return { status, headers: { ...commonHeaders, 'content-type': 'text/plain; charset=utf-8' }, body: oneChunk(text) }
+  return wholeAnswer(status, text, { 'content-type': 'text/plain; charset=utf-8' })
 }
 
 /** @returns the Status of a refused request, with `retry-after` where the Status asks for it */
@@ -22,10 +22,14 @@ export function statusAnswer(error: ApiStatusError): WireResponse {
 export const commonHeaders: Readonly<Record<string, string>> = { 'cache-control': 'no-cache, private' }
 
 /** All warnings stand in one header, as `kubectl` reads them; absent without any. What is not ASCII shows as `?`. */
-export function warningHeader(warnings: readonly string[]): { readonly warning?: string } {
+function warningHeader(warnings: readonly string[]): Readonly<Record<string, string>> {
   if (warnings.length === 0) return {}
   const quoted = warnings.map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&'))
   return { warning: quoted.map((text) => `299 - "${text}"`).join(', ') }
+}
+
+function wholeAnswer(status: number, text: string, headers: Readonly<Record<string, string>>): WireResponse {
+  return { status, headers: { ...commonHeaders, ...headers, 'content-length': String(Buffer.byteLength(text)) }, body: oneChunk(text) }
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string, void> {

@@ -1,6 +1,6 @@
 import type { StatusCause } from '../status-error.ts'
 import { isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
-import { validateAgainstSchema } from './validate.ts'
+import { compilePattern, validateAgainstSchema } from './validate.ts'
 
 /**
  * @returns what keeps a CustomResourceDefinition's schema from being accepted: it must be structural, its patterns readable
@@ -76,7 +76,8 @@ function checkRestriction(schema: JsonSchema & JsonRecord, path: string, mayHave
 
 function isPattern(source: string): boolean {
   try {
-    return new RegExp(source.replace(/^\(\?i\)/, '')) !== undefined
+    compilePattern(source)
+    return true
   } catch {
     return false
   }

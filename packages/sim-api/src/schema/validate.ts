@@ -144,14 +144,18 @@ function sameJson(a: unknown, b: unknown): boolean {
 
 const patterns = new Map<string, RegExp>()
 
-/** Patterns are written for another engine: a leading `(?i)` is a flag here, and escapes of plain characters are let through. */
 function patternOf(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) patterns.set(source, (pattern = compilePattern(source)))
   return pattern
 }
 
-function compilePattern(source: string): RegExp {
+/**
+ * Patterns are written for another engine: a leading `(?i)` is a flag here, and escapes of plain characters are let through.
+ *
+ * @throws {SyntaxError} for text that is no pattern
+ */
+export function compilePattern(source: string): RegExp {
   const flags = source.startsWith('(?i)') ? 'i' : ''
   const body = flags === '' ? source : source.slice('(?i)'.length)
   try {

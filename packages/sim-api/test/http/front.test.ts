@@ -126,6 +126,14 @@ it('an answer settles by promises alone, within one turn of the event loop', asy
   expect(answered).toBe(true)
 })
 
+it('an object is written as JSON once, however often it is sent', async () => {
+  let reads = 0
+  const object = Object.defineProperty(pod('a'), 'spec', { enumerable: true, get: () => ({ reads: ++reads }) })
+  const stub = createStub([object])
+  for (const path of ['/api/v1/pods', '/api/v1/namespaces/default/pods/a'])
+    expect((await stub.send('GET', path)).text).toContain('"reads":1')
+})
+
 describe('bodies', () => {
   it('may be YAML', async () => {
     const stub = createStub()

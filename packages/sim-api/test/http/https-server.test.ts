@@ -79,6 +79,16 @@ describe('a watch over a socket', () => {
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
+  it('ends in good order over HTTP/2, too', async () => {
+    const session = connectHttp2(server.url, { ca: server.caCertificate })
+    const stream = session.request({ ':path': '/api/v1/pods?watch=true', authorization })
+    await expect.poll(() => stub.watches.length).toBe(1)
+    stub.watches[0]?.sink.frame({ type: 'DELETED', object: pod('a') })
+    const [chunks] = await Promise.all([stream.toArray(), server.close()])
+    expect(chunks.join('')).toContain('"DELETED"')
+    session.destroy()
+  })
+
   it('stops when the client goes away', async () => {
     const watch = open('/api/v1/pods?watch=true')
     await expect.poll(() => stub.watches.length).toBe(1)

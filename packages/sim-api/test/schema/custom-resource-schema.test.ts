@@ -19,7 +19,7 @@ const schema = createCustomResourceSchema({
         size: { type: 'integer', minimum: 1, maximum: 10 },
         name: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]+$' },
         mode: { type: 'string', enum: ['Fast', 'Slow'], default: 'Slow' },
-        note: { type: 'string', nullable: true },
+        note: { type: 'string', nullable: true, default: 'none' },
         at: { type: 'string', format: 'date-time' },
         steps: { type: 'array', minItems: 1, maxItems: 2, items: step },
         labels: { type: 'object', additionalProperties: { type: 'string' } },
@@ -144,15 +144,18 @@ describe('prune', () => {
 
 describe('applyDefaults', () => {
   it('fills in what is missing, inside defaults too', () => {
-    expect(schema.applyDefaults({ spec: { size: 1 } })).toEqual({ spec: { size: 1, mode: 'Slow', limits: { cpu: 1 } } })
+    expect(schema.applyDefaults({ spec: { size: 1 } })).toEqual({
+      spec: { size: 1, mode: 'Slow', note: 'none', limits: { cpu: 1 } },
+    })
   })
 
   it('counts a null as missing where null is not allowed', () => {
-    expect(schema.applyDefaults({ spec: { mode: null, limits: { cpu: 2 } } })).toEqual({ spec: { mode: 'Slow', limits: { cpu: 2 } } })
+    const given = { note: null, limits: { cpu: 2 } }
+    expect(schema.applyDefaults({ spec: { mode: null, ...given } })).toEqual({ spec: { mode: 'Slow', ...given } })
   })
 
   it('gives the same object back when nothing is missing', () => {
-    const object = { spec: { mode: 'Fast', limits: { cpu: 2 }, steps: [{}] } }
+    const object = { spec: { mode: 'Fast', note: 'n', limits: { cpu: 2 }, steps: [{}] } }
     expect(schema.applyDefaults(object)).toBe(object)
   })
 })
