@@ -78,7 +78,8 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
       await Promise.all(plan.pods.map((pod) => cluster.labelPod(pod, signal)))
-      return again
+      // Only the watch shows the labels; a pass before would write them again, and again.
+      return awaitChange
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.statusWritten()
