@@ -1,6 +1,6 @@
 /**
  * Writes src/schema/builtin.generated.json: names, types and required-ness of the fields of the kinds the simulator serves.
- * Development time only; the facts come from the model metadata of @kubernetes/client-node.
+ * `--check` exits 1 where the file differs. Development time only; the facts come from the model metadata of @kubernetes/client-node.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -61,7 +61,12 @@ const modelFolder = join(dirname(createRequire(import.meta.url).resolve('@kubern
 const definitions: Record<string, Record<string, string>> = {}
 
 for (const [model, group] of roots) define(model, group)
-writeFileSync(new URL('../src/schema/builtin.generated.json', import.meta.url), toText(definitions))
+const target = new URL('../src/schema/builtin.generated.json', import.meta.url)
+if (!process.argv.includes('--check')) writeFileSync(target, toText(definitions))
+else if (readFileSync(target, 'utf8') !== toText(definitions)) {
+  console.error('packages/sim-api/src/schema/builtin.generated.json: differs from its source; run its generator')
+  process.exitCode = 1
+}
 
 function define(model: string, parentGroup: string): string {
   const kind = kindOf(model)

@@ -22,7 +22,7 @@ function validateValue(schema: JsonSchema, value: unknown, path: string, causes:
   else if (typeof value === 'number') validateNumber(schema, value, path, causes)
   else if (Array.isArray(value)) validateList(schema, value, path, causes)
   else if (isRecord(value)) validateRecord(schema, value, path, causes)
-  validateCombinations(schema, value, path, causes)
+  if (typeFault === undefined) validateCombinations(schema, value, path, causes)
 }
 
 function typeCause(schema: JsonSchema, value: unknown, path: string): StatusCause | undefined {
