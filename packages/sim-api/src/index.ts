@@ -38,3 +38,4 @@ export {
 export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './core/resource-definition.ts'
 export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './core/server.ts'
 export type { DelayRange } from './core/watch-hub.ts'
+export { createSeededFaults, type SeededFaultsOptions } from './core/seeded-faults.ts'

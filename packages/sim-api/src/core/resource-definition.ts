@@ -57,7 +57,7 @@ export interface Strategy {
   readonly gracePeriodSeconds?: (object: ApiObject, asked: number | undefined) => number
 }
 
-/** For each list field, the merge key of its items, or `set` for lists of plain values that merge. Keyed by dotted path from the object's root, list items not counted (`spec.containers.env`). */
+/** How a list merges, by the path of its field from the object's root, list indexes left out: by the merge key of its items, as a set of plain values, or not at all. */
 export type MergeKeys = (path: readonly string[]) => { readonly key: string } | 'set' | 'atomic'
 
 /**

@@ -14,37 +14,6 @@ export function strategicMerge(target: JsonObject, patch: JsonObject, mergeKeys:
   return mergeMap(target, patch, [], mergeKeys) ?? {}
 }
 
-/** Merge keys of the types that the server knows by itself, by field name: they are the same wherever the field stands. */
-export const builtInMergeKeys: MergeKeys = (path) => {
-  const field = path.at(-1)!
-  if (field === 'finalizers') return path.at(-2) === 'metadata' ? 'set' : 'atomic'
-  if (field === 'podCIDRs') return 'set'
-  if (field === 'ports') return { key: path.at(-2) === 'spec' ? 'port' : 'containerPort' }
-  const key = keysByField.get(field)
-  return key === undefined ? 'atomic' : { key }
-}
-
-const keysByField: ReadonlyMap<string, string> = new Map([
-  ['containers', 'name'],
-  ['initContainers', 'name'],
-  ['ephemeralContainers', 'name'],
-  ['env', 'name'],
-  ['volumes', 'name'],
-  ['volumeMounts', 'mountPath'],
-  ['volumeDevices', 'devicePath'],
-  ['imagePullSecrets', 'name'],
-  ['secrets', 'name'],
-  ['hostAliases', 'ip'],
-  ['podIPs', 'ip'],
-  ['hostIPs', 'ip'],
-  ['topologySpreadConstraints', 'topologyKey'],
-  ['schedulingGates', 'name'],
-  ['resourceClaims', 'name'],
-  ['conditions', 'type'],
-  ['addresses', 'type'],
-  ['ownerReferences', 'uid'],
-])
-
 const ORDER = '$setElementOrder/'
 const DELETE_VALUES = '$deleteFromPrimitiveList/'
 

@@ -3,14 +3,13 @@ import { jsonEqual, listOrEmpty, objectOrEmpty, withoutNulls } from '../store/js
 import type { StatusCause } from '../status-error.ts'
 import { invalid, required } from './field-errors.ts'
 import type { Strategy } from './resource-definition.ts'
-import { builtInMergeKeys } from './strategic-merge.ts'
 
 /** Objects about which the server knows nothing particular. */
 export const plainStrategy: Strategy = {
   selectableFields: {},
   hasGeneration: false,
   allowUnconditionalUpdate: true,
-  mergeKeys: builtInMergeKeys,
+  mergeKeys: null,
   defaults: withoutNulls,
   prepareCreate: (object) => object,
   prepareUpdate: (object) => object,

@@ -1,8 +1,7 @@
 import { FakeClock } from '@tranche/clock'
-import { type ApiObject, createApiServer, isStatus, type RequestFault, resources, type WatchFault } from '@tranche/sim-api'
+import { type ApiObject, createApiServer, createSeededFaults, isStatus, resources } from '@tranche/sim-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../../src/store/random.ts'
 import { Store } from '../../src/store/store.ts'
 import { aConfigMap } from './testing.ts'
 
@@ -26,7 +25,9 @@ describe('a client that watches', () => {
           const server = createApiServer({ clock, seed, historySize: 5 })
           const writer = server.clientFor({ name: 'writer' })
           const known = new Map<string, ApiObject>()
-          server.useFaults(randomFaults(seed))
+          server.useFaults(
+            createSeededFaults({ seed, requests: 0.3, events: 0.3, mostDelayMs: 2_000, applies: (actor) => actor === 'watcher' }),
+          )
           server.clientFor({ name: 'watcher' }).watch(resources.configMaps, { ...(labelSelector && { labelSelector }) }, (event) => {
             if (event.type === 'SYNCED') return
             const { name } = event.object.metadata
@@ -83,25 +84,6 @@ describe('the store', () => {
     )
   })
 })
-
-function randomFaults(seed: number) {
-  const random = createRandom(seed, 'faults')
-  return {
-    onRequest(call: { readonly actor: string }): RequestFault | undefined {
-      const drawn = random.integer(10)
-      if (call.actor === 'writer' || drawn > 2) return undefined
-      if (drawn === 0) return { kind: 'cut', when: 'after' }
-      return drawn === 1 ? { kind: 'conflict' } : { kind: 'delay', ms: random.integer(100), when: 'after' }
-    },
-    onEvent(): WatchFault | undefined {
-      const drawn = random.integer(12)
-      if (drawn === 0) return { kind: 'cut' }
-      if (drawn === 1) return { kind: 'gap' }
-      if (drawn === 2) return { kind: 'delay', ms: random.integer(200) }
-      return drawn === 3 ? { kind: 'stall', ms: random.integer(2_000) } : undefined
-    },
-  }
-}
 
 function expectAnswer(error: unknown): void {
   if (!isStatus(error, 404) && !isStatus(error, 409)) throw error

@@ -1,3 +1,4 @@
+import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
 import { podStrategy } from './pod-strategy.ts'
@@ -71,5 +72,6 @@ function builtIn(own: Pick<ResourceDefinition, 'kind' | 'strategy'> & Partial<Re
     namespaced: true,
     subresources: [],
     ...own,
+    strategy: { ...own.strategy, mergeKeys: builtInMergeKeys(own.group ?? '', 'v1', own.kind) },
   }
 }
