@@ -24,7 +24,8 @@ export interface RoutedRequest {
 /**
  * Turns an HTTP request into a request as a value.
  *
- * @throws {ApiStatusError} 400 for a body or parameter that cannot be read, 405 for a method without a meaning here, 415 for a patch format not served
+ * @throws {ApiStatusError} 400 for a body or parameter that cannot be read, 405 for a method without a meaning here, 415 for a
+ * patch format not served
  */
 export function readResourceCall(routed: RoutedRequest): ResourceCall {
   const { actor, wire, query, route, definition } = routed

@@ -1,5 +1,4 @@
-import type { WatchFrame, WatchSink } from '../core/request.ts'
-import { ConnectionCutError } from '../core/request.ts'
+import { ConnectionCutError, type WatchFrame, type WatchSink } from '../core/request.ts'
 
 /** The frames of a watch as chunks of text: a sink on one side, an iterable on the other. Settles by promises alone. */
 export interface WatchStream {
@@ -11,6 +10,9 @@ export interface WatchStream {
   /** Calls back once, when the stream ends for whatever reason; at once if it has ended. */
   onEnd(callback: () => void): void
 }
+
+/** A reader that is so far behind, in characters, is cut off: it has to list again. */
+const longestBacklog = 64 * 1024 * 1024
 
 /** @param toText the line for a frame, with its newline */
 export function createWatchStream(toText: (frame: WatchFrame) => string): WatchStream {
@@ -28,14 +30,15 @@ export function createWatchStream(toText: (frame: WatchFrame) => string): WatchS
     frame(frame) {
       if (ending !== undefined) return
       waiting += toText(frame)
-      wake?.()
+      if (waiting.length > longestBacklog) end(new ConnectionCutError())
+      else wake?.()
     },
     end: (how) => end(how === 'cut' ? new ConnectionCutError() : undefined),
   }
   async function* chunks(): AsyncGenerator<string, void> {
     try {
       for (;;) {
-        if (waiting !== '') {
+        if (waiting !== '' && ending?.error === undefined) {
           const chunk = waiting
           waiting = ''
           yield chunk

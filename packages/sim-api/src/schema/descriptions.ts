@@ -1,4 +1,7 @@
-/** @param path a definition, or one of its fields: `apps/v1.DaemonSet`, `apps/v1.DaemonSetSpec.template` @returns one sentence, or an empty text */
+/**
+ * @param path a definition, or one of its fields: `apps/v1.DaemonSet`, `apps/v1.DaemonSetSpec.template`
+ * @returns one sentence, or an empty text
+ */
 export function descriptionOf(path: string): string {
   return descriptions[path] ?? fieldDescriptions[path.slice(path.lastIndexOf('.') + 1)] ?? ''
 }

@@ -232,6 +232,17 @@ describe('watches', () => {
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
+  it('cut off a reader that has fallen far behind', async () => {
+    const stub = createStub()
+    const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
+    const large = pod('a', { spec: { text: 'x'.repeat(40 << 20) } })
+    stub.watches[0]?.sink.frame({ type: 'ADDED', object: large })
+    expect(stub.watches[0]?.stopped).toBe(false)
+    stub.watches[0]?.sink.frame({ type: 'MODIFIED', object: large })
+    expect(stub.watches[0]?.stopped).toBe(true)
+    await expect(chunksOf(answer.body)).rejects.toBeInstanceOf(ConnectionCutError)
+  })
+
   it('wake a reader that waits when it leaves by return()', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
