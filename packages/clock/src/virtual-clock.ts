@@ -35,7 +35,7 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
-    const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false }
+    const due: Due = { atMs: toTick(this.#nowMs + Math.max(0, delayMs)), order: this.#order++, callback, cancelled: false }
     this.#push(due)
     return { cancel: () => void (due.cancelled = true) }
   }
@@ -115,6 +115,17 @@ export class VirtualClock implements Clock {
     }
     heap[at] = last
   }
+}
+
+/** Ticks in a millisecond: a power of two, so that differences of moments are exact. */
+const TICKS_PER_MS = 1024
+
+/**
+ * Rounds a moment up to a whole tick. What is left of a wait is then never so short that adding it to now gives now
+ * again: a loop that waits for the rest of a deadline would not end.
+ */
+function toTick(ms: number): number {
+  return Math.ceil(ms * TICKS_PER_MS) / TICKS_PER_MS
 }
 
 function before(a: Due, b: Due): boolean {
