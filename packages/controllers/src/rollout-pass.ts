@@ -68,8 +68,12 @@ function record(events: EventRecorder, { rollout }: RolloutView, { type, reason,
   events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
 }
 
-/** The answer to our own write is known at once, so the next pass need not wait for its echo. */
+/**
+ * The answer to our own write is known at once, so the next pass need not wait for its echo. A deletion has no answer to
+ * go on with: only the watch shows that the release is going.
+ */
 function outcomeOf(plan: RolloutPlan): Outcome {
+  if (plan.kind === 'deleteRelease') return awaitChange
   if (plan.kind !== 'wait') return recheckAfter(0)
   return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
 }
