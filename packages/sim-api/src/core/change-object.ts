@@ -27,7 +27,7 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
     refuseOtherVersion(request, served, decoded.meta, current)
     const change = await prepared(engine, request, served, decoded, current)
     if (storedObject(engine, request, served) === current) return stored(engine, request, served, { ...change, current })
-    if (attempt === ATTEMPTS || namesVersion(request, decoded.meta)) throw modifiedMeanwhile(served.id, request.name)
+    if (attempt === ATTEMPTS) throw modifiedMeanwhile(served.id, request.name)
   }
 }
 
@@ -66,11 +66,6 @@ function refuseOtherVersion(request: ApiRequest, served: Served, meta: Partial<A
     throw conflict(id, name, `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`)
   if (!meta.resourceVersion && !definition.strategy.allowUnconditionalUpdate)
     throw invalidObject(definition, name, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')])
-}
-
-/** A patched object always carries the version it was made from; only a version that the patch itself set would have failed before. */
-function namesVersion(request: ApiRequest, meta: Partial<ApiMeta>): boolean {
-  return request.verb === 'update' && Boolean(meta.resourceVersion)
 }
 
 async function prepared(

@@ -55,7 +55,6 @@ export function definitionOf(crd: ApiObject): ResourceDefinition {
       ...plainStrategy,
       hasGeneration: true,
       allowUnconditionalUpdate: false,
-      defaults: (object) => object,
       prepareCreate: (object) => withoutStatusIfSub(object, stored),
       selectableFields: selectableFieldsOf(listOrEmpty(stored['selectableFields'])),
     },

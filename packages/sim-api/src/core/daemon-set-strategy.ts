@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, objectOrEmpty, withoutNulls } from '../store/json.ts'
+import { jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { validateDaemonSet } from './daemon-set-validation.ts'
 import { invalid } from './field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
@@ -31,15 +31,14 @@ export const daemonSetStrategy: Strategy = {
 const EMPTY_STATUS = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
 function defaultDaemonSet(object: ApiObject): ApiObject {
-  const clean = withoutNulls(object)
-  const spec = objectOrEmpty(clean['spec'])
+  const spec = objectOrEmpty(object['spec'])
   const template = objectOrEmpty(spec['template'])
   const podSpec = objectOrEmpty(template['spec'])
   const filledPodSpec = defaultPodSpec(podSpec)
   const filledTemplate = { ...template, metadata: objectOrEmpty(template['metadata']), spec: filledPodSpec }
   const filled = withDefaults(spec, { revisionHistoryLimit: 10, updateStrategy: {} })
   const updateStrategy = defaultUpdateStrategy(objectOrEmpty(filled['updateStrategy']))
-  return { ...clean, spec: { ...filled, template: filledTemplate, updateStrategy } }
+  return { ...object, spec: { ...filled, template: filledTemplate, updateStrategy } }
 }
 
 function defaultUpdateStrategy(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty, withoutNulls } from '../store/json.ts'
+import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { notAllowed } from './field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { validatePodSpec } from './pod-template-validation.ts'
@@ -36,10 +36,9 @@ function statusField(field: string): (object: ApiObject) => string {
 }
 
 function defaultPod(object: ApiObject): ApiObject {
-  const clean = withoutNulls(object)
-  const spec = objectOrEmpty(clean['spec'])
+  const spec = objectOrEmpty(object['spec'])
   const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true, serviceAccountName: 'default' })
-  return filled === spec ? clean : { ...clean, spec: filled }
+  return filled === spec ? object : { ...object, spec: filled }
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */

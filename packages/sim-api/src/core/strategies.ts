@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import { jsonEqual, listOrEmpty, objectOrEmpty, withoutNulls } from '../store/json.ts'
+import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import type { StatusCause } from '../status-error.ts'
 import { invalid, required } from './field-errors.ts'
 import type { Strategy } from './resource-definition.ts'
@@ -10,7 +10,7 @@ export const plainStrategy: Strategy = {
   hasGeneration: false,
   allowUnconditionalUpdate: true,
   mergeKeys: null,
-  defaults: withoutNulls,
+  defaults: (object) => object,
   prepareCreate: (object) => object,
   prepareUpdate: (object) => object,
   validate: () => [],
@@ -55,7 +55,7 @@ export const eventStrategy: Strategy = {
 export const secretStrategy: Strategy = {
   ...plainStrategy,
   selectableFields: { type: (object) => String(object['type'] ?? '') },
-  defaults: (object) => withStringData(withoutNulls({ ...object, type: object['type'] || 'Opaque' })),
+  defaults: (object) => withStringData({ ...object, type: object['type'] || 'Opaque' }),
   validateUpdate: (object, old) => [
     ...(object['type'] === old['type'] ? [] : [invalid('type', object['type'], 'field is immutable')]),
     ...immutableDataCauses(object, old),
@@ -68,7 +68,6 @@ export const configMapStrategy: Strategy = { ...plainStrategy, validateUpdate: i
 /** ControllerRevisions: `data` is kept to the byte and never changes; the number may. */
 export const controllerRevisionStrategy: Strategy = {
   ...plainStrategy,
-  defaults: (object) => object,
   validate: controllerRevisionCauses,
   validateUpdate: (object, old) => (jsonEqual(object['data'], old['data']) ? [] : [invalid('data', '', 'field is immutable')]),
 }

@@ -37,21 +37,6 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return fieldsEqual(a as JsonObject, b as JsonObject)
 }
 
-/** @returns the value without fields that are null, at any depth; the same value when there are none */
-export function withoutNulls<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return mapList(value, withoutNulls) as T
-  let copy: Record<string, unknown> | undefined
-  for (const [field, item] of Object.entries(value)) {
-    const kept: unknown = item === null ? undefined : withoutNulls(item as unknown)
-    if (kept === item) continue
-    copy ??= { ...(value as JsonObject) }
-    if (kept === undefined) delete copy[field]
-    else setField(copy, field, kept)
-  }
-  return (copy ?? value) as T
-}
-
 /** @returns the list with every item mapped; the same list when no item changed */
 export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
   let copy: T[] | undefined

@@ -45,6 +45,17 @@ describe('deleting a pod', () => {
     expect(Date.parse(pod.metadata.deletionTimestamp!)).toBe(startMs + 20_000)
   })
 
+  it('gives a pod one more second when the shortened grace period is over already', async () => {
+    const { client, clock } = await setUp()
+    await boundPod(client, 'a')
+    await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 60 })
+    await clock.advanceAsync(30_000)
+    await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 20 })
+    const pod = await client.get(resources.pods, 'a', 'default')
+    expect(pod.metadata.deletionGracePeriodSeconds).toBe(1)
+    expect(Date.parse(pod.metadata.deletionTimestamp!)).toBe(clock.nowMs() + 1_000)
+  })
+
   it('keeps a pod with finalizers until the last one is gone', async () => {
     const { client, writes } = await setUp()
     await client.create(resources.pods, aPod('a', { metadata: { finalizers: ['example.com/hold'] } }))

@@ -144,6 +144,15 @@ describe('watching', () => {
     expect(long).toEqual(['end closed'])
   })
 
+  it('stays open beyond its time when it is stalled', async () => {
+    const { client, watch, advance, server } = setUp()
+    server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
+    const frames = await watch({ timeoutSeconds: 5 })
+    await client.create(resources.configMaps, aConfigMap('a'))
+    await advance(60_000)
+    expect(frames).toEqual([])
+  })
+
   it('refuses streaming lists, so that clients list and watch', async () => {
     const options = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true }
     const error = await refusal(setUp().watch(options))

@@ -25,6 +25,23 @@ describe('creating', () => {
     expect(error.status).toMatchObject({ code: 409, reason: 'AlreadyExists', message: 'daemonsets.apps "agent" already exists' })
   })
 
+  it('refuses an object that carries a resource version', async () => {
+    const client = aServer().server.clientFor(tester)
+    const error = await refusal(client.create(resources.configMaps, aConfigMap('a', { resourceVersion: '7' })))
+    expect([error.code, error.message]).toEqual([400, 'resourceVersion should not be set on objects to be created'])
+  })
+
+  it('pulls images always when their tag is latest, and when they have none', async () => {
+    const client = aServer().server.clientFor(tester)
+    const images = ['agent', 'agent:latest', 'host:5000/agent', 'host:5000/agent:1', 'agent@sha256:abc']
+    const pod = await client.create(
+      resources.pods,
+      aPod('a', { spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) } }),
+    )
+    const policies = (at(pod, 'spec', 'containers') as { imagePullPolicy: string }[]).map((container) => container.imagePullPolicy)
+    expect(policies).toEqual(['Always', 'Always', 'Always', 'IfNotPresent', 'IfNotPresent'])
+  })
+
   it('makes a name of generateName', async () => {
     const client = aServer().server.clientFor(tester)
     const pod = await client.create(resources.pods, aPod('', { metadata: { name: undefined, generateName: 'agent-' } }))

@@ -40,6 +40,11 @@ describe('a strategic merge patch of a DaemonSet', () => {
       patch: inTemplate({ '$setElementOrder/containers': [{ name: 'b' }, { name: 'c' }, { name: 'a' }], containers: [{ name: 'c' }] }),
       want: inTemplate({ containers: [containers[1], { name: 'c' }, containers[0]] }),
     },
+    'leaves an item that the order does not name behind its neighbour': {
+      target: { metadata: { ownerReferences: [{ uid: '1' }, { uid: '2' }, { uid: '3' }] } },
+      patch: { metadata: { '$setElementOrder/ownerReferences': [{ uid: '3' }, { uid: '1' }] } },
+      want: { metadata: { ownerReferences: [{ uid: '3' }, { uid: '1' }, { uid: '2' }] } },
+    },
     'replaces a volume source that $retainKeys leaves out': {
       target: inTemplate({ volumes: [{ name: 'v', emptyDir: {} }] }),
       patch: inTemplate({ volumes: [{ $retainKeys: ['name', 'hostPath'], name: 'v', hostPath: { path: '/x' } }] }),
