@@ -55,6 +55,9 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
     : stages[0]!
   let mode: 'living' | 'stopping' | 'ended' = 'living'
   let frozen = false
+  let dropped = false
+  let writing = false
+  let unwritten = false
   let due: { readonly atMs: number; readonly act: () => void } | undefined
   let timer: Timer | undefined
 
@@ -116,32 +119,41 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
     try {
       await client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } })
     } catch (error) {
-      if (isGone(error)) return
+      if (isDone(error)) return
       report(error)
       schedule(RETRY_MS, () => void remove())
     }
   }
 
+  /** One write at a time, and each says what is so when it is sent: none can overtake a later one. */
   async function write(): Promise<void> {
-    const { name, namespace } = pod.metadata
-    const status = podStatus(memory, stage, {
-      ...ports,
-      podIP: shape.hostNetwork === true ? ports.hostIP : ports.podIP,
-      containers: shape.containers,
-    })
-    const conditions = withForeign(pod, memory.conditions)
-    const body = { metadata: { uid: pod.metadata.uid }, status: { ...status, conditions } }
-    const written = stage
+    unwritten = true
+    if (writing) return
+    writing = true
+    while (unwritten && !frozen && !dropped && mode !== 'ended') {
+      unwritten = false
+      await patchStatus()
+    }
+    writing = false
+  }
+
+  async function patchStatus(): Promise<void> {
+    const { name, namespace, uid } = pod.metadata
+    const podIP = shape.hostNetwork === true ? ports.hostIP : ports.podIP
+    const status = podStatus(memory, stage, { hostIP: ports.hostIP, podIP, containers: shape.containers })
+    const body = { metadata: { uid }, status: { ...status, conditions: withForeign(pod, memory.conditions) } }
     try {
       await client.patch(resources.pods, name, namespace, body, 'status')
     } catch (error) {
-      if (isGone(error)) return
+      if (isDone(error)) return
       report(error)
-      clock.setTimer(RETRY_MS, () => {
-        // A later stage has been written since, or will be.
-        if (!frozen && written === stage && mode !== 'ended') void write()
-      })
+      clock.setTimer(RETRY_MS, () => void write())
     }
+  }
+
+  /** A pod that is gone needs nothing more, nor one of which the watch has told so. */
+  function isDone(error: unknown): boolean {
+    return dropped || isStatus(error, 404)
   }
 
   function report(error: unknown): void {
@@ -178,13 +190,11 @@ export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
       if (mode === 'living') void write()
       arm()
     },
-    drop: cancel,
+    drop() {
+      dropped = true
+      cancel()
+    },
   }
-}
-
-/** Gone, or replaced by another of its name: nothing more to do for this one. */
-function isGone(error: unknown): boolean {
-  return isStatus(error, 404) || isStatus(error, 409) || isStatus(error, 422)
 }
 
 /** Started before this kubelet: it stays as it is until it is deleted. */

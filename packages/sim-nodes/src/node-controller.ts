@@ -46,8 +46,7 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
     try {
       await client.patch(resources.nodes, name, undefined, { metadata: { resourceVersion }, spec: { taints } })
     } catch (error) {
-      // After a conflict the watch brings the node as it is now.
-      if (isStatus(error, 404) || isStatus(error, 409)) return
+      if (isStatus(error, 404)) return
       later(error, name, () => {
         const current = nodes.get(name)
         if (current !== undefined) void setTaints(current)

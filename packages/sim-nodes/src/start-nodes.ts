@@ -1,4 +1,4 @@
-import type { Clock } from '@tranche/clock'
+import { type Clock, sleep } from '@tranche/clock'
 import { type Actor, isStatus, resources, type SimClient } from '@tranche/sim-api'
 import { buildNode, nodeName, type NodeOptions } from './build-node.ts'
 import { DEAD_ANNOTATION, startKubelets } from './kubelets.ts'
@@ -31,6 +31,7 @@ export interface NodeControl {
 
 /** Nodes that register at the same time. */
 const BATCH = 100
+const RETRY_MS = 500
 
 /** Starts kubelets and the node controller, and registers the first nodes. */
 export function startNodes({ clientFor, clock, nodes, speed = 1, onError }: StartNodesOptions): NodeControl {
@@ -41,17 +42,28 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, onError }: Star
   })
   const kubelets = startKubelets({ clientFor, clock, speed, onLifeChange: controller.lifeChanged, onError })
   const operator = clientFor({ name: 'node-operator' })
-  let registered = 0
+  let added = 0
 
-  async function addNode(name: string, options?: NodeOptions): Promise<void> {
-    registered++
-    await clientFor({ name: `kubelet:${name}` }).create(resources.nodes, buildNode(name, registered, clock.nowMs(), options))
+  async function createNode(name: string, number: number, options?: NodeOptions): Promise<void> {
+    await clientFor({ name: `kubelet:${name}` }).create(resources.nodes, buildNode(name, number, clock.nowMs(), options))
   }
 
   async function registerFirst(): Promise<void> {
     for (let from = 1; from <= nodes; from += BATCH) {
       const numbers = Array.from({ length: Math.min(BATCH, nodes - from + 1) }, (_, at) => from + at)
-      await Promise.all(numbers.map((number) => addNode(nodeName(number, nodes))))
+      await Promise.all(numbers.map((number) => register(nodeName(number, nodes), number)))
+    }
+  }
+
+  /** Until it succeeds: also when the answer to an attempt that did was lost. */
+  async function register(name: string, number: number): Promise<void> {
+    try {
+      await createNode(name, number)
+    } catch (error) {
+      if (isStatus(error, 409) && error.status.reason === 'AlreadyExists') return
+      onError(error, `kubelet:${name}`, name)
+      await sleep(clock, RETRY_MS)
+      await register(name, number)
     }
   }
 
@@ -61,7 +73,7 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, onError }: Star
 
   return {
     ready: registerFirst(),
-    addNode,
+    addNode: (name, options) => createNode(name, nodes + ++added, options),
     async removeNode(name) {
       await operator.delete(resources.nodes, name, undefined).catch((error: unknown) => {
         if (!isStatus(error, 404)) throw error

@@ -1,5 +1,5 @@
 import { keyOf, keyText, type DaemonSet, type Pod } from '@tranche/kube-types'
-import { ApiStatusError, isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, resources, type SimClient } from '@tranche/sim-api'
 import type { EventRecorder } from '../machinery/event-recorder.ts'
 import { buildPod } from './build-pod.ts'
 import type { Expectations } from './expectations.ts'
@@ -102,8 +102,5 @@ async function deletePods(
 }
 
 function isNamespaceTerminating(error: unknown): boolean {
-  return (
-    isStatus(error, 403) &&
-    (error as ApiStatusError).status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true
-  )
+  return isStatus(error, 403) && error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true
 }

@@ -14,16 +14,22 @@ export interface DependencyGraph {
   /** Uids of the objects that have `uid` among their owners. */
   dependentsOf(uid: string): readonly string[]
   /** @returns where objects of this kind are served; undefined for a kind never seen */
-  resourceOf(apiVersion: string, kind: string): ResourceId | undefined
+  resourceOf(apiVersion: string, kind: string): ServedKind | undefined
   /** Makes a kind known before its first object. */
-  learn(apiVersion: string, kind: string, id: ResourceId): void
+  learn(apiVersion: string, kind: string, served: ServedKind): void
+}
+
+/** Where the objects of a kind are served. */
+export interface ServedKind {
+  readonly id: ResourceId
+  readonly namespaced: boolean
 }
 
 /** @returns an empty graph */
 export function createDependencyGraph(): DependencyGraph {
   const objects = new Map<string, Located>()
   const dependents = new Map<string, Set<string>>()
-  const kinds = new Map<string, ResourceId>()
+  const kinds = new Map<string, ServedKind>()
 
   function remove(uid: string): void {
     for (const owner of objects.get(uid)?.object.metadata.ownerReferences ?? []) {
@@ -34,8 +40,8 @@ export function createDependencyGraph(): DependencyGraph {
     objects.delete(uid)
   }
 
-  function learn(apiVersion: string, kind: string, id: ResourceId): void {
-    kinds.set(`${groupOf(apiVersion)}/${kind}`, id)
+  function learn(apiVersion: string, kind: string, served: ServedKind): void {
+    kinds.set(`${groupOf(apiVersion)}/${kind}`, served)
   }
 
   return {
@@ -43,7 +49,7 @@ export function createDependencyGraph(): DependencyGraph {
       const { uid, ownerReferences = [] } = object.metadata
       remove(uid)
       objects.set(uid, { id, object })
-      learn(object.apiVersion, object.kind, id)
+      learn(object.apiVersion, object.kind, { id, namespaced: object.metadata.namespace !== undefined })
       for (const owner of ownerReferences) {
         let set = dependents.get(owner.uid)
         if (set === undefined) dependents.set(owner.uid, (set = new Set()))

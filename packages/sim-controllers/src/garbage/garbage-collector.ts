@@ -1,8 +1,8 @@
-import { type ApiObject, type ApiOwner, type DeleteOptions, isStatus, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
+import { type ApiObject, type ApiOwner, type DeleteOptions, isStatus, type SimClient } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
-import { createDependencyGraph, type DependencyGraph, type Located } from './dependency-graph.ts'
+import { createDependencyGraph, type DependencyGraph, type Located, type ServedKind } from './dependency-graph.ts'
 import { watchEverything } from './watch-everything.ts'
 
 const WORKERS = 20
@@ -39,7 +39,7 @@ export function startGarbageCollector({ client, clock, onError }: ControllerOpti
       for (const dependent of graph.dependentsOf(uid)) wake(dependent)
       wakeWaitingOwners(ownerReferences)
     },
-    kindKnown: (apiVersion, kind, id) => graph.learn(apiVersion, kind, id),
+    kindKnown: graph.learn,
   })
 
   /** An owner that waits looks again whenever one of its dependents has changed. */
@@ -127,27 +127,21 @@ async function livingOwners(
 ): Promise<readonly ApiOwner[]> {
   const living: ApiOwner[] = []
   for (const owner of owners) {
-    const id = graph.resourceOf(owner.apiVersion, owner.kind)
-    if (graph.get(owner.uid) !== undefined || id === undefined || (await exists(client, id, owner, object.metadata.namespace)))
+    const served = graph.resourceOf(owner.apiVersion, owner.kind)
+    if (graph.get(owner.uid) !== undefined || served === undefined || (await exists(client, served, owner, object.metadata.namespace)))
       living.push(owner)
   }
   return living
 }
 
-async function exists(client: SimClient, id: ResourceId, owner: ApiOwner, namespace: string | undefined): Promise<boolean> {
+async function exists(client: SimClient, { id, namespaced }: ServedKind, owner: ApiOwner, namespace: string | undefined): Promise<boolean> {
   try {
-    const found = await client.get(id, owner.name, isClusterScoped(id) ? undefined : namespace)
+    const found = await client.get(id, owner.name, namespaced ? namespace : undefined)
     return found.metadata.uid === owner.uid
   } catch (error) {
     if (isStatus(error, 404)) return false
     throw error
   }
-}
-
-function isClusterScoped({ group, resource }: ResourceId): boolean {
-  return [resources.nodes, resources.namespaces, resources.customResourceDefinitions].some(
-    (id) => id.group === group && id.resource === resource,
-  )
 }
 
 /** A conflict is thrown, so that the object is looked at again. */

@@ -67,7 +67,7 @@ export function startPodCollector({ client, clock, onError }: ControllerOptions)
   async function remove(pod: Pod): Promise<void> {
     const options = { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } }
     await client.delete(resources.pods, pod.metadata.name, pod.metadata.namespace, options).catch((error: unknown) => {
-      if (!isStatus(error, 404) && !isStatus(error, 409)) throw error
+      if (!isStatus(error, 404)) throw error
     })
   }
 

@@ -1,11 +1,12 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { type ApiObject, type ResourceId, resources, type SimClient, type Watching } from '@tranche/sim-api'
+import type { ServedKind } from './dependency-graph.ts'
 
 interface Everything {
   changed(id: ResourceId, object: ApiObject): void
   deleted(object: ApiObject): void
   /** A kind is served, whether or not it has objects. */
-  kindKnown(apiVersion: string, kind: string, id: ResourceId): void
+  kindKnown(apiVersion: string, kind: string, served: ServedKind): void
 }
 
 /** Resources that own or are owned, beside what CustomResourceDefinitions bring. */
@@ -33,7 +34,8 @@ export function watchEverything(client: SimClient, everything: Everything): { re
       custom.delete(name)
     } else if (!custom.has(name) && isEstablished(definition)) {
       const id = { group: definition.spec.group, resource: definition.spec.names.plural }
-      everything.kindKnown(`${definition.spec.group}/`, definition.spec.names.kind, id)
+      const namespaced = definition.spec.scope === 'Namespaced'
+      everything.kindKnown(`${definition.spec.group}/`, definition.spec.names.kind, { id, namespaced })
       custom.set(name, watchOne(client, id, everything).watching)
     }
   })
@@ -48,7 +50,7 @@ export function watchEverything(client: SimClient, everything: Everything): { re
 }
 
 interface CustomResourceDefinition extends KubeObject {
-  readonly spec: { readonly group: string; readonly names: { readonly plural: string; readonly kind: string } }
+  readonly spec: { readonly group: string; readonly scope: string; readonly names: { readonly plural: string; readonly kind: string } }
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 

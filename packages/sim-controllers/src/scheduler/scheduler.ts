@@ -46,8 +46,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
 
   async function bind(pod: Pod, nodeName: string): Promise<void> {
     await client.bind(pod.metadata.name, pod.metadata.namespace ?? '', nodeName).catch((error: unknown) => {
-      // Gone, or bound already: the cache will show it.
-      if (!isStatus(error, 404) && !isStatus(error, 409)) throw error
+      if (!isStatus(error, 404)) throw error
     })
   }
 

@@ -1,6 +1,7 @@
 import { type Admission, type ApiObject, ApiStatusError, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, type Line, namespace, unexpected, type World } from '../harness.ts'
+import { mostDown as mostNodesDown } from '../histories.ts'
 
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
@@ -229,21 +230,12 @@ async function unready(world: World, nodeName: string): Promise<void> {
   await world.pass(100)
 }
 
-/** Most nodes that were without a ready pod at the same time since the first image change; a terminating pod is not ready. */
 function mostDown(world: World): number {
   const lines = world.recording()
-  const changed = lines.findIndex(({ kind, o }) => kind === 'DaemonSet' && Number(o['generation']) > 1)
-  const up = new Map<string, Set<string>>()
-  let most = 0
-  lines.forEach(({ kind, type, uid, node, o }, at) => {
-    if (kind !== 'Pod' || node === undefined) return
-    const there = up.get(node) ?? new Set<string>()
-    up.set(node, there)
-    if (type !== 'DELETED' && o['ready'] === true && o['deleting'] === false) there.add(uid)
-    else there.delete(uid)
-    if (at > changed) most = Math.max(most, [...up.values()].filter((set) => set.size === 0).length)
-  })
-  return most
+  return mostNodesDown(
+    lines,
+    lines.findIndex(({ kind, o }) => kind === 'DaemonSet' && Number(o['generation']) > 1),
+  )
 }
 
 function deletionTimes(lines: readonly Line[]): readonly number[] {

@@ -1,0 +1,180 @@
+import { type ApiObject, ApiStatusError, type FaultInjector, resources } from '@tranche/sim-api'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRunningWorld, createWorld, daemonSet, namespace, unexpected, type World } from './harness.ts'
+
+afterEach(() => expect(unexpected.splice(0)).toEqual([]))
+
+describe('a kubelet', () => {
+  it('does not let patches of others shift its timeline', async () => {
+    const started = async (disturb: (world: World) => Promise<void>): Promise<number> => {
+      const world = await createWorld({ nodes: 1 })
+      await world.sim.start()
+      await world.admin.create(resources.daemonSets, daemonSet({ annotations: { 'sim.tranche.dev/start-ms': '5000' } }))
+      await world.pass(2000)
+      await disturb(world)
+      await world.settled()
+      return world.recording().find(({ kind, o }) => kind === 'Pod' && o['ready'] === true)!.t
+    }
+    const calm = await started(async () => {})
+    const disturbed = await started(async (world) => {
+      const [pod] = await world.pods()
+      await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { metadata: { labels: { touched: 'yes' } } })
+    })
+    expect(disturbed).toBe(calm)
+  })
+
+  it('keeps the conditions of others', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet({ annotations: { 'sim.tranche.dev/start-ms': '5000' } }))
+    await world.pass(1000)
+    const [pod] = await world.pods()
+    const conditions = [...conditionsOf(pod!), { type: 'example.com/Gate', status: 'True' }]
+    await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { status: { conditions } }, 'status')
+    await world.settled()
+    const types = conditionsOf((await world.pods())[0]!).map(({ type, status }) => `${type}=${status}`)
+    expect(types.sort()).toEqual(['ContainersReady=True', 'Initialized=True', 'PodScheduled=True', 'Ready=True', 'example.com/Gate=True'])
+  })
+
+  it.each<[value: string, want: readonly string[]]>([
+    ['true', ['ready', 'ready terminating', 'terminating', 'gone']],
+    ['false', ['ready', 'ready terminating', 'gone']],
+  ])('stops a pod in two phases, term-notready %s', async (value, want) => {
+    const world = await createRunningWorld(1, {
+      annotations: { 'sim.tranche.dev/term-notready': value, 'sim.tranche.dev/stop-ms': '2000' },
+    })
+    const [pod] = await world.pods()
+    const from = world.recording().length - 1
+    await world.admin.delete(resources.pods, pod!.metadata.name, namespace)
+    await world.pass(3000)
+    const of = world.recording().filter(({ uid }, at) => uid === pod!.metadata.uid && at >= from - 2)
+    const steps = of.map(({ type, o }) =>
+      type === 'DELETED' ? 'gone' : [o['ready'] && 'ready', o['deleting'] && 'terminating'].filter(Boolean).join(' '),
+    )
+    expect(steps.filter((step, at) => step !== steps[at - 1] && step !== '')).toEqual(want)
+    expect(of.at(-1)!.t - of.find(({ o }) => o['deleting'] === true)!.t).toBeGreaterThanOrEqual(2000)
+  })
+
+  it('takes no longer to stop than the grace period', async () => {
+    const world = await createRunningWorld(1, { annotations: { 'sim.tranche.dev/stop-ms': '60000' } })
+    const [pod] = await world.pods()
+    await world.admin.delete(resources.pods, pod!.metadata.name, namespace, { gracePeriodSeconds: 2 })
+    await world.pass(2500)
+    expect((await world.pods()).map(({ metadata }) => metadata.name)).not.toContain(pod!.metadata.name)
+  })
+
+  it('restarts what crashes, later each time', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { containers: [{ name: 'agent', image: 'agent:v1-bad-oom' }] } }))
+    await world.pass(40_000)
+    const [pod] = await world.pods()
+    expect(pod!['status']).toMatchObject({
+      phase: 'Running',
+      containerStatuses: [
+        {
+          restartCount: 3,
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
+        },
+      ],
+    })
+  })
+
+  it('tries again when the API does not answer', async () => {
+    let failures = 3
+    const faults: FaultInjector = {
+      onRequest: ({ actor, verb }) =>
+        actor.startsWith('kubelet:') && verb === 'patch' && failures-- > 0
+          ? { kind: 'error', error: new ApiStatusError(500, 'InternalError', 'injected') }
+          : undefined,
+    }
+    const world = await createWorld({ nodes: 1, faults, onError: () => {} })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet())
+    await world.settled()
+    expect(failures).toBeLessThan(0)
+  })
+})
+
+describe('the machines', () => {
+  it('are ready and labelled from the start', async () => {
+    const world = await createWorld({ nodes: 4 })
+    await world.sim.start()
+    const { items } = await world.admin.list(resources.nodes)
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['node-001', 'node-002', 'node-003', 'node-004'])
+    expect(items.map(({ metadata }) => metadata.labels!['topology.kubernetes.io/zone'])).toEqual(['zone-a', 'zone-b', 'zone-c', 'zone-a'])
+    expect(items[0]!.metadata.labels).toMatchObject({ 'kubernetes.io/hostname': 'node-001', 'kubernetes.io/os': 'linux' })
+    expect(items.map(readyOf)).toEqual(['True', 'True', 'True', 'True'])
+  })
+
+  it('become unreachable 40 s after their kubelet falls silent, whatever the speed', async () => {
+    const world = await createRunningWorld(2, {}, { speed: 10 })
+    await world.sim.nodes.kill('node-001')
+    await world.pass(39_000)
+    expect(readyOf(await world.get(resources.nodes, 'node-001'))).toBe('True')
+    await world.pass(2000)
+    const node = await world.get(resources.nodes, 'node-001')
+    expect(readyOf(node)).toBe('Unknown')
+    expect((node['spec'] as { readonly taints: unknown }).taints).toEqual([
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+    ])
+    expect(await world.status()).toMatchObject({ numberReady: 1, desiredNumberScheduled: 2 })
+    await world.sim.nodes.revive('node-001')
+    await world.pass(1000)
+    expect(readyOf(await world.get(resources.nodes, 'node-001'))).toBe('True')
+    expect(await world.status()).toMatchObject({ numberReady: 2 })
+  })
+
+  it('fall silent and come back by annotation', async () => {
+    const world = await createRunningWorld(2)
+    const annotate = (value: string | null): Promise<ApiObject> =>
+      world.admin.patch(resources.nodes, 'node-001', undefined, { metadata: { annotations: { 'sim.tranche.dev/dead': value } } })
+    await annotate('true')
+    await world.pass(41_000)
+    expect(readyOf(await world.get(resources.nodes, 'node-001'))).toBe('Unknown')
+    await annotate(null)
+    await world.pass(1000)
+    expect(readyOf(await world.get(resources.nodes, 'node-001'))).toBe('True')
+  })
+
+  it('do not stop pods while silent, and do so when they are back', async () => {
+    const world = await createRunningWorld(1)
+    await world.sim.nodes.kill('node-001')
+    const [pod] = await world.pods()
+    await world.admin.delete(resources.pods, pod!.metadata.name, namespace)
+    await world.pass(30_000)
+    expect((await world.pods()).map(({ metadata }) => metadata.uid)).toEqual([pod!.metadata.uid])
+    await world.sim.nodes.revive('node-001')
+    await world.pass(5000)
+    expect((await world.pods()).map(({ metadata }) => metadata.uid)).not.toEqual([pod!.metadata.uid])
+    await world.settled()
+  })
+
+  it('get a kubelet when somebody creates a Node', async () => {
+    const world = await createRunningWorld(1)
+    await world.admin.create(resources.nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'by-hand' } })
+    await world.pass(3000)
+    expect(readyOf(await world.get(resources.nodes, 'by-hand'))).toBe('True')
+    expect(await world.status()).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
+  })
+
+  it('are tainted while they are cordoned', async () => {
+    const world = await createRunningWorld(1)
+    await world.admin.patch(resources.nodes, 'node-001', undefined, { spec: { unschedulable: true } })
+    await world.pass(100)
+    expect((await world.get(resources.nodes, 'node-001'))['spec']).toMatchObject({ taints: [{ key: 'node.kubernetes.io/unschedulable' }] })
+    await world.admin.patch(resources.nodes, 'node-001', undefined, { spec: { unschedulable: null } })
+    await world.pass(100)
+    expect((await world.get(resources.nodes, 'node-001'))['spec']).not.toHaveProperty('taints[0]')
+  })
+})
+
+function conditionsOf(pod: ApiObject): readonly { readonly type: string; readonly status: string }[] {
+  return (pod['status'] as { readonly conditions: readonly { readonly type: string; readonly status: string }[] }).conditions
+}
+
+function readyOf(node: ApiObject): string | undefined {
+  return conditionsOf(node).find(({ type }) => type === 'Ready')?.status
+}

@@ -1,0 +1,140 @@
+import type { VirtualClock } from '@tranche/clock'
+import { createSimulator, project } from '@tranche/sim'
+import { type ApiObject, resources } from '@tranche/sim-api'
+import { bodyText } from '@tranche/wire'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRunningWorld, createWorld, namespace, unexpected } from './harness.ts'
+
+afterEach(() => expect(unexpected.splice(0)).toEqual([]))
+
+describe('a run in virtual time', () => {
+  const run = async (seed: number): Promise<readonly string[]> => {
+    const world = await createRunningWorld(20, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 3 } } } }, { seed })
+    await world.setImage('agent:v2')
+    await world.settled()
+    return world.lines
+  }
+
+  it('is the same for the same seed, line by line', async () => {
+    const [first, second] = [await run(7), await run(7)]
+    expect(first.length).toBeGreaterThan(200)
+    expect(second).toEqual(first)
+  })
+
+  it('differs for another seed', async () => {
+    expect(await run(8)).not.toEqual(await run(7))
+  })
+
+  it('takes 300 nodes through an update in little real time', { timeout: 10_000 }, async () => {
+    const world = await createRunningWorld(300, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 20 } } } })
+    await world.setImage('agent:v2')
+    await world.settled()
+    expect(await world.status()).toMatchObject({ updatedNumberScheduled: 300, numberAvailable: 300 })
+  })
+})
+
+describe('speed', () => {
+  it('divides the durations of kubelets', async () => {
+    const startMs = async (speed: number): Promise<number> => {
+      const world = await createRunningWorld(
+        1,
+        { annotations: { 'sim.tranche.dev/start-ms': '10000', 'sim.tranche.dev/jitter-ms': '0' } },
+        { speed },
+      )
+      const at = (test: (o: Readonly<Record<string, unknown>>) => boolean): number =>
+        world.recording().find(({ kind, o }) => kind === 'Pod' && test(o))!.t
+      return at(({ ready }) => ready === true) - at(({ bound }) => bound === true)
+    }
+    expect(Math.round((await startMs(1)) / 1000)).toBe(10)
+    expect(Math.round((await startMs(10)) / 100)).toBe(10)
+  })
+})
+
+describe('the recording', () => {
+  it('tells of every accepted write who made it, and about what', async () => {
+    const world = await createRunningWorld(1)
+    const pods = world.recording().filter(({ kind }) => kind === 'Pod')
+    expect(pods.map(({ type, actor, verb }) => `${type} ${verb} ${actor}`)).toEqual([
+      'ADDED create daemonset-controller',
+      'MODIFIED create default-scheduler',
+      'MODIFIED patch kubelet:node-001',
+      'MODIFIED patch kubelet:node-001',
+    ])
+    expect(pods.at(-1)).toMatchObject({ resource: 'pods', node: 'node-001', rv: expect.any(Number), o: { ready: true, phase: 'Running' } })
+    const times = world.recording().map(({ t }) => t)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  it('keeps a pod to the fields that tell a rollout', async () => {
+    const world = await createRunningWorld(1)
+    const [pod] = await world.pods()
+    expect(project(pod!)).toEqual({
+      name: pod!.metadata.name,
+      uid: pod!.metadata.uid,
+      owner: 'agent',
+      node: 'node-001',
+      bound: true,
+      hash: pod!.metadata.labels!['controller-revision-hash'],
+      gen: '1',
+      phase: 'Running',
+      ready: true,
+      readyAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      deleting: false,
+      images: ['agent:v1'],
+      waiting: undefined,
+      restarts: 0,
+    })
+  })
+
+  it('keeps DaemonSet, node and revision to the fields that tell a rollout, and others whole', async () => {
+    const world = await createRunningWorld(1)
+    const fields = async (object: Promise<ApiObject>): Promise<readonly string[]> => Object.keys(project(await object)).sort()
+    expect(await fields(world.get(resources.daemonSets, 'agent', namespace))).toEqual(
+      ['name', 'uid', 'generation', 'observed', 'strategy', 'minReadySeconds', 'annotations', 'status', 'collisions'].sort(),
+    )
+    expect(await fields(world.get(resources.nodes, 'node-001'))).toEqual(['deleting', 'labels', 'name', 'ready', 'taints', 'unschedulable'])
+    expect(await fields(world.revisions().then(([revision]) => revision!))).toEqual(['hash', 'name', 'owner', 'revision', 'uid'])
+    const config = await world.admin.create(resources.configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'c', namespace },
+    })
+    expect(project(config)).toBe(config)
+  })
+})
+
+describe('a simulator', () => {
+  it('answers HTTP in process', async () => {
+    const world = await createWorld({ nodes: 3 })
+    await world.sim.start()
+    const { signal } = new AbortController()
+    const response = await world.sim.exchangeFor('someone')({ method: 'GET', path: '/api/v1/nodes', headers: {} }, signal)
+    expect(response.status).toBe(200)
+    expect((JSON.parse(await bodyText(response)) as { readonly items: readonly unknown[] }).items).toHaveLength(3)
+  })
+
+  it('records the name under which HTTP came', async () => {
+    const world = await createWorld()
+    const { signal } = new AbortController()
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
+    const headers = { 'content-type': 'application/json' }
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    const response = await world.sim.exchangeFor('someone')({ method: 'POST', path, headers, body }, signal)
+    expect(response.status).toBe(201)
+    expect(world.recording().at(-1)).toMatchObject({ kind: 'ConfigMap', actor: 'someone', verb: 'create' })
+  })
+
+  it('refuses to touch machines before it has started', async () => {
+    const sim = createSimulator({ clock: 'virtual', nodes: 1 })
+    await expect(sim.nodes.kill('node-001')).rejects.toThrow('has not started')
+  })
+
+  it('is quiet after it is stopped', async () => {
+    const world = await createRunningWorld(2)
+    world.sim.stop()
+    await world.setImage('agent:v2')
+    const lines = world.lines.length
+    await (world.sim.clock as VirtualClock).run()
+    expect(world.lines.length).toBe(lines)
+  })
+})
