@@ -31,6 +31,12 @@ describe('buildSnapshot', () => {
     expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 1 } }, now).nodes[0]?.state).toBe(state)
   })
 
+  it('takes no node as updated before the revision of a new template is there', () => {
+    const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, pods: [pod({})] }]
+    const revisions = calm.revisions.slice(0, 1)
+    expect(buildSnapshot({ ...calm, revisions, fleet: { nodes, desired: 1 } }, now).nodes[0]?.state).toBe('old')
+  })
+
   it('leaves out nodes that are not desired', () => {
     const view: NodeView = { name: 'node-1', desired: false, ready: true, pods: [pod({})] }
     expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 0 } }, now).nodes).toEqual([])
@@ -91,7 +97,7 @@ const calm: ReleaseObjects = {
   daemonSet,
   rollout: rollout('Progressing'),
   batchRelease: undefined,
-  revisions: [revision('old', 1, 'agent:v1'), revision('new', 2, 'agent:v2')],
+  revisions: [revision('old', 1, 'registry.example:5000/agent:v1'), revision('new', 2, 'registry.example:5000/agent:v2')],
   fleet: { nodes: [], desired: 0 },
   zoneOf: () => '',
   failingSinceMs: () => undefined,
@@ -116,7 +122,7 @@ function revision(hash: string, number: number, image: string): ControllerRevisi
   return {
     metadata: { ...metadata, name: hash, labels },
     revision: number,
-    data: { spec: { template: { spec: { containers: [{ image }] } } } },
+    data: { spec: { template: { $patch: 'replace', spec: { containers: [{ image, name: 'agent' }] } } } },
   }
 }
 

@@ -31,7 +31,7 @@ export interface Now {
 /** Puts together what the view shows. Pure. */
 export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapshot {
   const { daemonSet, rollout, startedAtMs, endedAtMs, events } = objects
-  const canary = newestRevision(objects.revisions)
+  const canary = objects.revisions.find((revision) => isSameTemplate(templateOf(revision), daemonSet.spec.template))
   const nodes = nodeSnapshots(objects, canary && hashOf(canary), now)
   return {
     daemonSet: keyText(keyOf(daemonSet)),
@@ -51,11 +51,6 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
   }
 }
 
-/** @returns the revision that holds the template of the DaemonSet: the one with the highest number */
-export function newestRevision(revisions: readonly ControllerRevision[]): ControllerRevision | undefined {
-  return [...revisions].sort((a, b) => b.revision - a.revision)[0]
-}
-
 /** @returns the tag of an image, or the image without its registry where it has none */
 export function versionOf(image: string | undefined): string | null {
   if (image === undefined || image === '') return null
@@ -65,6 +60,18 @@ export function versionOf(image: string | undefined): string | null {
 
 function hashOf(revision: ControllerRevision): string | undefined {
   return revision.metadata.labels?.[REVISION_HASH_LABEL]
+}
+
+function templateOf({ data }: ControllerRevision): DaemonSet['spec']['template'] | undefined {
+  return (data as { spec?: { template?: DaemonSet['spec']['template'] } } | undefined)?.spec?.template
+}
+
+/** A revision holds its template as a patch: with a directive, and its members in another order. */
+function isSameTemplate(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  keys.delete('$patch')
+  return [...keys].every((key) => isSameTemplate(a[key as keyof object], b[key as keyof object]))
 }
 
 function nodeSnapshots(objects: ReleaseObjects, canary: string | undefined, now: Now): NodeSnapshot[] {
@@ -99,9 +106,9 @@ function nodeState(node: NodeView, canary: string | undefined, available: (pod: 
 function fromVersion({ rollout, revisions }: ReleaseObjects, canary: ControllerRevision | undefined): string | null {
   const stable = rollout?.status?.canaryStatus?.stableRevision
   const others = revisions.filter((revision) => revision !== canary)
-  const from = stable === undefined ? newestRevision(others) : others.find((revision) => hashOf(revision) === stable)
-  const data = from?.data as { spec?: { template?: DaemonSet['spec']['template'] } } | undefined
-  return versionOf(data?.spec?.template?.spec?.containers?.[0]?.image)
+  const newestFirst = [...others].sort((a, b) => b.revision - a.revision)
+  const from = stable === undefined ? newestFirst[0] : others.find((revision) => hashOf(revision) === stable)
+  return versionOf(from && templateOf(from)?.spec?.containers?.[0]?.image)
 }
 
 function stepPosition(rollout: Rollout | undefined): StepPosition | null {
