@@ -26,11 +26,6 @@ export function duplicate(field: string, value: unknown): StatusCause {
   return { reason: 'FieldValueDuplicate', message: `Duplicate value: ${textOf(value)}`, field }
 }
 
-/** @returns a cause: the text at `field` has more than `most` characters */
-export function tooLong(field: string, most: number): StatusCause {
-  return { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${most} bytes`, field }
-}
-
 function textOf(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value)
 }
