@@ -4,8 +4,9 @@ import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
 import { type FleetPod, toFleetPod } from '@tranche/fleet'
 import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
-import { BATCH_RELEASE_FINALIZER, type DaemonSet, keyOf, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
+import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { controlledBy, type StrategyScope } from '@tranche/planner'
+import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** What the port needs beside the cluster. */
@@ -33,12 +34,12 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       return readingOf(parts, release, await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal))
     },
     async setFinalizer(release, present, signal) {
-      const others = (release.metadata.finalizers ?? []).filter((name) => name !== BATCH_RELEASE_FINALIZER)
-      const finalizers = present ? [...others, BATCH_RELEASE_FINALIZER] : others
-      const body = { metadata: { resourceVersion: release.metadata.resourceVersion, finalizers } }
-      cluster.newest.batchReleases.learn(
-        await client.patch<BatchRelease>(resourcePaths.batchReleases, keyOf(release), { type: 'merge', body }, { signal }),
-      )
+      const written = await patchFinalizer(client, resourcePaths.batchReleases, release, {
+        finalizer: BATCH_RELEASE_FINALIZER,
+        present,
+        signal,
+      })
+      if (written !== undefined) cluster.newest.batchReleases.learn(written)
     },
     async patchDaemonSet(daemonSet, patch, signal) {
       cluster.newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))

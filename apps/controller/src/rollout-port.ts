@@ -4,6 +4,7 @@ import type { RolloutPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, keyOf, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope } from '@tranche/planner'
+import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** The Rollout reconciler's port over the API server and this process's own watches. */
@@ -28,10 +29,8 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
       }
     },
     async setFinalizer(rollout, present, signal) {
-      const others = (rollout.metadata.finalizers ?? []).filter((name) => name !== ROLLOUT_FINALIZER)
-      const finalizers = present ? [...others, ROLLOUT_FINALIZER] : others
-      const body = { metadata: { resourceVersion: rollout.metadata.resourceVersion, finalizers } }
-      newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
+      const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
+      if (written !== undefined) newest.rollouts.learn(written)
     },
     async patchDaemonSet(daemonSet, patch, signal) {
       newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))

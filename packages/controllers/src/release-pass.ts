@@ -21,40 +21,50 @@ const OVERTAKEN_RECHECK_MS = 1_000
 
 /** Drives one BatchRelease: read everything, decide, write one thing. */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
-  const statusWrittenMs = new Map<string, number>()
+  const memories = new Map<string, Memory>()
   return async function passOverRelease(key, signal) {
     const reading = await parts.cluster.read(key)
     if (reading === null) {
-      statusWrittenMs.delete(keyText(key))
+      memories.delete(keyText(key))
       return awaitChange
     }
-    const view = toView(reading, key)
+    const memory = memoryOf(memories, key)
+    const toView = (read: ReleaseReading): ReleaseView => viewOf(read, memory, parts.clock)
+    const view = toView(reading)
     const plan = planBatchRelease(view)
     if (plan.kind !== 'wait') parts.log.info({ batchRelease: keyText(key), plan: plan.kind, ...whyOf(plan) }, 'planned release')
-    return apply(plan, view, {
-      ...parts,
-      key,
-      signal,
-      toView,
-      statusWritten: () => void statusWrittenMs.set(keyText(key), parts.clock.monotonicMs()),
-    })
+    return apply(plan, view, { ...parts, key, signal, toView, memory })
   }
+}
 
-  function toView(reading: ReleaseReading, key: ObjectKey): ReleaseView {
-    return {
-      ...reading,
-      statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
-      nowMs: parts.clock.nowMs(),
-      monotonicMs: parts.clock.monotonicMs(),
-    }
-  }
+/** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
+interface Memory {
+  statusWrittenMs: number | null
+  readonly labelled: Set<string>
 }
 
 interface Doing extends ReleaseParts {
   readonly key: ObjectKey
   readonly signal: AbortSignal
-  readonly toView: (reading: ReleaseReading, key: ObjectKey) => ReleaseView
-  readonly statusWritten: () => void
+  readonly toView: (reading: ReleaseReading) => ReleaseView
+  readonly memory: Memory
+}
+
+function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
+  const memory = memories.get(keyText(key)) ?? { statusWrittenMs: null, labelled: new Set<string>() }
+  memories.set(keyText(key), memory)
+  return memory
+}
+
+/** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
+function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseView {
+  if (memory.labelled.size > 0) {
+    const bare = new Set(
+      reading.fleet.nodes.flatMap((node) => node.pods.filter(({ rolloutId }) => rolloutId === undefined).map(({ uid }) => uid)),
+    )
+    for (const uid of memory.labelled) if (!bare.has(uid)) memory.labelled.delete(uid)
+  }
+  return { ...reading, ...memory, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
@@ -62,27 +72,25 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
   switch (plan.kind) {
     case 'setFinalizer':
       await cluster.setFinalizer(view.release, plan.present, signal)
-      return again
+      return plan.present ? again : awaitChange
     case 'patchDaemonSet':
       await cluster.patchDaemonSet(daemonSetOf(view), plan.patch, signal)
       return again
     case 'createRecord':
       return createFirstRecord(plan.allowance, view, doing)
     case 'writeRecord':
-      return plan.confirm
-        ? confirmAndWrite(plan, doing)
-        : outcomeOfRecord(await cluster.writeRecord(view.release, plan.record, signal))
+      return plan.confirm ? confirmAndWrite(plan, doing) : outcomeOfRecord(await cluster.writeRecord(view.release, plan.record, signal))
     case 'touchPermits':
       return touchPermits(plan.permits, plan.lowerTo, view, doing)
     case 'touchOldPods':
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
       await Promise.all(plan.pods.map((pod) => cluster.labelPod(pod, signal)))
-      // Only the watch shows the labels; a pass before would write them again, and again.
-      return awaitChange
+      for (const { uid } of plan.pods) doing.memory.labelled.add(uid)
+      return again
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
-      doing.statusWritten()
+      doing.memory.statusWrittenMs = doing.clock.monotonicMs()
       return again
     case 'wait':
       return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
@@ -105,7 +113,7 @@ async function createFirstRecord(allowance: Allowance, view: ReleaseView, { clus
 async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return awaitChange
-  const confirmed = planBatchRelease(doing.toView(live, doing.key))
+  const confirmed = planBatchRelease(doing.toView(live))
   if (confirmed.kind !== 'writeRecord' || !isSameRecord(confirmed.record, plan.record)) {
     doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'decided otherwise on live reads')
     return recheckAfter(UNCLEAR_RECHECK_MS)

@@ -200,7 +200,17 @@ class FenceWorld {
   // ── executors ────────────────────────────────────────────────────────────
 
   #newExecutor(): Executor {
-    const executor: Executor = { cursor: 0, seen: 0, pods: new Map(), desired: new Map(), brokenSince: new Map(), announced: this.#announced, record: null, deafUntil: 0, jobs: [] }
+    const executor: Executor = {
+      cursor: 0,
+      seen: 0,
+      pods: new Map(),
+      desired: new Map(),
+      brokenSince: new Map(),
+      announced: this.#announced,
+      record: null,
+      deafUntil: 0,
+      jobs: [],
+    }
     this.#deliver(executor, this.#log.length)
     return executor
   }
@@ -271,17 +281,20 @@ class FenceWorld {
   /** The API server's side of a delete: preconditions first, then what the guarantees say about it. */
   #delete({ pod: { permit }, view }: Job & { kind: 'delete' }): void {
     const pod = this.#pods.get(permit.node)
-    if (pod === undefined || String(pod.uid) !== permit.podUid || pod.terminating || String(pod.version) !== permit.podResourceVersion) return
+    if (pod === undefined || String(pod.uid) !== permit.podUid || pod.terminating || String(pod.version) !== permit.podResourceVersion)
+      return
     if (this.#stopped) this.#fail('G9: a delete was accepted after the stop was acknowledged')
     if (pod.revision === this.#record.revision) this.#fail('G4: a pod of the revision being released was deleted')
     const desired = this.#desired.get(permit.node) === true
-    if (desired && this.#onTheWay() >= this.#sizeNow() + this.#leaked) this.#fail(`G3: ${this.#onTheWay()} nodes are on the way, the batch is ${this.#sizeNow()}`)
+    if (desired && this.#onTheWay() >= this.#sizeNow() + this.#leaked)
+      this.#fail(`G3: ${this.#onTheWay()} nodes are on the way, the batch is ${this.#sizeNow()}`)
     const beside = this.#downOrKnownUnavailable(permit.node, view)
     if (pod.ready && beside.length >= this.#largestLimit) this.#fail(`G1: an available pod was deleted beside ${beside.join(' ')}`)
     this.#put(permit.node, { ...pod, terminating: true, ready: false })
     this.report.deletions++
     if (desired) this.#down.set(permit.node, { version: this.#version, wasReady: pod.ready, knew: view })
-    if (this.#down.size > this.#largestLimit) this.#fail(`G2: ${[...this.#down.keys()].join(' ')} are down, the limit is ${this.#largestLimit}`)
+    if (this.#down.size > this.#largestLimit)
+      this.#fail(`G2: ${[...this.#down.keys()].join(' ')} are down, the limit is ${this.#largestLimit}`)
   }
 
   /**
@@ -360,7 +373,13 @@ class FenceWorld {
     if (change.kind === 'rollOver') this.#leaked = this.#nodes.length
     this.#largestLimit = Math.max(limit, this.#record.permits.length > 0 ? this.#largestLimit : 0, this.#down.size)
     const before = this.#record
-    const allowance = { workloadUid: 'daemonset', generation: this.#generation, revision: this.#template, partition: this.#partition(), limit }
+    const allowance = {
+      workloadUid: 'daemonset',
+      generation: this.#generation,
+      revision: this.#template,
+      partition: this.#partition(),
+      limit,
+    }
     this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
     this.#compareAndSwap(before, openRecord(before, allowance))
     this.#change = null
@@ -445,7 +464,10 @@ class FenceWorld {
 }
 
 /** Keeps up since when a node has been without a Ready, standing pod. */
-function noteBreak(brokenSince: Map<string, number>, { node, pod, version }: { readonly node: string; readonly pod: WorldPod | null; readonly version: number }): void {
+function noteBreak(
+  brokenSince: Map<string, number>,
+  { node, pod, version }: { readonly node: string; readonly pod: WorldPod | null; readonly version: number },
+): void {
   if (pod?.ready === true && !pod.terminating) brokenSince.delete(node)
   else if (!brokenSince.has(node)) brokenSince.set(node, version)
 }
@@ -454,7 +476,9 @@ function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, 
   const views = nodes.flatMap((name): NodeView[] => {
     const pod = pods.get(name)
     const isDesired = desired.get(name) === true
-    return isDesired || pod !== undefined ? [{ name, desired: isDesired, ready: true, pods: pod === undefined ? [] : [fleetPod(name, pod)] }] : []
+    return isDesired || pod !== undefined
+      ? [{ name, desired: isDesired, ready: true, pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
+      : []
   })
   return { nodes: views, desired: views.filter((view) => view.desired).length }
 }
@@ -495,4 +519,3 @@ function randomFrom(seed: number): (below: number) => number {
 function pick<const T>(random: (below: number) => number, values: readonly T[]): T {
   return values[random(values.length)]!
 }
-

@@ -32,10 +32,11 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
 function planFinalizer({ release, daemonSet }: ReleaseView): BatchReleasePlan | null {
   const present = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
   if (release.metadata.deletionTimestamp === undefined) return present ? null : { kind: 'setFinalizer', present: true }
+  if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
   const calm = record === undefined || (record.state === 'stopped' && (record.permits.length === 0 || daemonSet === undefined))
   const released = daemonSet === undefined || controlledBy(daemonSet)?.uid !== release.metadata.uid
-  return present && calm && released ? { kind: 'setFinalizer', present: false } : null
+  return calm && released ? { kind: 'setFinalizer', present: false } : null
 }
 
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {

@@ -18,7 +18,14 @@ export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   const batchId = String((batchPartition ?? (release.spec.releasePlan.batches?.length ?? 1) - 1) + 1)
   const pods = fleet.nodes
     .flatMap((node) => node.pods)
-    .filter((pod) => pod.hash === record.revision && !pod.terminating && !permitted.has(pod.uid) && pod.rolloutId !== rolloutID)
+    .filter(
+      (pod) =>
+        pod.hash === record.revision &&
+        !pod.terminating &&
+        !permitted.has(pod.uid) &&
+        !view.labelled.has(pod.uid) &&
+        pod.rolloutId !== rolloutID,
+    )
     .slice(0, LABELS_PER_PASS)
     .map(({ namespace, name, uid }) => ({
       namespace,

@@ -21,6 +21,8 @@ export interface ReleaseView {
   /** Whether the BatchRelease that control-info names, where it is not this one, still exists. */
   readonly otherControl: 'none' | 'exists' | 'vanished'
   readonly strategyScope: StrategyScope
+  /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */
+  readonly labelled: ReadonlySet<string>
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
   /** Epoch milliseconds. */

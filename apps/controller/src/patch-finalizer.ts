@@ -1,0 +1,30 @@
+import { isNotFound, type KubeClient, type ResourcePath } from '@tranche/kube-client'
+import { keyOf, type KubeObject } from '@tranche/kube-types'
+
+/** Which finalizer should be there or not. */
+export interface FinalizerWish {
+  readonly finalizer: string
+  readonly present: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Adds or removes one finalizer, with the resourceVersion that was read as precondition.
+ *
+ * @returns the object as stored; undefined when it is gone, which is what removing a finalizer is for
+ */
+export async function patchFinalizer<T extends KubeObject>(
+  client: KubeClient,
+  resource: ResourcePath,
+  object: T,
+  { finalizer, present, signal }: FinalizerWish,
+): Promise<T | undefined> {
+  const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
+  const body = { metadata: { resourceVersion: object.metadata.resourceVersion, finalizers: present ? [...others, finalizer] : others } }
+  try {
+    return await client.patch<T>(resource, keyOf(object), { type: 'merge', body }, { signal })
+  } catch (error) {
+    if (!present && isNotFound(error)) return undefined
+    throw error
+  }
+}
