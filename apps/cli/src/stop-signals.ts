@@ -1,3 +1,5 @@
+import { exitCodes } from './exit-codes.ts'
+
 /** Whether somebody has asked this process to stop. */
 export interface StopSignals {
   readonly signal: AbortSignal
@@ -9,11 +11,16 @@ export interface StopSignals {
 const EXIT_AT_ONCE = 130
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Turns the first signal that asks this process to stop into an abort; the second ends the process at once. */
-export function listenForStop(): StopSignals {
+/**
+ * Turns the first signal that asks this process to stop into an abort; the second ends the process at once.
+ *
+ * @param graceMs after so long the process ends by itself, whatever still hangs (milliseconds)
+ */
+export function listenForStop(graceMs: number): StopSignals {
   const controller = new AbortController()
   const onSignal = (): void => {
     if (controller.signal.aborted) process.exit(EXIT_AT_ONCE)
+    setTimeout(() => process.exit(exitCodes.done), graceMs).unref()
     controller.abort(new StopRequested())
   }
   for (const name of names) process.on(name, onSignal)

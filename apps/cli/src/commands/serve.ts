@@ -24,6 +24,8 @@ import { userAgent } from '../version.ts'
 const FIRST_ANSWER_MS = 5_000
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
+/** How long the end may take after somebody has asked for it, in milliseconds: less than the 30 s a pod is given. */
+const STOP_GRACE_MS = 15_000
 
 /**
  * Runs controller, executor or both against a cluster until somebody asks to stop.
@@ -36,7 +38,7 @@ const QUEUE_CLOSE_MS = 1_000
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
   await using cleanup = new AsyncDisposableStack()
-  const stop = cleanup.adopt(listenForStop(), ({ release }) => release())
+  const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   await reach(cluster, sockets, stop.signal)
   if (stop.signal.aborted) return exitCodes.done

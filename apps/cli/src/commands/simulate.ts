@@ -27,6 +27,8 @@ import { userAgent } from '../version.ts'
 
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 500
+/** How long the end may take after somebody has asked for it, in milliseconds. */
+const STOP_GRACE_MS = 1_800
 
 /**
  * Runs a simulated cluster, in `dev` with a controller and an executor, until somebody asks to stop or the demonstration
@@ -37,7 +39,7 @@ const QUEUE_CLOSE_MS = 500
 export async function simulate(options: SimulationOptions, io: CommandIo): Promise<ExitCode> {
   if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
   const clock = options.virtual ? new VirtualClock() : systemClock
-  const stop = listenForStop()
+  const stop = listenForStop(STOP_GRACE_MS)
   try {
     return await driveClock(clock, runSession(options, { io, clock, signal: stop.signal }))
   } catch (error) {
