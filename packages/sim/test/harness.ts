@@ -64,7 +64,11 @@ export async function createWorld(options: Partial<SimulatorOptions> = {}): Prom
     admin,
     lines,
     recording,
-    pass: async (ms) => void (await clock.run({ untilMs: clock.monotonicMs() + ms })),
+    async pass(ms) {
+      let over = false
+      clock.setTimer(ms, () => (over = true))
+      await clock.run({ done: () => over })
+    },
     async until(done, withinMs = 600_000) {
       const untilMs = clock.monotonicMs() + withinMs
       const end = await clock.run({ done, untilMs })

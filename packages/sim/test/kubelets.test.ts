@@ -81,6 +81,19 @@ describe('a kubelet', () => {
     })
   })
 
+  it('does not let a late write undo a later one', async () => {
+    let patches = 0
+    const faults: FaultInjector = {
+      onRequest: ({ actor, verb }) =>
+        actor.startsWith('kubelet:') && verb === 'patch' && ++patches === 1 ? { kind: 'delay', ms: 5000, when: 'before' } : undefined,
+    }
+    const world = await createWorld({ nodes: 1, faults })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet())
+    await world.pass(10_000)
+    expect((await world.pods())[0]!['status']).toMatchObject({ phase: 'Running', containerStatuses: [{ ready: true }] })
+  })
+
   it('tries again when the API does not answer', async () => {
     let failures = 3
     const faults: FaultInjector = {
@@ -98,6 +111,17 @@ describe('a kubelet', () => {
 })
 
 describe('the machines', () => {
+  it('take no new pods while silent, and do so when they are back', async () => {
+    const world = await createRunningWorld(1)
+    await world.sim.nodes.kill('node-001')
+    const [pod] = await world.pods()
+    await world.admin.delete(resources.pods, pod!.metadata.name, namespace, { gracePeriodSeconds: 0 })
+    await world.pass(5000)
+    expect((await world.pods())[0]!['status']).not.toHaveProperty('containerStatuses')
+    await world.sim.nodes.revive('node-001')
+    await world.settled()
+  })
+
   it('are ready and labelled from the start', async () => {
     const world = await createWorld({ nodes: 4 })
     await world.sim.start()

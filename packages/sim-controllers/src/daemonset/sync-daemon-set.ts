@@ -145,7 +145,7 @@ async function writeStatus(ports: SyncPorts, target: Target, observed: boolean):
   if (minReadyMs > 0 && counts.ready !== counts.available) ports.wakeAfter(key, minReadyMs)
 }
 
-/** One retry with a fresh copy, since others write to the DaemonSet too. */
+/** One retry with a fresh copy, since others write to the DaemonSet too. One that is gone needs no status. */
 async function putStatus({ client, ownWrites }: SyncPorts, daemonSet: DaemonSet, counts: NodeCounts, observed: boolean): Promise<void> {
   const { name, namespace } = daemonSet.metadata
   const put = async (base: DaemonSet): Promise<void> => {
@@ -155,10 +155,12 @@ async function putStatus({ client, ownWrites }: SyncPorts, daemonSet: DaemonSet,
     ownWrites.statusWritten(keyText(keyOf(daemonSet)), written.metadata.resourceVersion)
   }
   try {
-    await put(daemonSet)
+    await put(daemonSet).catch(async (error: unknown) => {
+      if (!isStatus(error, 409)) throw error
+      await put((await client.get(resources.daemonSets, name, namespace)) as unknown as DaemonSet)
+    })
   } catch (error) {
-    if (!isStatus(error, 409)) throw error
-    await put((await client.get(resources.daemonSets, name, namespace)) as unknown as DaemonSet)
+    if (!isStatus(error, 404)) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ApiObject, resources } from '@tranche/sim-api'
+import { type ApiObject, type FaultInjector, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, daemonSet, namespace, unexpected, type World } from '../harness.ts'
 
@@ -119,6 +119,15 @@ describe('the status', () => {
     expect(between.length).toBeGreaterThan(0)
   })
 
+  it('looks again when minReadySeconds are over, though no pod has changed', async () => {
+    const world = await createRunningWorld(2)
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { spec: { minReadySeconds: 30 } })
+    await world.pass(1000)
+    expect(await world.status()).toMatchObject({ numberReady: 2, numberUnavailable: 2 })
+    await world.pass(60_000)
+    expect(await world.status()).toMatchObject({ numberReady: 2, numberAvailable: 2 })
+  })
+
   it('knows several DaemonSets apart', async () => {
     const world = await createRunningWorld(3)
     await world.admin.create(resources.daemonSets, daemonSet({ name: 'other' }))
@@ -152,6 +161,18 @@ describe('deletion', () => {
     await world.pass(5000)
     expect(await remains(world)).toEqual([0, 3, 1])
     expect((await world.pods()).map(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([[], [], []])
+  })
+
+  it('leaves orphans alone even when the news of their release is late', async () => {
+    const faults: FaultInjector = {
+      onEvent: ({ actor, resource, type }) =>
+        actor === 'garbage-collector' && resource.resource === 'pods' && type === 'MODIFIED' ? { kind: 'delay', ms: 500 } : undefined,
+    }
+    const world = await createRunningWorld(3, {}, { faults })
+    await world.pass(5000)
+    await world.admin.delete(resources.daemonSets, 'agent', namespace, { propagationPolicy: 'Orphan' })
+    await world.pass(5000)
+    expect(await remains(world)).toEqual([0, 3, 1])
   })
 
   it('empties a namespace before it goes', async () => {

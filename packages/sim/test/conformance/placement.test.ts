@@ -165,6 +165,17 @@ describe('placement', () => {
     expect((await world.pods()).map(nodeNameOf).sort()).toEqual(['node-001', 'node-003'])
   })
 
+  it('104 counts without the node as soon as something else wakes the DaemonSet', async () => {
+    const world = await createRunningWorld(3)
+    await world.pass(1000)
+    await world.sim.nodes.removeNode('node-002')
+    await world.pass(1000)
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { metadata: { labels: { poke: 'yes' } } })
+    await world.pass(1000)
+    expect(await world.status()).toMatchObject({ desiredNumberScheduled: 2, numberAvailable: 2 })
+    expect(await world.pods()).toHaveLength(3)
+  })
+
   it('removes misscheduled pods from the count once the taint is gone', async () => {
     const world = await createRunningWorld(2)
     const taint = async (taints: readonly object[]): Promise<Readonly<Record<string, number>>> => {

@@ -1,4 +1,4 @@
-import { type Admission, type ApiObject, ApiStatusError, resources } from '@tranche/sim-api'
+import { type Admission, type ApiObject, ApiStatusError, type FaultInjector, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, type Line, namespace, unexpected, type World } from '../harness.ts'
 import { mostDown as mostNodesDown } from '../histories.ts'
@@ -203,6 +203,46 @@ describe('failures', () => {
     expect(await world.pods()).toHaveLength(10)
     await world.pass(100)
     expect(await world.status()).toMatchObject({ desiredNumberScheduled: 100, currentNumberScheduled: 10, updatedNumberScheduled: 10 })
+  })
+
+  it('40 deletes a failed pod of an old template once', async () => {
+    const deleted: (string | undefined)[] = []
+    const faults: FaultInjector = {
+      onRequest({ actor, verb, resource, name }) {
+        if (actor === 'daemonset-controller' && verb === 'delete' && resource.resource === 'pods') deleted.push(name)
+        return undefined
+      },
+    }
+    const world = await createRunningWorld(2, { spec: onDelete }, { faults })
+    await world.setImage('agent:v2')
+    await world.pass(1000)
+    const [pod] = await world.pods()
+    await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { status: { phase: 'Failed', conditions: [] } }, 'status')
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { spec: rolling(1) })
+    await world.settled()
+    expect(deleted.filter((name) => name === pod!.metadata.name)).toHaveLength(1)
+  })
+
+  it('48 waits five minutes for creations of which nothing is heard, and does not observe a new generation meanwhile', async () => {
+    let refused = 0
+    const error = new ApiStatusError(403, 'Forbidden', 'the namespace is being terminated', {
+      causes: [{ reason: 'NamespaceTerminating', message: 'the namespace is being terminated' }],
+    })
+    const admit: Admission = {
+      handles: ({ operation, resource }) => operation === 'CREATE' && resource.resource === 'pods',
+      admit: () => (++refused <= 2 ? { allowed: false, error } : { allowed: true }),
+    }
+    const world = await createWorld({ nodes: 2, admit })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet())
+    await world.pass(1000)
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { spec: { minReadySeconds: 1 } })
+    await world.pass(290_000)
+    expect(refused).toBe(2)
+    expect(await world.status()).toMatchObject({ observedGeneration: 1 })
+    await world.pass(10_000)
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { metadata: { labels: { poke: 'yes' } } })
+    await world.settled()
   })
 
   it('42 replaces a pod whose phase is set to Failed', async () => {
