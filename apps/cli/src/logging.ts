@@ -11,8 +11,8 @@ export interface ClosableLogger {
 }
 
 /** Logs JSON lines to the standard error of this process. */
-export function createStderrLogger(program: string, level: LogLevel): Logger {
-  return wrap(pino({ level, base: { program }, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
+export function createStderrLogger(level: LogLevel): Logger {
+  return wrap(pino({ level, base: {}, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
 }
 
 /**

@@ -77,7 +77,7 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
       .description(description)
       .option('--kubeconfig <path>', 'kubeconfig of the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod')
       .option('--context <name>', 'context of the kubeconfig')
-      .option('--identity <name>', 'name of this process in leases and records; else made of host name and process id')
+      .option('--identity <name>', 'begin of the name of this process in leases and records; else the host name')
       .option('--log-level <level>', 'debug, info, warn or error', 'info')
     if (name !== 'executor') command.option('--admission <mode>', 'none, or in-process', 'none')
     if (name === 'controller' || name === 'all-in-one')

@@ -1,6 +1,8 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
+import { type RunningController, startController } from '@tranche/controller'
+import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { AppError, isAppError } from '@tranche/errors'
 import {
   createKubeClient,
@@ -16,7 +18,6 @@ import type { CommandIo } from '../command-io.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createStderrLogger } from '../logging.ts'
-import { type RunningProgram, startController, startExecutor } from '../programs.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { userAgent } from '../version.ts'
 
@@ -43,7 +44,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   await reach(cluster, sockets, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = await startPrograms(options, sockets, cleanup)
+  const programs = startPrograms(options, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -75,26 +76,34 @@ function unreachable({ server, context }: LoadedCluster, error: unknown): unknow
   })
 }
 
-async function startPrograms(
+/** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
+function startPrograms(
   options: ProcessOptions,
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
-): Promise<readonly RunningProgram[]> {
+): readonly (RunningController | RunningExecutor)[] {
   const { exchange, watchExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
-  const identity = options.identity ?? `${hostname()}_${process.pid}`
-  const common = { exchange, watchExchange, clock: systemClock, identity, seed }
+  const log = createStderrLogger(options.logLevel)
+  const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
+  const common = { exchange, watchExchange, clock: systemClock, log, seed }
   const queue = cleanup.adopt(createInProcessQueue({ clock: systemClock }), (open) => open.close(QUEUE_CLOSE_MS))
-  const programs: RunningProgram[] = []
-  const keep = (program: RunningProgram): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+  const programs: (RunningController | RunningExecutor)[] = []
+  const keep = (program: RunningController | RunningExecutor): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
 
   if (options.command !== 'executor') {
-    const log = createStderrLogger('tranche-controller', options.logLevel)
-    keep(await startController({ ...common, log, admission: options.admission, leaderElection: options.leaderElection, queue }))
+    const { admission, leaderElection } = options
+    keep(
+      startController({
+        ...common,
+        identity: `${identity}_controller`,
+        admission,
+        leaderElection,
+        ...(options.command === 'all-in-one' && { queue }),
+      }),
+    )
   }
-  if (options.command !== 'controller') {
-    const log = createStderrLogger('tranche-executor', options.logLevel)
-    keep(await startExecutor({ ...common, log, queue, workers: options.workers }))
-  }
+  if (options.command !== 'controller')
+    keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   return programs
 }

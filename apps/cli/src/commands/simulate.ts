@@ -1,5 +1,7 @@
 import { rmSync } from 'node:fs'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
+import { type RunningController, startController } from '@tranche/controller'
+import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
@@ -20,7 +22,6 @@ import { startSimulation } from '../dev/start-simulation.ts'
 import { type ClusterWatch, watchCluster } from '../dev/watch-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createFileLogger } from '../logging.ts'
-import { type RunningProgram, startController, startExecutor } from '../programs.ts'
 import { listenForStop, StopRequested, whenAborted } from '../stop-signals.ts'
 import { createReleaseScreen, type ReleaseScreen } from '../terminal/release-screen.ts'
 import { userAgent } from '../version.ts'
@@ -82,7 +83,7 @@ async function play(session: Session): Promise<ExitCode> {
   })
   await installResources({ client, clock, signal })
   if (options.demo !== 'empty') await installDemo({ client, clock, signal })
-  const programs = options.command === 'dev' ? await startPrograms(session, simulation) : []
+  const programs = options.command === 'dev' ? startPrograms(session, simulation) : []
   const kubeconfig = announce(session, simulation)
 
   const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
@@ -120,21 +121,21 @@ function toSettings({ options, clock, cleanup, recorded, log }: Session): Parame
   }
 }
 
-async function startPrograms(session: Session, simulation: Simulation): Promise<readonly RunningProgram[]> {
+function startPrograms(session: Session, simulation: Simulation): readonly (RunningController | RunningExecutor)[] {
   const { options, cleanup, clock, log } = session
   const { controller, executor } = fieldManagers
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
-  const common = { clock, identity: 'dev', seed: options.seed }
+  const { admission, seed } = options
+  const common = { clock, log, queue, seed }
   const running = [
-    await startController({
+    startController({
       ...common,
       exchange: simulation.exchangeFor(controller),
-      log: log.child({ program: controller }),
-      admission: options.admission,
+      identity: 'dev-controller',
+      admission,
       leaderElection: false,
-      queue,
     }),
-    await startExecutor({ ...common, exchange: simulation.exchangeFor(executor), log: log.child({ program: executor }), queue }),
+    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
   ]
   for (const program of running) cleanup.adopt(program, ({ stop }) => stop())
   return running
