@@ -2,20 +2,8 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient } from '@tranche/sim-api'
 import { delayMs, lifeCycleOf, lifeCycles, type Stage } from './life-cycles.ts'
-import { readPodSettings } from './pod-settings.ts'
+import { type PodSettings, readPodSettings } from './pod-settings.ts'
 import { beginStop, enterStage, type PodMemory, podStatus, wholeSecond } from './pod-status.ts'
-
-/** One pod on one node, as its kubelet runs it. */
-export interface KubeletPod {
-  /** The API shows the pod like this now. Only a beginning deletion and an end of the containers from outside matter. */
-  observe(pod: Pod): void
-  /** The kubelet goes silent: nothing is written, and what falls due waits. */
-  freeze(): void
-  /** The kubelet is back: what fell due happens now, and the pod's status is written again. */
-  thaw(): void
-  /** The pod is gone. */
-  drop(): void
-}
 
 /** What a kubelet needs to run a pod. */
 export interface KubeletPodPorts {
@@ -36,178 +24,204 @@ interface PodShape {
   readonly hostNetwork?: boolean
 }
 
-/** Takes a pod that is bound to the kubelet's node through its life. Its timeline depends on nothing but the pod as first seen. */
-export function runPod(ports: KubeletPodPorts, first: Pod): KubeletPod {
-  const { client, clock, speed, onError } = ports
-  const shape = first.spec as unknown as PodShape
-  const settings = readPodSettings(first.metadata.annotations ?? {}, first.spec?.nodeName ?? '', shape.containers[0]?.image ?? '')
-  const stages: readonly Stage[] =
-    lifeCycles[
-      lifeCycleOf(
-        shape.containers.map(({ image }) => image),
-        settings.mayFail,
-      )
-    ]
-  let pod = first
-  let memory: PodMemory = { restarts: 0, startTime: nowText(), conditions: [] }
-  let stage: Stage = isRunning(first)
-    ? { ...stages[0]!, phase: 'Running', state: 'running', ready: isReady(first.status?.conditions) }
-    : stages[0]!
-  let mode: 'living' | 'stopping' | 'ended' = 'living'
-  let frozen = false
-  let dropped = false
-  let writing = false
-  let unwritten = false
-  let due: { readonly atMs: number; readonly act: () => void } | undefined
-  let timer: Timer | undefined
+/**
+ * One pod on one node, as its kubelet takes it through its life. Its timeline depends on nothing but the pod as first
+ * seen; later only the beginning of its deletion and an end of its containers from outside matter.
+ */
+export class KubeletPod {
+  readonly #ports: KubeletPodPorts
+  readonly #settings: PodSettings
+  readonly #stages: readonly Stage[]
+  #pod: Pod
+  #memory: PodMemory
+  #stage: Stage
+  #mode: 'living' | 'stopping' | 'ended' | 'gone' = 'living'
+  #frozen = false
+  #write: 'none' | 'sent' | 'sentAndStale' = 'none'
+  #due: { readonly atMs: number; readonly act: () => void } | undefined
+  #timer: Timer | undefined
 
-  if (isEnded(first)) mode = 'ended'
-  else if (isRunning(first)) memory = adopt(first, memory)
-  else if (first.metadata.deletionTimestamp === undefined) enter(0)
-  observe(first)
+  constructor(ports: KubeletPodPorts, pod: Pod) {
+    const images = shapeOf(pod).containers.map(({ image }) => image)
+    this.#ports = ports
+    this.#pod = pod
+    this.#settings = readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
+    this.#stages = lifeCycles[lifeCycleOf(images, this.#settings.mayFail)]
+    this.#stage = this.#stages[0]!
+    this.#memory = { restarts: 0, startTime: this.#nowText(), conditions: [] }
+    if (isEnded(pod)) this.#mode = 'ended'
+    else if (isRunning(pod)) this.#adopt(pod)
+    else if (pod.metadata.deletionTimestamp === undefined) this.#enter(0)
+    this.observe(pod)
+  }
 
-  function nowText(): string {
-    return wholeSecond(clock.nowMs())
+  /** The API shows the pod like this now. */
+  observe(pod: Pod): void {
+    this.#pod = pod
+    if (pod.metadata.deletionTimestamp !== undefined && this.#mode !== 'stopping') this.#beginStopping()
+    else if (this.#mode === 'living' && isEnded(pod)) {
+      this.#mode = 'ended'
+      this.#cancel()
+    }
+  }
+
+  /** The kubelet goes silent: nothing is written, and what falls due waits. */
+  freeze(): void {
+    this.#frozen = true
+    this.#timer?.cancel()
+  }
+
+  /** The kubelet is back: what fell due happens now, and the pod's status is written again. */
+  thaw(): void {
+    this.#frozen = false
+    if (this.#mode === 'living') this.#writeStatus()
+    this.#arm()
+  }
+
+  /** The pod is gone. */
+  drop(): void {
+    this.#mode = 'gone'
+    this.#cancel()
   }
 
   /** Stages that follow without delay are entered together and shown as one. */
-  function enter(index: number): void {
+  #enter(index: number): void {
     let at = index
     for (;;) {
-      stage = stages[at]!
-      memory = enterStage(memory, stage, nowText())
-      const next = stage.repeats ? at : at + 1
-      if (stages[next] === undefined) break
-      const waitMs = delayMs(stages[next].after, settings, memory.restarts) / speed
+      this.#stage = this.#stages[at]!
+      this.#memory = enterStage(this.#memory, this.#stage, this.#nowText())
+      const next = this.#stage.repeats ? at : at + 1
+      const following = this.#stages[next]
+      if (following === undefined) break
+      const waitMs = delayMs(following.after, this.#settings, this.#memory.restarts) / this.#ports.speed
       at = next
       if (waitMs === 0) continue
-      schedule(waitMs, () => enter(next))
+      this.#schedule(waitMs, () => this.#enter(next))
       break
     }
-    void write()
+    this.#writeStatus()
   }
 
-  function observe(seen: Pod): void {
-    pod = seen
-    if (seen.metadata.deletionTimestamp !== undefined && mode !== 'stopping') beginStopping()
-    else if (mode === 'living' && isEnded(seen)) {
-      mode = 'ended'
-      cancel()
+  /** Started before this kubelet: it stays as it is until it is deleted. */
+  #adopt(pod: Pod): void {
+    const { startTime = this.#memory.startTime, conditions = [], containerStatuses = [] } = pod.status ?? {}
+    this.#memory = { startTime, conditions, restarts: containerStatuses[0]?.restartCount ?? 0, runningSince: startTime }
+    this.#stage = { ...this.#stage, phase: 'Running', state: 'running', ready: isReady(conditions) }
+  }
+
+  #beginStopping(): void {
+    const wasReady = this.#mode === 'living' && isReady(this.#memory.conditions)
+    this.#mode = 'stopping'
+    this.#cancel()
+    if (this.#frozen) this.#schedule(0, () => this.#stop(wasReady))
+    else this.#stop(wasReady)
+  }
+
+  #stop(wasReady: boolean): void {
+    const { deletionGracePeriodSeconds = 30 } = this.#pod.metadata as { readonly deletionGracePeriodSeconds?: number }
+    if (this.#settings.termNotReady && wasReady) {
+      this.#memory = beginStop(this.#memory, this.#nowText())
+      this.#stage = { ...this.#stage, ready: false }
+      this.#writeStatus()
     }
+    const stopMs = Math.min(this.#settings.stopMs / this.#ports.speed, deletionGracePeriodSeconds * 1000)
+    this.#schedule(stopMs, () => void this.#remove())
   }
 
-  function beginStopping(): void {
-    const wasReady = mode === 'living' && isReady(memory.conditions)
-    mode = 'stopping'
-    cancel()
-    if (frozen) return schedule(0, startStop)
-    startStop()
-
-    function startStop(): void {
-      const graceMs = (pod.metadata as { readonly deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 30
-      if (settings.termNotReady && wasReady) {
-        memory = beginStop(memory, nowText())
-        stage = { ...stage, ready: false }
-        void write()
-      }
-      schedule(Math.min(settings.stopMs / speed, graceMs * 1000), () => void remove())
-    }
-  }
-
-  async function remove(): Promise<void> {
-    const { name, namespace, uid } = pod.metadata
+  async #remove(): Promise<void> {
+    const { name, namespace, uid } = this.#pod.metadata
     try {
-      await client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } })
+      await this.#ports.client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } })
     } catch (error) {
-      if (isDone(error)) return
-      report(error)
-      schedule(RETRY_MS, () => void remove())
+      if (this.#isOver(error)) return
+      this.#report(error)
+      this.#schedule(RETRY_MS, () => void this.#remove())
     }
   }
 
   /** One write at a time, and each says what is so when it is sent: none can overtake a later one. */
-  async function write(): Promise<void> {
-    unwritten = true
-    if (writing) return
-    writing = true
-    while (unwritten && !frozen && !dropped && mode !== 'ended') {
-      unwritten = false
-      await patchStatus()
-    }
-    writing = false
+  #writeStatus(): void {
+    if (this.#write !== 'none') this.#write = 'sentAndStale'
+    else void this.#sendStatus()
   }
 
-  async function patchStatus(): Promise<void> {
-    const { name, namespace, uid } = pod.metadata
-    const podIP = shape.hostNetwork === true ? ports.hostIP : ports.podIP
-    const status = podStatus(memory, stage, { hostIP: ports.hostIP, podIP, containers: shape.containers })
-    const body = { metadata: { uid }, status: { ...status, conditions: withForeign(pod, memory.conditions) } }
+  async #sendStatus(): Promise<void> {
+    do {
+      this.#write = 'sent'
+      await this.#patchStatus()
+    } while (this.#isStale() && !this.#isSilent())
+    this.#write = 'none'
+  }
+
+  #isStale(): boolean {
+    return this.#write === 'sentAndStale'
+  }
+
+  async #patchStatus(): Promise<void> {
+    const { client, clock, hostIP, podIP } = this.#ports
+    const { name, namespace, uid } = this.#pod.metadata
+    const { containers, hostNetwork } = shapeOf(this.#pod)
+    const status = podStatus(this.#memory, this.#stage, { hostIP, podIP: hostNetwork === true ? hostIP : podIP, containers })
+    const body = { metadata: { uid }, status: { ...status, conditions: withForeign(this.#pod, this.#memory.conditions) } }
     try {
       await client.patch(resources.pods, name, namespace, body, 'status')
     } catch (error) {
-      if (isDone(error)) return
-      report(error)
-      clock.setTimer(RETRY_MS, () => void write())
+      if (this.#isOver(error)) return
+      this.#report(error)
+      clock.setTimer(RETRY_MS, () => {
+        if (!this.#isSilent()) this.#writeStatus()
+      })
     }
   }
 
+  #isSilent(): boolean {
+    return this.#frozen || this.#mode === 'ended' || this.#mode === 'gone'
+  }
+
   /** A pod that is gone needs nothing more, nor one of which the watch has told so. */
-  function isDone(error: unknown): boolean {
-    return dropped || isStatus(error, 404)
+  #isOver(error: unknown): boolean {
+    return this.#mode === 'gone' || isStatus(error, 404)
   }
 
-  function report(error: unknown): void {
-    onError(error, `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`)
+  #report(error: unknown): void {
+    this.#ports.onError(error, `${this.#pod.metadata.namespace ?? ''}/${this.#pod.metadata.name}`)
   }
 
-  function schedule(afterMs: number, act: () => void): void {
-    due = { atMs: clock.monotonicMs() + afterMs, act }
-    arm()
+  #schedule(afterMs: number, act: () => void): void {
+    this.#due = { atMs: this.#ports.clock.monotonicMs() + afterMs, act }
+    this.#arm()
   }
 
-  function arm(): void {
-    if (due === undefined || frozen) return
-    const { atMs, act } = due
-    timer = clock.setTimer(Math.max(0, atMs - clock.monotonicMs()), () => {
-      due = undefined
+  #arm(): void {
+    if (this.#due === undefined || this.#frozen) return
+    const { clock } = this.#ports
+    const { atMs, act } = this.#due
+    this.#timer = clock.setTimer(Math.max(0, atMs - clock.monotonicMs()), () => {
+      this.#due = undefined
       act()
     })
   }
 
-  function cancel(): void {
-    timer?.cancel()
-    due = undefined
+  #cancel(): void {
+    this.#timer?.cancel()
+    this.#due = undefined
   }
 
-  return {
-    observe,
-    freeze() {
-      frozen = true
-      timer?.cancel()
-    },
-    thaw() {
-      frozen = false
-      if (mode === 'living') void write()
-      arm()
-    },
-    drop() {
-      dropped = true
-      cancel()
-    },
+  #nowText(): string {
+    return wholeSecond(this.#ports.clock.nowMs())
   }
 }
 
-/** Started before this kubelet: it stays as it is until it is deleted. */
+/** Read from the pod each time: only image tags may change, and what they say was decided at first sight. */
+function shapeOf(pod: Pod): PodShape {
+  return pod.spec as unknown as PodShape
+}
+
 function isRunning(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && (pod.status.containerStatuses ?? []).length > 0
 }
 
-function adopt(pod: Pod, memory: PodMemory): PodMemory {
-  const { startTime = memory.startTime, conditions = [], containerStatuses = [] } = pod.status ?? {}
-  return { ...memory, startTime, conditions, restarts: containerStatuses[0]?.restartCount ?? 0, runningSince: startTime }
-}
-
-function isReady(conditions: readonly Condition[] = []): boolean {
+function isReady(conditions: readonly Condition[]): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import type { Node, Pod } from '@tranche/kube-types'
 import { type Actor, type ApiObject, isStatus, resources, type SimClient } from '@tranche/sim-api'
 import { nodeConditions } from './build-node.ts'
-import { type KubeletPod, runPod } from './kubelet-pod.ts'
+import { KubeletPod } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
 
 /** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
@@ -91,7 +91,7 @@ export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }
     // A silenced kubelet does not take new pods; it finds them when it is back.
     if (!kubelet.alive) return
     const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress(64), onError: errorOf(name) }
-    kubelet.pods.set(uid, runPod(ports, pod))
+    kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 
   function dropPod(pod: Pod): void {
