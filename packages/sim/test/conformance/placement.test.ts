@@ -190,6 +190,35 @@ describe('placement', () => {
     expect(await taint([])).toMatchObject({ desiredNumberScheduled: 2, numberMisscheduled: 0 })
   })
 
+  it('46 leaves a pod that is pinned to a missing node unschedulable until the node is there', async () => {
+    const world = await createRunningWorld(1)
+    await world.admin.create(resources.pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'alone', namespace },
+      spec: {
+        containers: [{ name: 'agent', image: 'agent:v1' }],
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-002'] }] }],
+            },
+          },
+        },
+      },
+    })
+    const scheduled = async (): Promise<unknown> => {
+      await world.pass(1000)
+      const { conditions } = (await world.get(resources.pods, 'alone', namespace))['status'] as {
+        readonly conditions: readonly { readonly type: string }[]
+      }
+      return conditions.find(({ type }) => type === 'PodScheduled')
+    }
+    expect(await scheduled()).toMatchObject({ status: 'False', reason: 'Unschedulable' })
+    await world.sim.nodes.addNode('node-002')
+    expect(await scheduled()).toMatchObject({ status: 'True' })
+  })
+
   it('adds nothing on a node that does not match', async () => {
     const world = await play({ nodes: ['n0 pool=blue'], daemonSet: blue })
     await addNode(world, 'n1')
