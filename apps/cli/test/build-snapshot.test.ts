@@ -127,7 +127,15 @@ function revision(hash: string, number: number, image: string): ControllerRevisi
 }
 
 function pod(fields: Partial<FleetPod>): FleetPod {
-  const state = { phase: 'Running', ready: true, readyFromMs: 0, terminating: false, trouble: undefined, hash: 'old' }
+  const state = {
+    phase: 'Running',
+    ready: true,
+    readyFromMs: 0,
+    readyStamp: undefined,
+    terminating: false,
+    trouble: undefined,
+    hash: 'old',
+  }
   const names = { namespace: 'demo', name: 'p', uid: 'p', resourceVersion: '1', ownerUid: 'u', node: 'node-1', createdAt: '' }
   return { ...names, ...state, rolloutId: undefined, rolloutBatchId: undefined, ...fields }
 }

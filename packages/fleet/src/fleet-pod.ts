@@ -29,6 +29,8 @@ export interface FleetPod {
    * first sight of it (rule F6). Null while not Ready.
    */
   readonly readyFromMs: number | null
+  /** `lastTransitionTime` of the Ready condition: another one is another time of being Ready, even if we missed the break. */
+  readonly readyStamp: string | undefined
   /** Why a container does not run, of the first one that says so. */
   readonly trouble: PodTrouble | undefined
   readonly rolloutId: string | undefined
@@ -76,6 +78,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     phase: pod.status?.phase ?? 'Pending',
     ready,
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
+    readyStamp: readyCondition?.lastTransitionTime,
     trouble: troubleOf(pod),
     rolloutId: pod.metadata.labels?.[ROLLOUT_ID_LABEL],
     rolloutBatchId: pod.metadata.labels?.[ROLLOUT_BATCH_ID_LABEL],
@@ -104,7 +107,7 @@ function nodeOf(pod: Pod): string | undefined {
 }
 
 function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, sight: Sight): number {
-  if (previous?.uid === uid && previous.readyFromMs !== null) return previous.readyFromMs
+  if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
   // A stamp of the future (clocks differ) is honoured: the pod has not been Ready for long enough before it.
   const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - sight.nowMs
   return sight.monotonicMs + (aheadMs > 0 ? aheadMs : 0)

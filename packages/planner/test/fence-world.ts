@@ -497,6 +497,7 @@ function fleetPod(node: string, pod: WorldPod): FleetPod {
     phase: 'Running',
     ready: pod.ready,
     readyFromMs: pod.ready ? 0 : null,
+    readyStamp: undefined,
     trouble: undefined,
     rolloutId: undefined,
     rolloutBatchId: undefined,

@@ -1,8 +1,8 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { type FleetPod, nodeInView } from '@tranche/fleet'
+import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { type Availability, type PermitChange, permitId, permitSlack, permitState, type PermitState } from '@tranche/flight'
 import { compareResourceVersions } from '@tranche/kube-types'
-import { firstCandidates } from './candidate-order.ts'
+import { type Candidate, firstCandidates } from './candidate-order.ts'
 import { isOld, type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
 
@@ -48,10 +48,12 @@ export function planPass(view: PassView): PassPlan {
   if (record.state !== 'open') return settleOnly(scene)
   if (!agrees(view, record)) return waitFor('agreement')
 
-  const withdrawn = permitsToWithdraw(scene)
-  if (withdrawn.length > 0) return { kind: 'withdraw', pods: withdrawn.map(toPermittedPod) }
-  const executable = scene.permits.filter((flown, at) => mayExecute(scene, flown, at))
+  const unwanted = permitsNotWanted(scene)
+  if (unwanted.length > 0) return { kind: 'withdraw', pods: unwanted.map(toPermittedPod) }
+  const executable = executablePermits(scene)
   if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
+  const blocking = headThatBlocks(scene)
+  if (blocking !== undefined) return { kind: 'withdraw', pods: [toPermittedPod(blocking)] }
   const change = permitChange(scene)
   return change === null ? waitAsNeeded(scene) : { kind: 'changePermits', change }
 }
@@ -64,10 +66,11 @@ interface Scene {
   readonly tally: NodeTally
   /** In the order of the record. */
   readonly permits: readonly FlownPermit[]
-  /** Nodes that the batch should have on the revision: G3's size. */
-  readonly size: number
-  /** Nodes that run, or will come back on, the revision, or have a permit: what counts against the size. */
-  readonly onTheWay: ReadonlySet<string>
+  /**
+   * What the batch lacks: its size less the nodes that run, or will come back on, the revision, or have a permit (G3).
+   * Negative where something leaked.
+   */
+  readonly lack: number
 }
 
 interface FlownPermit {
@@ -88,9 +91,14 @@ function readScene(view: PassView, record: FlightRecord): Scene {
       pod: node?.pods.find((pod) => pod.uid === permit.podUid),
     }
   })
-  const desiredPermits = permits.filter(({ permit }) => nodeInView(view.fleet, permit.node)?.desired === true)
-  const onTheWay = new Set([...tally.onRevision, ...desiredPermits.map(({ permit }) => permit.node)])
-  return { view, record, availability, tally, permits, size: Math.max(0, tally.desired - record.partition), onTheWay }
+  const size = Math.max(0, tally.desired - record.partition)
+  return { view, record, availability, tally, permits, lack: size - countOnTheWay(view, record, tally) }
+}
+
+function countOnTheWay(view: PassView, record: FlightRecord, tally: NodeTally): number {
+  const permitted = new Set(record.permits.map(({ node }) => node))
+  const old = [...permitted].filter((node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true)
+  return tally.onRevision.size + old.length
 }
 
 /** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
@@ -109,27 +117,42 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
   )
 }
 
-/** F4: may this permit, the one at `at`, be executed now? */
-function mayExecute(scene: Scene, flown: FlownPermit, at: number): boolean {
-  const { permit, pod } = flown
-  if (flown.state !== 'standing' || pod === undefined || scene.view.sent.has(permitId(permit))) return false
-  if (!isOld(pod, scene.record.revision) || !isTakeable(scene, permit.node)) return false
-  // D: nodes of earlier unsettled permits, executed or not; the own node is excepted.
+/** F4: the permits that may be executed now. One walk: whoever stands earlier in the record has the place. */
+function executablePermits(scene: Scene): readonly FlownPermit[] {
+  const { limit } = scene.record
+  // D: nodes of earlier unsettled permits, executed or not.
   const taken = new Set<string>()
-  for (const earlier of scene.permits.slice(0, at)) if (isUnsettled(earlier)) taken.add(earlier.permit.node)
-  taken.delete(permit.node)
-  if (taken.size >= scene.record.limit) return false
-  // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
-  return !pod.ready || downBeside(scene, taken, permit.node) < scene.record.limit
+  const down = nodesDown(scene)
+  const executable: FlownPermit[] = []
+  for (const flown of scene.permits) {
+    const { node } = flown.permit
+    const hasPlace = sizeWithout(taken, node) < limit
+    // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
+    const hasBudget = flown.pod?.ready === false || sizeWithout(down, node) < limit
+    if (hasPlace && hasBudget && isReadyToGo(scene, flown)) executable.push(flown)
+    if (!isUnsettled(flown)) continue
+    taken.add(node)
+    down.add(node)
+  }
+  return executable
 }
 
-/** |D ∪ U| without the node itself. */
-function downBeside(scene: Scene, taken: ReadonlySet<string>, own: string): number {
-  const down = new Set(taken)
-  for (const other of scene.permits) if (other.state === 'flying' || other.state === 'left') down.add(other.permit.node)
-  for (const node of scene.tally.unavailable) down.add(node)
-  down.delete(own)
-  return down.size
+/** Standing, not sent yet, and still wanted. */
+function isReadyToGo(scene: Scene, flown: FlownPermit): boolean {
+  if (flown.state !== 'standing' || flown.pod === undefined || isSent(scene, flown)) return false
+  return isOld(flown.pod, scene.record.revision) && isTakeable(scene, flown.permit.node)
+}
+
+/** U, and the part of D that our view shows deleted by us. */
+function nodesDown(scene: Scene): Set<string> {
+  const down = new Set(scene.tally.unavailable)
+  for (const { state, permit } of scene.permits) if (state === 'flying' || state === 'left') down.add(permit.node)
+  return down
+}
+
+/** F4: the own node is excepted: deleting again on it adds nothing. */
+function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
+  return nodes.has(own) ? nodes.size - 1 : nodes.size
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
@@ -143,57 +166,85 @@ function isTakeable(scene: Scene, name: string): boolean {
   return node !== undefined && node.desired && node.ready
 }
 
-/**
- * F7: standing permits that must go: of nodes that cannot be taken any more; as many of the last ones as exceed what
- * the batch lacks; and the head, when it waits because of U while an old pod in U has no place in front of it.
- */
-function permitsToWithdraw(scene: Scene): readonly FlownPermit[] {
-  const standing = scene.permits.filter((flown) => flown.state === 'standing' && !scene.view.sent.has(permitId(flown.permit)))
-  const unwanted = standing.filter(
-    ({ permit, pod }) => !isTakeable(scene, permit.node) || (pod !== undefined && !isOld(pod, scene.record.revision)),
-  )
+/** F7: standing permits of nodes that cannot be taken any more; else as many of the last ones as exceed what the batch lacks. */
+function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
+  const standing = standingPermits(scene)
+  const unwanted = standing.filter((flown) => !isReadyToGo(scene, flown))
   if (unwanted.length > 0) return unwanted
-  const surplus = scene.onTheWay.size - scene.size
-  if (surplus > 0) return standing.slice(-surplus)
-  const head = standing[0]
-  return head !== undefined && blocksAnUnhealthyPod(scene, head) ? [head] : []
+  return scene.lack < 0 ? standing.slice(scene.lack) : []
 }
 
-function blocksAnUnhealthyPod(scene: Scene, head: FlownPermit): boolean {
-  const at = scene.permits.indexOf(head)
-  if (head.pod?.ready !== true || mayExecute(scene, head, at)) return false
-  const inFront = new Set(scene.permits.slice(0, at + 1).map(({ permit }) => permit.node))
-  return scene.tally.old.some((node) => node.ready && scene.tally.unavailable.has(node.name) && !inFront.has(node.name))
+/**
+ * F7: the head of those that stand, where nothing may be executed and it waits because of U while a broken old pod has no
+ * place in front of it. A Ready pod in U needs none: time makes it available.
+ */
+function headThatBlocks(scene: Scene): FlownPermit | undefined {
+  const head = standingPermits(scene)[0]
+  if (head?.pod?.ready !== true) return undefined
+  const inFront = scene.permits.slice(0, scene.permits.indexOf(head))
+  const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
+  if (sizeWithout(taken, head.permit.node) >= scene.record.limit) return undefined
+  const placed = new Set([head, ...inFront, ...scene.permits.filter((flown) => isSent(scene, flown))].map(({ permit }) => permit.node))
+  return scene.tally.old.some((node) => node.ready && isBroken(node) && !placed.has(node.name)) ? head : undefined
 }
 
-/** The next write of the record, or null while none is worth its cost. */
+function standingPermits(scene: Scene): readonly FlownPermit[] {
+  return scene.permits.filter((flown) => flown.state === 'standing' && !isSent(scene, flown))
+}
+
+function isSent(scene: Scene, { permit }: FlownPermit): boolean {
+  return scene.view.sent.has(permitId(permit))
+}
+
+/** Without a Ready pod: taking it costs no budget, now or later. */
+function isBroken(node: NodeView): boolean {
+  return !node.pods.some((pod) => pod.ready && !pod.terminating)
+}
+
+/** The next write of the record, or null while none is worth its cost. Settles ride along with the next append (F3). */
 function permitChange(scene: Scene): PermitChange | null {
-  const settled = scene.permits.filter(({ state }) => state === 'settled')
-  const dead = scene.permits.filter(({ state }) => state === 'dead')
-  const left = scene.permits.filter(({ state }) => state === 'left')
+  const gone = scene.permits.filter(({ state }) => state === 'settled' || state === 'dead' || state === 'left')
   const standing = scene.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
-  const remove = [...settled, ...dead, ...left]
-  const append = permitsToAppend(scene, scene.permits.length - remove.length)
+  const cannotWait = mustLeaveNow(scene, gone)
+  if (!cannotWait && standing.length > LOW_WATER) return null
+  const append = permitsToAppend(scene, scene.permits.length - gone.length)
+  if (!cannotWait && append.length === 0) return null
+  return { remove: gone.map(({ permit }) => permit), append: append.map(({ permit }) => permit), restsOn: restsOn(scene, gone, append) }
+}
 
-  const runsLow = append.length > 0 && standing.length <= LOW_WATER
-  const settles =
-    settled.length === scene.permits.length || settled.length >= SETTLED_HIGH_WATER || settled.some((flown) => isOldAgain(scene, flown))
-  if (!runsLow && dead.length === 0 && left.length === 0 && !(settled.length > 0 && settles)) return null
-  return { remove: remove.map(({ permit }) => permit), append: append.map(({ permit }) => permit), restsOn: restsOn(scene, remove, append) }
+/** A permit that settled may stay for a while; not so many of them, nor one that keeps its node from a new permit. */
+function mustLeaveNow(scene: Scene, gone: readonly FlownPermit[]): boolean {
+  const settled = gone.filter(({ state }) => state === 'settled')
+  if (settled.length < gone.length || settled.some((flown) => isOldAgain(scene, flown))) return true
+  return settled.length > 0 && (settled.length === scene.permits.length || settled.length >= SETTLED_HIGH_WATER)
 }
 
 /** F3: old pods on nodes that can be taken, without a permit, in G5 order; no more than the batch lacks or the record holds. */
 function permitsToAppend(scene: Scene, kept: number): readonly { readonly permit: Permit; readonly pod: FleetPod }[] {
-  const { limit, revision } = scene.record
-  const lack = scene.size - scene.onTheWay.size
-  const room = limit + permitSlack(limit) - kept
+  const { limit } = scene.record
+  const count = Math.min(scene.lack, limit + permitSlack(limit) - kept)
+  if (count <= 0) return []
   const permitted = new Set(scene.permits.map(({ permit }) => permit.node))
   const free = scene.tally.old.filter((node) => !permitted.has(node.name))
-  const revisions = { canary: revision, stable: scene.view.announcement.stableRevision }
-  return firstCandidates(free, revisions, Math.min(lack, room)).map(({ node, pod }) => ({
+  return chooseCandidates(scene, free, count).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
     pod,
   }))
+}
+
+/** While nothing of the budget is left, the broken come first: a Ready one in front of them would be withdrawn again (F7). */
+function chooseCandidates(scene: Scene, free: readonly NodeView[], count: number): readonly Candidate[] {
+  const revisions = { canary: scene.record.revision, stable: scene.view.announcement.stableRevision }
+  if (hasBudgetLeft(scene)) return firstCandidates(free, revisions, count)
+  const broken = firstCandidates(free.filter(isBroken), revisions, count)
+  const others = free.filter((node) => !isBroken(node))
+  return [...broken, ...firstCandidates(others, revisions, count - broken.length)]
+}
+
+function hasBudgetLeft(scene: Scene): boolean {
+  const down = nodesDown(scene)
+  for (const flown of scene.permits) if (isUnsettled(flown)) down.add(flown.permit.node)
+  return down.size < scene.record.limit
 }
 
 /** A settled permit on whose node another old pod stands: the node needs a new permit. */
