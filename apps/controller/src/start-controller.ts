@@ -19,6 +19,7 @@ import { announceByWatches } from './announce.ts'
 import { createLeasePort } from './lease-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
+import { createThrottle } from './throttle.ts'
 import { wakeAll, wakeByWatches, type Woken } from './wake.ts'
 
 /** What a controller process is given. */
@@ -118,7 +119,11 @@ function createTerm(options: ControllerOptions, client: KubeClient, cluster: Wat
   }
   let runners: readonly Runner[] = []
   let queues: { readonly rollout: ReturnType<typeof createWorkQueue>; readonly release: ReturnType<typeof createWorkQueue> } | null = null
-  const woken: Woken = { rollout: (key) => queues?.rollout.add(key), release: (key) => queues?.release.add(key) }
+  const woken: Woken = {
+    rollout: (key) => queues?.rollout.add(key),
+    release: (key) => queues?.release.add(key),
+    releaseSoon: createThrottle(clock, (key, delayMs) => queues?.release.addAfter(key, delayMs)),
+  }
   return {
     woken,
     begin() {
