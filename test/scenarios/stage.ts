@@ -1,14 +1,25 @@
 import { type BatchRelease, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { type RunningController, startController } from '@tranche/controller'
-import { type RunningExecutor, startExecutor } from '@tranche/executor'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, Pod } from '@tranche/kube-types'
+import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
 import { type RecordedWrite, readRecording } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
+import { admissionOf } from './admission.ts'
+import { createProcess, type Process } from './process.ts'
+import { daemonSetManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
+
+/** One of our programs, in a process of its own. */
+export interface Program {
+  readonly process: Process
+  stop(): Promise<void>
+  /** Ends the process where it is: nothing of it is ever heard again. */
+  kill(): void
+}
 
 /** A cluster with our programs in it, in virtual time: what a story is played on. */
 export interface Stage {
@@ -19,149 +30,181 @@ export interface Stage {
   until(what: string, done: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>
   /** Lets `ms` of virtual time pass. */
   pass(ms: number): Promise<void>
-  rollout(): Promise<Rollout>
+  rollout(name?: string): Promise<Rollout>
   release(): Promise<BatchRelease | undefined>
   daemonSet(): Promise<DaemonSet>
   pods(): Promise<readonly Pod[]>
-  /** Changes the image of the DaemonSet's container. */
-  setImage(image: string): Promise<void>
+  /** Changes the image of the DaemonSet's container to this tag. */
+  setImage(tag: string): Promise<void>
+  patchDaemonSet(body: object): Promise<void>
+  patchRollout(body: object): Promise<void>
   /** Approves the paused step, as `kubectl kruise rollout approve` does. */
   approve(): Promise<void>
-  startExecutor(identity: string): Promise<RunningExecutor>
-  startController(identity: string): Promise<RunningController>
+  startExecutor(identity: string): Promise<Program>
+  startController(identity: string): Promise<Program>
+  /** A program that was started, by its identity. */
+  program(identity: string): Program
+  /** Injects faults beside those of the options. @returns what ends that */
+  disturb(faults: FaultInjector): () => void
   /** Every write the API server has accepted. */
   recording(): readonly RecordedWrite[]
   end(): Promise<void>
 }
 
 /** How a stage is set. */
-export interface StageOptions {
+export interface StageOptions extends ReleaseOptions {
+  /** @default 10 */
   readonly nodes?: number
   readonly seed?: number
-  readonly maxUnavailable?: number | string
-  readonly steps?: NonNullable<Rollout['spec']['strategy']['canary']>['steps']
   readonly faults?: FaultInjector
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly minReadySeconds?: number
   /** @default one controller and one executor */
   readonly executors?: readonly string[]
+  /** Several stand for election. */
   readonly controllers?: readonly string[]
+  /** @default none */
+  readonly admission?: 'none' | 'inProcess'
   readonly watchDelayMs?: number
   readonly log?: Logger
+  /** @default true: a Rollout is created, and the story begins when it is Healthy */
+  readonly withRollout?: boolean
 }
-
-const key = { namespace: 'demo', name: 'node-agent' }
 
 /** Sets the stage: simulator, CRDs, a DaemonSet rolled out on every node, its Rollout Healthy. */
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const clock = new VirtualClock()
   const lines: string[] = []
+  const faults = new Set<FaultInjector>(options.faults === undefined ? [] : [options.faults])
   const simulator = createSimulator({
     clock,
     seed: options.seed ?? 1,
     nodes: options.nodes ?? 10,
     watchDelayMs: options.watchDelayMs ?? 20,
     record: (line) => void lines.push(line),
-    ...(options.faults !== undefined && { faults: options.faults }),
+    faults: {
+      onRequest: (call) => firstOf(faults, (injector) => injector.onRequest?.(call)),
+      onEvent: (event) => firstOf(faults, (injector) => injector.onEvent?.(event)),
+    },
   })
-  const log = options.log ?? silentLogger
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
-  const running: { stop(): Promise<void> }[] = []
-
+  const programs = new Map<string, Program>()
   const stage: Stage = {
+    ...readingsOf(client),
+    ...wishesOf(client),
     clock,
     simulator,
     client,
     until: (what, done, withinMs = 600_000) => runUntil(clock, what, done, withinMs, async () => describe(stage)),
     pass: async (ms) => void (await clock.run({ untilMs: clock.monotonicMs() + ms })),
-    rollout: () => client.get<Rollout>(resourcePaths.rollouts, key),
-    async release() {
-      const { items } = await client.list<BatchRelease>(resourcePaths.batchReleases, { namespace: key.namespace })
-      return items.find(({ metadata }) => metadata.name === key.name)
+    startExecutor: (identity) => start(identity, (ports) => startExecutor({ ...ports, queue: createInProcessQueue(ports) })),
+    startController: (identity) =>
+      start(identity, (ports) =>
+        startController({ ...ports, admission: options.admission ?? 'none', leaderElection: (options.controllers?.length ?? 1) > 1 }),
+      ),
+    program(identity) {
+      const program = programs.get(identity)
+      if (program === undefined) throw new Error(`no program ${identity} was started`)
+      return program
     },
-    daemonSet: () => client.get<DaemonSet>(resourcePaths.daemonSets, key),
-    pods: async () => (await client.list<Pod>(resourcePaths.pods, { namespace: key.namespace })).items,
-    async setImage(image) {
-      const body = { spec: { template: { spec: { containers: [{ name: 'agent', image }] } } } }
-      await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
-    },
-    async approve() {
-      const body = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
-      await client.patch(resourcePaths.rollouts, key, { type: 'merge', body }, { subresource: 'status' })
-    },
-    async startExecutor(identity) {
-      const queue = createInProcessQueue({ clock })
-      const executor = startExecutor({ exchange: simulator.exchangeFor(identity), clock, log, identity, queue, seed: options.seed ?? 1 })
-      executor.stopped.catch(() => {})
-      running.push(executor)
-      await drive(clock, executor.ready)
-      return executor
-    },
-    async startController(identity) {
-      const controller = startController({
-        exchange: simulator.exchangeFor(identity),
-        clock,
-        log,
-        identity,
-        admission: 'none',
-        leaderElection: (options.controllers?.length ?? 1) > 1,
-        seed: options.seed ?? 1,
-      })
-      controller.stopped.catch(() => {})
-      running.push(controller)
-      await drive(clock, controller.ready)
-      return controller
+    disturb(injector) {
+      faults.add(injector)
+      return () => void faults.delete(injector)
     },
     recording: () => [...readRecording(lines)],
     async end() {
-      await drive(clock, Promise.all(running.map((program) => program.stop())))
+      await drive(clock, Promise.all([...programs.values()].map((program) => program.stop())))
       simulator.stop()
     },
   }
+
+  async function start(identity: string, begin: (ports: Ports) => Running): Promise<Program> {
+    const process = createProcess(clock, simulator.exchangeFor(identity))
+    const { exchange, clock: ownClock } = process
+    const running = begin({ exchange, clock: ownClock, log: options.log ?? silentLogger, identity, seed: options.seed ?? 1 })
+    running.stopped.catch(() => {})
+    running.ready.catch(() => {})
+    let ended = false
+    const program: Program = {
+      process,
+      async stop() {
+        if (ended || process.isFrozen()) return
+        ended = true
+        await running.stop()
+      },
+      kill() {
+        ended = true
+        process.freeze()
+      },
+    }
+    programs.set(identity, program)
+    if (!options.faults) await drive(clock, running.ready)
+    return program
+  }
+
+  if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   await furnish(stage, options)
   return stage
+}
+
+type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & { readonly seed: number }
+
+interface Running {
+  readonly ready: Promise<void>
+  readonly stopped: Promise<void>
+  stop(): Promise<void>
+}
+
+function readingsOf(client: KubeClient): Pick<Stage, 'rollout' | 'release' | 'daemonSet' | 'pods'> {
+  const { namespace } = stageKey
+  return {
+    rollout: (name = stageKey.name) => client.get<Rollout>(resourcePaths.rollouts, { namespace, name }),
+    async release() {
+      const { items } = await client.list<BatchRelease>(resourcePaths.batchReleases, { namespace })
+      return items.find(({ metadata }) => metadata.name === stageKey.name)
+    },
+    daemonSet: () => client.get<DaemonSet>(resourcePaths.daemonSets, stageKey),
+    pods: async () => (await client.list<Pod>(resourcePaths.pods, { namespace })).items,
+  }
+}
+
+function wishesOf(client: KubeClient): Pick<Stage, 'setImage' | 'patchDaemonSet' | 'patchRollout' | 'approve'> {
+  const merge = async (resource: Parameters<KubeClient['patch']>[0], body: object, key: ObjectKey = stageKey): Promise<void> =>
+    void (await client.patch(resource, key, { type: 'merge', body }))
+  return {
+    async setImage(tag) {
+      const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }] } } } }
+      await client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
+    },
+    patchDaemonSet: (body) => merge(resourcePaths.daemonSets, body),
+    patchRollout: (body) => merge(resourcePaths.rollouts, body),
+    async approve() {
+      const body = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
+      await client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }, { subresource: 'status' })
+    },
+  }
 }
 
 async function furnish(stage: Stage, options: StageOptions): Promise<void> {
   const { client, simulator, clock } = stage
   await drive(clock, simulator.start())
-  const create = async (resource: Parameters<KubeClient['create']>[0], object: Parameters<KubeClient['create']>[1]): Promise<void> =>
-    void (await drive(clock, client.create(resource, object)))
+  const create = async (resource: Parameters<KubeClient['create']>[0], object: object): Promise<void> =>
+    void (await drive(clock, client.create(resource, object as never)))
   for (const definition of customResourceDefinitions) await create(resourcePaths.customResourceDefinitions, definition)
-  await create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: key.namespace } } as never)
-  await create(resourcePaths.daemonSets, daemonSetFor(options) as never)
+  await create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } })
+  await create(resourcePaths.daemonSets, daemonSetManifest(options))
   await stage.until('the DaemonSet is rolled out', async () => (await stage.daemonSet()).status?.numberAvailable === (options.nodes ?? 10))
-  await create(resourcePaths.rollouts, rolloutFor(options) as never)
+  if (options.withRollout !== false) await create(resourcePaths.rollouts, rolloutManifest(options))
   for (const identity of options.controllers ?? ['controller-1']) await stage.startController(identity)
   for (const identity of options.executors ?? ['executor-1']) await stage.startExecutor(identity)
-  await stage.until('the Rollout is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  if (options.withRollout !== false)
+    await stage.until('the Rollout is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
 }
 
-function daemonSetFor(options: StageOptions): object {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: key,
-    spec: {
-      selector: { matchLabels: { app: 'node-agent' } },
-      minReadySeconds: options.minReadySeconds ?? 0,
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: options.maxUnavailable ?? 2 } },
-      template: {
-        metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
-        spec: { containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }] },
-      },
-    },
+function firstOf<T>(injectors: Iterable<FaultInjector>, draw: (injector: FaultInjector) => T | undefined): T | undefined {
+  for (const injector of injectors) {
+    const fault = draw(injector)
+    if (fault !== undefined) return fault
   }
-}
-
-function rolloutFor(options: StageOptions): object {
-  const steps = options.steps ?? [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
-  return {
-    apiVersion: 'rollouts.kruise.io/v1beta1',
-    kind: 'Rollout',
-    metadata: key,
-    spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: key.name }, strategy: { canary: { steps } } },
-  }
+  return undefined
 }
 
 /** Runs the clock until a promise has settled. */
@@ -190,12 +233,25 @@ async function runUntil(
 }
 
 async function describe(stage: Stage): Promise<string> {
-  const [rollout, release, daemonSet] = [await stage.rollout(), await stage.release(), await stage.daemonSet()]
-  const { status, metadata } = daemonSet
+  const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined)
+  const rollout = await orNothing(stage.rollout())
+  const release = await orNothing(stage.release())
+  const daemonSet = await orNothing(stage.daemonSet())
+  const pods = (await stage.pods()).map(({ metadata, spec, status }) =>
+    [
+      spec?.nodeName,
+      metadata.labels?.['controller-revision-hash'],
+      status?.phase,
+      metadata.deletionTimestamp === undefined ? '' : 'terminating',
+    ].join(' '),
+  )
+  const { status, metadata } = daemonSet ?? {}
   return JSON.stringify({
-    rollout: rollout.status,
+    rollout: rollout?.status,
+    paused: rollout?.spec.strategy.paused,
     release: release?.status,
     spec: release?.spec,
-    daemonSet: { status, annotations: metadata.annotations, strategy: daemonSet.spec.updateStrategy },
+    daemonSet: { status, annotations: metadata?.annotations, strategy: daemonSet?.spec.updateStrategy },
+    pods,
   })
 }

@@ -1,18 +1,103 @@
-import { afterEach, expect, it } from 'vitest'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type DaemonSet, daemonSetAnnotations as keys, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { expectKept } from './expect-kept.ts'
+import { nodesOn, runs, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
 
-it('goes from a new image to Healthy, batch by batch', async () => {
-  stage = await setStage({ nodes: 10 })
-  await stage.setImage('registry.example/node-agent:v2')
-  await stage.until('the first step is paused', async () => (await stage.rollout()).status?.currentStepState === 'StepPaused')
-  const updated = (await stage.pods()).filter((pod) => JSON.stringify(pod.spec).includes(':v2'))
-  expect(updated).toHaveLength(2)
-  await stage.approve()
-  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
-  expect((await stage.pods()).every((pod) => JSON.stringify(pod.spec).includes(':v2'))).toBe(true)
-  expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([daemonSetAnnotations.controlInfo])
+const steps = [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: { duration: 30 } }, { replicas: '100%' }]
+const ofRelease = [keys.canaryRevision, keys.stableRevision, keys.partition, keys.controlInfo, keys.inProgressing]
+
+describe.each(['none', 'inProcess'] as const)('a release in three steps, with admission %s', (admission) => {
+  it('goes from a new image to Healthy, batch by batch', async () => {
+    stage = await setStage({ nodes: 20, steps, admission })
+    const before = (await stage.daemonSet()).status?.observedGeneration
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    const sinceMs = stage.clock.monotonicMs()
+    await untilReleased(stage, 'v2')
+    expect(stage.clock.monotonicMs() - sinceMs).toBeGreaterThan(30_000)
+    expect((await stage.daemonSet()).status?.observedGeneration).toBeGreaterThan(before!)
+    expectKept(stage)
+  })
+
+  it('shows every key while it runs, and takes all but the bindings away in one write (product §2, §3.5)', async () => {
+    stage = await setStage({ nodes: 10, steps, admission })
+    const resting = await stage.daemonSet()
+    expect(Object.keys(resting.metadata.annotations ?? {})).not.toEqual(expect.arrayContaining(ofRelease))
+    expect(resting.spec.updateStrategy?.type).toBe(admission === 'none' ? 'OnDelete' : 'RollingUpdate')
+
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const running = await stage.daemonSet()
+    const v1 = (await stage.pods()).find((pod) => runs(pod, 'v1'))?.metadata.labels?.['controller-revision-hash']
+    const v2 = (await stage.pods()).find((pod) => runs(pod, 'v2'))?.metadata.labels?.['controller-revision-hash']
+    expect(running.metadata.annotations).toMatchObject({
+      [keys.canaryRevision]: v2,
+      [keys.stableRevision]: v1,
+      [keys.partition]: '9',
+      [keys.inProgressing]: '{"rolloutName":"node-agent"}',
+      [keys.originalUpdateStrategy]: 'RollingUpdate',
+      [keys.rollout]: 'node-agent',
+    })
+    expect(JSON.parse(running.metadata.annotations?.[keys.controlInfo] ?? '{}')).toMatchObject({ kind: 'BatchRelease', name: 'node-agent' })
+    expect(running.metadata.labels).toMatchObject({ 'rollouts.kruise.io/workload-type': 'daemonset' })
+    expect(running.spec.updateStrategy?.type).toBe('OnDelete')
+
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
+    const after = await stage.daemonSet()
+    expect(after.metadata.annotations).toMatchObject({ [keys.rollout]: 'node-agent' })
+    expect(Object.keys(after.metadata.annotations ?? {}).filter((key) => ofRelease.includes(key as never))).toEqual([])
+    expect(after.metadata.annotations?.[keys.originalUpdateStrategy]).toBe(admission === 'none' ? 'RollingUpdate' : undefined)
+    expect(after.spec.updateStrategy?.type).toBe(admission === 'none' ? 'OnDelete' : 'RollingUpdate')
+    expect(stepsOfKeys()).toEqual(['all', 'none'])
+    expectKept(stage)
+  })
+
+  it('labels the pods of each batch with the release and the batch, and no pod that has a permit (F13)', async () => {
+    stage = await setStage({ nodes: 10, steps, admission })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    const pods = await stage.pods()
+    const hash = pods[0]?.metadata.labels?.['controller-revision-hash']
+    expect(pods.map(({ metadata }) => metadata.labels?.[ROLLOUT_ID_LABEL])).toEqual(Array(10).fill(hash))
+    expect(pods.map(({ metadata }) => metadata.labels?.[ROLLOUT_BATCH_ID_LABEL]).toSorted()).toEqual([...'1222233333'])
+    expectKept(stage)
+  })
 })
+
+it('releases a DaemonSet that declares OnDelete and leaves it so', async () => {
+  stage = await setStage({ strategyType: 'OnDelete', admission: 'inProcess' })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  const after: DaemonSet = await stage.daemonSet()
+  expect(after.spec.updateStrategy?.type).toBe('OnDelete')
+  expect(after.metadata.annotations).not.toHaveProperty([keys.originalUpdateStrategy])
+  expectKept(stage)
+})
+
+/** How often the keys of the release were there as a whole, in part, or not at all, from the first canary revision on; without repetitions. */
+function stepsOfKeys(): readonly string[] {
+  const states = stage
+    .recording()
+    .filter(({ kind }) => kind === 'DaemonSet')
+    .map(({ o }) => {
+      const annotations = Object.keys((o['annotations'] as object | undefined) ?? {})
+      const present = ofRelease.filter((key) => key !== keys.inProgressing && annotations.includes(key)).length
+      return present === 0 ? 'none' : present === ofRelease.length - 1 ? 'all' : 'part'
+    })
+  const from = states.findIndex((state) => state !== 'none')
+  return states.slice(from).filter((state, at, all) => state !== all[at - 1])
+}

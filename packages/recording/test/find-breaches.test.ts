@@ -1,0 +1,157 @@
+import { countDeletions, findBreaches, type RecordedWrite } from '@tranche/recording'
+import { describe, expect, it } from 'vitest'
+
+const start = 'nodes a b c d | say v2 0 | limit 1 | a:1 v1 + | b:2 v1 + | c:3 v1 + | d:4 v1 +'
+
+describe('findBreaches', () => {
+  const cases: Record<string, { story: string; found: readonly string[] }> = {
+    'finds nothing when one node follows the other': { story: 'del a:1 | gone a:1 | a:5 v2 + | del b:2', found: [] },
+    'counts a node in flight until it has an available pod (G2)': {
+      story: 'del a:1 | gone a:1 | a:5 v2 - | del b:2',
+      found: ['G2 b', 'G1 b'],
+    },
+    'counts a node in flight though its pod was not Ready before (G2)': {
+      story: 'a:1 v1 - | b:2 v1 - | wait 5000 | del a:1 | del b:2',
+      found: ['G2 b'],
+    },
+    'counts a node once, however often we delete there (G2)': { story: 'del a:1 | gone a:1 | a:5 v1 - | del a:5', found: [] },
+    'forgets a node in flight that is removed (G2)': { story: 'del a:1 | remove a | say v2 0 | wait 5000 | del b:2', found: [] },
+    'takes the largest limit since the oldest node in flight (G2)': {
+      story: 'limit 2 | del a:1 | limit 1 | gone a:1 | del b:2',
+      found: [],
+    },
+    'finds a limit that nobody declared (G2)': { story: 'limit 3 | del a:1', found: ['G2 a'] },
+    'waits for minReadySeconds (G2)': {
+      story: 'ready-for 5 | wait 9000 | del a:1 | gone a:1 | a:5 v2 + | wait 4000 | del b:2',
+      found: ['G2 b', 'G1 b'],
+    },
+    'takes a pod as available after minReadySeconds (G2)': {
+      story: 'ready-for 5 | wait 9000 | del a:1 | gone a:1 | a:5 v2 + | wait 6000 | del b:2',
+      found: [],
+    },
+    'counts nodes that others have broken beside a Ready pod (G1)': { story: 'c:3 v1 - | wait 2000 | del a:1', found: ['G1 a'] },
+    'allows a deletion of a pod that is not Ready beside them (G1)': {
+      story: 'c:3 v1 - | a:1 v1 - | wait 2000 | del a:1',
+      found: [],
+    },
+    'does not hold against us what no watch can have shown yet (G1)': { story: 'c:3 v1 - | wait 100 | del a:1', found: [] },
+    'finds one deletion too many for the batch (G3)': {
+      story: 'say v2 3 | del a:1 | gone a:1 | a:5 v2 + | wait 2000 | del b:2',
+      found: ['G3 b'],
+    },
+    'counts leaked nodes against the batch (G3)': {
+      story: 'say v2 3 | c:3! | c:6 v2 + | wait 2000 | del a:1',
+      found: ['G3 a'],
+    },
+    'finds a deletion that nobody ordered (G3)': { story: 'say nothing | del a:1', found: ['G3 a'] },
+    'finds a pod of the revision being released (G4)': { story: 'a:1! | a:5 v2 + | wait 2000 | del a:5', found: ['G4 a'] },
+    'finds a pod that terminates already (G4)': { story: 'a:1 v1 x | wait 2000 | del a:1', found: ['G4 a'] },
+    'finds a pod of another DaemonSet (G4)': { story: 'a:9 foreign + | del a:9', found: ['G4 a'] },
+    'finds a deletion after the acknowledgement of a pause (G9)': {
+      story: 'pause wish | pause said | del a:1',
+      found: ['G9 a'],
+    },
+    'allows a deletion before the acknowledgement (G9)': { story: 'pause wish | del a:1', found: [] },
+    'does not take an older acknowledgement for a new wish (G9)': {
+      story: 'pause wish | pause said | pause lifted | pause wish | del a:1',
+      found: [],
+    },
+    'finds a deletion after the Rollout is gone (G9)': { story: 'pause deleted | del a:1', found: ['G9 a'] },
+    'leaves the deletions of others alone': { story: 'pause wish | pause said | a:1! | b:2!', found: [] },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { story, found }) => {
+    const breaches = findBreaches(tell(`${start} | ${story}`), { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })
+    expect(breaches.map(({ guarantee, node }) => `${guarantee} ${node}`)).toEqual(found)
+  })
+
+  it('says when, where and by how much', () => {
+    const [breach] = findBreaches(tell(`${start} | limit 3 | wait 90 | del a:1`), {
+      daemonSet: 'agent',
+      isOurs: (actor) => actor === 'executor',
+    })
+    expect(breach).toEqual({ guarantee: 'G2', atMs: 91, node: 'a', text: 'the limit is 3, but the DaemonSet never allowed more than 2' })
+  })
+
+  it('looks at nothing that others did where watches never arrive', () => {
+    const query = { daemonSet: 'agent', isOurs: (actor: string) => actor === 'executor', watchLagMs: Number.POSITIVE_INFINITY }
+    expect(findBreaches(tell(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
+  })
+})
+
+it('counts the deletions of ours', () => {
+  const writes = tell(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
+  expect(countDeletions(writes, { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })).toBe(2)
+})
+
+/**
+ * A story as a recording, one millisecond a word. `a:1 v1 +` is pod 1 on node a at revision v1, Ready (`-` not, `x`
+ * terminating); `a:1!` somebody else's deletion; `del a:1` ours; `gone a:1` its end; `say v2 1` the announcement; `limit 1` the record's limit.
+ */
+function tell(story: string): RecordedWrite[] {
+  const writes: RecordedWrite[] = []
+  const pods = new Map<string, Readonly<Record<string, unknown>>>()
+  let t = -9
+  let generation = 1
+  let daemonSet: Readonly<Record<string, unknown>> = { name: 'agent', strategy: { rollingUpdate: { maxUnavailable: 2 } } }
+  const write = (
+    kind: string,
+    type: RecordedWrite['type'],
+    o: Readonly<Record<string, unknown>>,
+    verb = 'update',
+    actor = 'kubelet',
+  ): void => void writes.push({ t, rv: writes.length + 1, kind, type, o, verb, actor })
+
+  for (const sentence of story.split(' | ')) {
+    t++
+    const [word = '', first = '', second = ''] = sentence.split(' ')
+    if (word === 'wait') t += Number(first)
+    else if (word === 'nodes') for (const name of sentence.split(' ').slice(1)) write('Node', 'ADDED', { name })
+    else if (word === 'remove') write('Node', 'DELETED', { name: first }, 'delete')
+    else if (word === 'limit')
+      write('BatchRelease', 'MODIFIED', { spec: { workloadRef: { name: 'agent' } }, status: { flight: { limit: Number(first) } } })
+    else if (word === 'pause') tellRollout(first)
+    else if (word === 'say' || word === 'ready-for') tellDaemonSet(word, first, second)
+    else tellPod(word, first, second)
+  }
+  return writes
+
+  function tellDaemonSet(word: string, first: string, second: string): void {
+    const annotations = {
+      'rollouts.kruise.io/daemonset-canary-revision': first,
+      'rollouts.kruise.io/daemonset-partition': second,
+    }
+    daemonSet =
+      word === 'ready-for'
+        ? { ...daemonSet, minReadySeconds: Number(first) }
+        : { ...daemonSet, annotations: first === 'nothing' ? {} : annotations }
+    write('DaemonSet', 'MODIFIED', daemonSet)
+  }
+
+  function tellRollout(what: string): void {
+    if (what === 'wish' || what === 'lifted') generation++
+    const said = what === 'said'
+    write('Rollout', what === 'deleted' ? 'DELETED' : 'MODIFIED', {
+      metadata: { name: 'agent', generation },
+      spec: { workloadRef: { name: 'agent' }, strategy: { paused: what === 'wish' || said } },
+      status: {
+        observedGeneration: said ? generation : generation - 1,
+        conditions: said || what === 'wish' ? [{ type: 'Progressing', reason: 'Paused' }] : [],
+      },
+    })
+  }
+
+  function tellPod(word: string, first: string, second: string): void {
+    const [node = '', uid = ''] = (word === 'del' || word === 'gone' ? first : word).replace('!', '').split(':')
+    const known = pods.get(uid)
+    const base = known ?? { name: `p${uid}`, uid, node, owner: first === 'foreign' ? 'other' : 'agent', hash: first, deleting: false }
+    if (word === 'del') return write('Pod', 'MODIFIED', remember(uid, { ...base, ready: false, deleting: true }), 'delete', 'executor')
+    if (word === 'gone' || word.endsWith('!')) return write('Pod', 'DELETED', { ...base, deleting: true }, 'delete')
+    write('Pod', 'MODIFIED', remember(uid, { ...base, ready: second === '+', deleting: second === 'x' }))
+  }
+
+  function remember(uid: string, pod: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    pods.set(uid, pod)
+    return pod
+  }
+}

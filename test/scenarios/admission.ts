@@ -1,0 +1,18 @@
+import { fieldManagers } from '@tranche/kube-types'
+import type { Simulator } from '@tranche/sim'
+import type { Admission } from '@tranche/sim-api'
+import { createAdmissionHook } from '../../apps/cli/src/dev/admission-hook.ts'
+
+/** Admission as `tranche dev` hooks it in, for programs that are told apart by identity. */
+export function admissionOf(simulator: Simulator): Admission {
+  const hook = createAdmissionHook(simulator.clientFor({ name: 'admission' }))
+  return {
+    handles: (review) => hook.handles(review),
+    admit: (review) => hook.admit({ ...review, actor: { ...review.actor, name: managerOf(review.actor.name) } }),
+  }
+}
+
+function managerOf(actor: string): string {
+  if (actor.startsWith('controller')) return fieldManagers.controller
+  return actor.startsWith('executor') ? fieldManagers.executor : actor
+}

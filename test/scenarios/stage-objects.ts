@@ -1,0 +1,47 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { ObjectKey } from '@tranche/kube-types'
+
+/** Of the DaemonSet and its Rollout. */
+export const stageKey: ObjectKey = { namespace: 'demo', name: 'node-agent' }
+
+/** What is released, and how. */
+export interface ReleaseOptions {
+  /** @default 2 */
+  readonly maxUnavailable?: number | string
+  /** @default 20 % and a pause, then 100 % */
+  readonly steps?: NonNullable<Rollout['spec']['strategy']['canary']>['steps']
+  /** Of the pod template. */
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly minReadySeconds?: number
+  /** @default RollingUpdate */
+  readonly strategyType?: 'RollingUpdate' | 'OnDelete'
+}
+
+/** The DaemonSet, with the tag v1. */
+export function daemonSetManifest(options: ReleaseOptions): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: stageKey,
+    spec: {
+      selector: { matchLabels: { app: 'node-agent' } },
+      minReadySeconds: options.minReadySeconds ?? 0,
+      updateStrategy: { type: options.strategyType ?? 'RollingUpdate', rollingUpdate: { maxUnavailable: options.maxUnavailable ?? 2 } },
+      template: {
+        metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
+        spec: { containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }] },
+      },
+    },
+  }
+}
+
+/** A Rollout on the DaemonSet. */
+export function rolloutManifest(options: ReleaseOptions, name: string = stageKey.name): object {
+  const steps = options.steps ?? [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
+  return {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'Rollout',
+    metadata: { namespace: stageKey.namespace, name },
+    spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name }, strategy: { canary: { steps } } },
+  }
+}
