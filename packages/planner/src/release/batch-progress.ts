@@ -23,6 +23,8 @@ export interface BatchProgress {
   readonly unwell: readonly { readonly node: string; readonly pod: FleetPod }[]
   /** Nodes without any standing pod: between two pods. */
   readonly between: readonly string[]
+  /** Desired nodes without an available pod, whatever its revision: what uses the budget up. */
+  readonly unavailable: readonly string[]
   readonly state: BatchState
 }
 
@@ -40,10 +42,11 @@ export interface BatchQuestion {
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
   const nodes = question.fleet.nodes.filter((node) => node.desired)
+  const isUp = (pod: FleetPod): boolean => isAvailable(pod, question.minReadyMs, question.monotonicMs)
   const old = nodes.filter((node) => node.pods.some((pod) => !pod.terminating && pod.hash !== question.revision))
   const skipped = old.filter((node) => !node.ready)
   const updated = nodes.flatMap((node) => updatedPod(node, question.revision))
-  const available = updated.filter(({ pod }) => isAvailable(pod, question.minReadyMs, question.monotonicMs))
+  const available = updated.filter(({ pod }) => isUp(pod))
   const size = batchSize(question.plan, question.batch, nodes.length)
   const effectiveSize = Math.min(size, nodes.length - skipped.length)
   const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
@@ -60,6 +63,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     old: old.map(({ name }) => name),
     unwell: updated.filter((entry) => !available.includes(entry)),
     between: between.map(({ name }) => name),
+    unavailable: nodes.filter(({ pods }) => !pods.some(isUp)).map(({ name }) => name),
     state: stateOf(onTheWay, available.length, effectiveSize, tolerated(question.plan, effectiveSize)),
   }
 }

@@ -44,12 +44,17 @@ export function strategyOf(daemonSet: DaemonSet): string {
   return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'
 }
 
+/** @returns the JSON pointer of an annotation. @see RFC 6901 */
+export function annotationPath(key: string): string {
+  return `/metadata/annotations/${escapePointer(key)}`
+}
+
 function annotationOperations(daemonSet: DaemonSet, { annotations = {} }: DaemonSetChange): PatchOperation[] {
   const present = daemonSet.metadata.annotations
   const changes = Object.entries(annotations).filter(([key, value]) => (present?.[key] ?? null) !== value)
   if (changes.length === 0) return []
   const parent: PatchOperation[] = present === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} }] : []
-  return [...parent, ...changes.map(([key, value]) => setOrRemove(`/metadata/annotations/${escapePointer(key)}`, value))]
+  return [...parent, ...changes.map(([key, value]) => setOrRemove(annotationPath(key), value))]
 }
 
 function labelOperations(daemonSet: DaemonSet, { workloadTypeLabel }: DaemonSetChange): PatchOperation[] {

@@ -2,12 +2,12 @@ import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
-import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
-import type { BatchProgress } from './batch-progress.ts'
+import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { isFinalized } from './is-finalized.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
 import type { ReleaseView } from './release-view.ts'
+import { isOverButForNodesLeft, nodesLeft, settleLeftMs } from './the-end.ts'
 import { controlledBy, type Wanted, wantedAllowance } from './wanted-allowance.ts'
 
 /**
@@ -23,8 +23,7 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
     planRecord(view, wanted) ??
     planEnd(view, wanted) ??
     planLabels(view) ??
-    planReleaseStatus(view, wanted) ??
-    waitFor(view, wanted)
+    soonerOf(planReleaseStatus(view, wanted), waitFor(view, wanted))
   )
 }
 
@@ -42,18 +41,25 @@ function planFinalizer({ release, daemonSet }: ReleaseView): BatchReleasePlan | 
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (isFinalized(view)) return null
-  if (record?.state === 'voiding') return { kind: 'touchPermits', permits: record.permits, lowerTo: null }
+  if (record?.state === 'voiding') return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
   if (wanted.kind === 'stop') return planStop(view, record, wanted.holds)
   if (wanted.kind === 'pending' || view.daemonSet === undefined) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
 
+/** F8: what keeps a record from being stopped is said once, then its pods are touched again. */
+function saidUnclear(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  if (view.unclear === null) return null
+  const status = planReleaseStatus(view, wanted)
+  return status?.kind === 'writeStatus' ? status : null
+}
+
 /** F8: announce the stop, then void the record; a stopped record only follows the reasons. */
 function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: readonly Hold[]): BatchReleasePlan | null {
   if (record === undefined) return null
   if (record.state === 'open') {
-    const announced = view.daemonSet === undefined || !isOurs(view, view.daemonSet) ? null : pausePatch(view.daemonSet, true)
+    const announced = view.daemonSet === undefined || !isOurs(view, view.daemonSet) ? null : pausePatch(view.daemonSet)
     return announced === null
       ? { kind: 'writeRecord', why: 'stop', record: voidRecord(record, holds), confirm: false }
       : { kind: 'patchDaemonSet', why: 'pause', patch: announced }
@@ -80,10 +86,16 @@ function planOpen(
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
-  if (direction === 'lowersLimit')
-    return { kind: 'touchPermits', permits: beyondLimit(record, wanted.allowance.limit), lowerTo: wanted.allowance }
-  const resumed = pausePatch(daemonSet, false)
+  if (direction === 'lowersLimit') return lowerLimit(record, wanted.allowance.limit)
+  const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } })
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
+}
+
+/** F10: only the limit; what is wider besides is read live first and follows in a write of its own (F9). */
+function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
+  const { workloadUid, generation, revision, partition } = record
+  const lowerTo = { workloadUid, generation, revision, partition, limit }
+  return { kind: 'touchPermits', permits: beyondLimit(record, limit), lowerTo }
 }
 
 /** F10: the permits that have at least `limit` nodes in front of them; the others may stay. */
@@ -108,9 +120,10 @@ function planAnnouncement(view: ReleaseView, daemonSet: DaemonSet, wanted: Wante
   return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan
 }
 
-function announcement({ release }: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
+function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
+  const { release } = view
   const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
-  const ended = release.spec.releasePlan.batchPartition === undefined && progress.old.length > 0
+  const ended = isOverButForNodesLeft(view, progress)
   return {
     annotations: {
       [daemonSetAnnotations.canaryRevision]: allowance.revision,
@@ -141,16 +154,9 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
   if (release.status?.phase !== 'Finalizing') return null
   if (wanted.progress.old.length > 0 || record.permits.length > 0 || settleLeftMs(view, wanted.progress) > 0) return null
+  if (nodesLeft(view, wanted.progress).length > 0) return null
   const patch = daemonSetPatch(daemonSet, restoring(view, daemonSet))
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'restore', patch }
-}
-
-/** How long the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
-function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
-  const canary = release.status?.canaryStatus
-  if (progress.desired === 0) return 0
-  if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
-  return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
 }
 
 const releaseKeys = {
@@ -187,8 +193,19 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
 }
 
-function pausePatch(daemonSet: DaemonSet, paused: boolean): readonly PatchOperation[] | null {
-  return daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: paused ? 'true' : null } })
+/**
+ * Says paused; null when it is said already. It allows less and undoes nothing, so it tests only whose object it is and
+ * who is in charge: a status that changes with every pod must not keep a stop waiting.
+ */
+function pausePatch({ metadata }: DaemonSet): readonly PatchOperation[] | null {
+  const { annotations = {}, uid } = metadata
+  if (annotations[daemonSetAnnotations.paused] === 'true') return null
+  const controlPath = annotationPath(daemonSetAnnotations.controlInfo)
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: controlPath, value: annotations[daemonSetAnnotations.controlInfo] },
+    { op: 'add', path: annotationPath(daemonSetAnnotations.paused), value: 'true' },
+  ]
 }
 
 function isOurs({ release }: ReleaseView, daemonSet: DaemonSet): boolean {
@@ -199,7 +216,14 @@ function sameHolds(a: readonly Hold[], b: readonly Hold[]): boolean {
   return a.length === b.length && a.every((hold, at) => hold.reason === b[at]?.reason && hold.id === b[at]?.id)
 }
 
-function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
+/** A status that waits for its turn must not make the clock's next moment wait as well. */
+function soonerOf(status: BatchReleasePlan | null, waiting: BatchReleasePlan & { kind: 'wait' }): BatchReleasePlan {
+  if (status === null) return waiting
+  if (status.kind !== 'wait' || waiting.recheckAfterMs === null) return status
+  return { ...status, recheckAfterMs: Math.min(status.recheckAfterMs ?? waiting.recheckAfterMs, waiting.recheckAfterMs) }
+}
+
+function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
   return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
 }
 

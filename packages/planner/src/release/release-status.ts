@@ -1,9 +1,10 @@
-import { type BatchReleaseStatus, LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized } from './is-finalized.ts'
 import type { ReleaseView } from './release-view.ts'
 import { unwellText } from './unwell-text.ts'
+import { waitingFor } from './waiting-for.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
 /** How often mere counts are written while a batch goes on: a status is for people, and every write costs a request. */
@@ -26,9 +27,11 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   const record = release.status?.flight
   const base = { observedGeneration: acknowledgedGeneration(view, wanted), observedRelease: release.spec.tranche?.release ?? '' }
   if (isFinalized(view)) return { ...base, phase: 'Completed', message: 'the release is complete', waiting: null }
-  if (wanted.kind !== 'allow') return { ...base, phase: stoppedPhase(view), message: wanted.message, waiting: waiting(view, wanted) }
+  if (wanted.kind !== 'allow') {
+    return { ...base, ...notYetBegun(release), phase: stoppedPhase(view), message: wanted.message, waiting: waitingFor(view, wanted) }
+  }
   const { progress } = wanted
-  const batch = release.spec.releasePlan.batchPartition ?? Math.max(0, (release.spec.releasePlan.batches?.length ?? 1) - 1)
+  const batch = batchOf(release)
   const state = record?.state === 'open' && record.partition === progress.partition ? progress.state : 'Upgrading'
   return {
     ...base,
@@ -47,7 +50,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     },
     updatedAvailableReplicas: progress.updatedAvailable,
     skippedNodes: progress.skipped.slice(0, LISTED_NODES_MAX),
-    waiting: waiting(view, wanted),
+    waiting: waitingFor(view, wanted),
   }
 }
 
@@ -59,6 +62,17 @@ function acknowledgedGeneration({ release }: ReleaseView, wanted: Wanted): numbe
   const stopped = wanted.kind !== 'stop' || record === undefined || (record.state === 'stopped' && record.holds.length > 0)
   const opened = wanted.kind !== 'allow' || record?.state === 'open'
   return stopped && opened ? generation : (release.status?.observedGeneration ?? 0)
+}
+
+/** A release that stops before it has begun must not pass the last one's ready batch off as its own. */
+function notYetBegun(release: BatchRelease): Pick<BatchReleaseStatusPatch, 'canaryStatus'> {
+  if (release.status?.canaryStatus === undefined || release.status.observedRelease === (release.spec.tranche?.release ?? '')) return {}
+  return { canaryStatus: { batchState: 'Upgrading', currentBatch: batchOf(release), updatedReplicas: 0, updatedReadyReplicas: 0 } }
+}
+
+/** The batch that goes on now, from 0; the last one where the release is being finished. */
+function batchOf({ spec }: BatchRelease): number {
+  return spec.releasePlan.batchPartition ?? Math.max(0, (spec.releasePlan.batches?.length ?? 1) - 1)
 }
 
 function stoppedPhase({ release }: ReleaseView): NonNullable<BatchReleaseStatus['phase']> {
@@ -79,37 +93,6 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
-}
-
-/** What is waited for, since when, and on which nodes; the moment stays while the reason does. */
-function waiting(view: ReleaseView, wanted: Wanted): Waiting | null {
-  const now = waitingFor(view, wanted)
-  if (now === null) return null
-  const before = view.release.status?.waiting
-  return { ...now, since: before?.reason === now.reason ? before.since : new Date(view.nowMs).toISOString() }
-}
-
-function waitingFor(view: ReleaseView, wanted: Wanted): Omit<Waiting, 'since'> | null {
-  if (wanted.kind === 'stop') return { reason: wanted.holds[0]?.reason ?? 'Stopped', message: wanted.message, nodes: [] }
-  if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  const { progress } = wanted
-  if (
-    view.release.spec.releasePlan.batchPartition === undefined &&
-    progress.skipped.length > 0 &&
-    progress.skipped.length === progress.old.length
-  ) {
-    const message = `${progress.skipped.length} nodes still run the old revision because they are NotReady: ${listNodes(progress.skipped)}; the update strategy is restored when they are updated`
-    return { reason: 'NodesLeft', message, nodes: progress.skipped.slice(0, LISTED_NODES_MAX) }
-  }
-  if (progress.state === 'Ready') return null
-  if (progress.unwell.length === 0) return { reason: 'Upgrading', message: 'nodes are being updated', nodes: [] }
-  const nodes = progress.unwell.map(({ node }) => node).slice(0, LISTED_NODES_MAX)
-  return { reason: 'NotAvailable', message: `waiting for updated nodes to become available: ${unwellText(progress)}`, nodes }
-}
-
-/** The first names and how many more there are. */
-function listNodes(names: readonly string[]): string {
-  return names.length <= 3 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`
 }
 
 /** Counts change with every pod; what else is in the status says what is going on. */

@@ -23,6 +23,8 @@ export interface ReleaseView {
   readonly strategyScope: StrategyScope
   /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */
   readonly labelled: ReadonlySet<string>
+  /** What the last touch of a permit's pod was answered with, where it said neither way: node, pod and why; null otherwise. */
+  readonly unclear: string | null
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
   /** Epoch milliseconds. */

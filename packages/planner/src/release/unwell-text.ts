@@ -12,6 +12,7 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
   return groups.map(([reason, nodes]) => `${reason} on ${firstNodes(nodes)}`).join('; ')
 }
 
-function firstNodes(nodes: readonly string[]): string {
+/** The first names and how many more there are. */
+export function firstNodes(nodes: readonly string[]): string {
   return nodes.length <= 3 ? nodes.join(', ') : `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more`
 }

@@ -19,12 +19,29 @@ export function wantedAllowance(view: ReleaseView): Wanted {
   const { daemonSet, release } = view
   if (daemonSet === undefined) return stop('WorkloadNotFound', release.spec.workloadRef?.name ?? '', 'the DaemonSet does not exist')
   if (release.metadata.deletionTimestamp !== undefined) return stop('Deleting', release.metadata.uid, 'the BatchRelease is being deleted')
-  if (view.otherControl === 'exists') return stop('ForeignControl', controlledBy(daemonSet)?.uid ?? '', foreignMessage(daemonSet))
+  const foreign = foreignControl(view, daemonSet)
+  if (foreign !== null) return stop('ForeignControl', foreign.id, foreign.message)
   if (release.spec.tranche?.paused === true)
     return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
   const budget = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
   if (budget !== undefined) return stop('BudgetZero', String(daemonSet.metadata.generation ?? 0), problemText(budget))
   return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired))
+}
+
+/**
+ * Who else is, or seems to be, in charge. A Rollout's release takes over what a vanished BatchRelease left (F11); one
+ * written by hand never does, nor does it touch a DaemonSet that is bound to a Rollout.
+ */
+function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): { id: string; message: string } | null {
+  const id = controlledBy(daemonSet)?.uid ?? ''
+  if (otherControl === 'exists') return { id, message: `${controlText(daemonSet)}; delete that BatchRelease first` }
+  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]
+  if (boundTo !== undefined && owner?.name !== boundTo) {
+    return { id: boundTo, message: `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not` }
+  }
+  if (owner !== undefined || otherControl === 'none') return null
+  return { id, message: `${controlText(daemonSet)}, which does not exist any more; remove the annotation first` }
 }
 
 /** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
@@ -80,8 +97,8 @@ function pendingMessage(why: 'generation' | 'revision'): string {
     : 'waiting for the ControllerRevision of the current template'
 }
 
-function foreignMessage(daemonSet: DaemonSet): string {
-  return `the annotation ${daemonSetAnnotations.controlInfo} names BatchRelease ${controlledBy(daemonSet)?.name ?? '?'}; delete that BatchRelease first`
+function controlText(daemonSet: DaemonSet): string {
+  return `the annotation ${daemonSetAnnotations.controlInfo} names BatchRelease ${controlledBy(daemonSet)?.name ?? '?'}`
 }
 
 function stop(reason: string, id: string, message: string): Wanted {

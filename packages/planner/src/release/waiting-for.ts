@@ -1,0 +1,61 @@
+import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import type { BatchProgress } from './batch-progress.ts'
+import type { ReleaseView } from './release-view.ts'
+import { nodesLeft } from './the-end.ts'
+import { firstNodes, unwellText } from './unwell-text.ts'
+import type { Wanted } from './wanted-allowance.ts'
+
+/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The moment stays while the reason does. */
+export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
+  const now = reasonToWait(view, wanted)
+  if (now === null) return null
+  const before = view.release.status?.waiting
+  const since = before?.reason === now.reason ? before.since : new Date(view.nowMs).toISOString()
+  return { ...now, nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
+}
+
+type Reason = Omit<Waiting, 'since'>
+
+function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
+  const record = view.release.status?.flight
+  if (record?.state === 'voiding' && view.unclear !== null) {
+    const nodes = record.permits.map(({ node }) => node)
+    return { reason: 'TouchUnclear', message: `no deletion may be on its way any more, which cannot be told yet: ${view.unclear}`, nodes }
+  }
+  if (wanted.kind === 'stop') return stopped(view, wanted)
+  if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
+  return left(view, wanted.progress) ?? inBatch(wanted.progress, wanted.allowance.limit)
+}
+
+/** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
+function stopped({ release, daemonSet }: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
+  const reason = holds[0]?.reason ?? 'Stopped'
+  const nodes = [...new Set((release.status?.flight?.permits ?? []).map(({ node }) => node))]
+  if (reason !== 'Deleting' || daemonSet === undefined || nodes.length === 0) return { reason, message, nodes: [] }
+  return { reason, message: `${message}; waiting for the nodes in flight to have an available pod: ${firstNodes(nodes)}`, nodes }
+}
+
+function left(view: ReleaseView, progress: BatchProgress): Reason | null {
+  const nodes = nodesLeft(view, progress)
+  if (nodes.length === 0) return null
+  const old = progress.old.length > 0 ? [`still run the old revision because they are NotReady: ${firstNodes(progress.old)}`] : []
+  const others = nodes.slice(progress.old.length)
+  const unwell = others.length > 0 ? [`were updated and are not available: ${firstNodes(others)}`] : []
+  const message = `${nodes.length} nodes are left; they ${[...old, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
+  return { reason: 'NodesLeft', message, nodes }
+}
+
+function inBatch(progress: BatchProgress, limit: number): Reason | null {
+  if (progress.state === 'Ready') return null
+  if (progress.unwell.length > 0) {
+    const nodes = progress.unwell.map(({ node }) => node)
+    return { reason: 'NotAvailable', message: `waiting for updated nodes to become available: ${unwellText(progress)}`, nodes }
+  }
+  if (progress.between.length > 0) {
+    return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}`, nodes: progress.between }
+  }
+  const lack = `${progress.effectiveSize - progress.updated} more nodes are to be updated`
+  if (progress.unavailable.length < limit) return { reason: 'Upgrading', message: lack, nodes: [] }
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}`
+  return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}

@@ -1,0 +1,17 @@
+import type { Node, Taint } from '@tranche/kube-types'
+
+/** What a test says about a node; the rest is calm: Ready, without labels or taints. */
+export interface NodeFields {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly taints?: readonly Taint[]
+  readonly ready?: boolean
+}
+
+/** Builds a node as the API server serves it. */
+export function aNode(name: string, fields: NodeFields = {}): Node {
+  return {
+    metadata: { name, uid: `node-uid-${name}`, resourceVersion: '1', labels: fields.labels ?? {} },
+    spec: { taints: fields.taints ?? [] },
+    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? 'False' : 'True' }] },
+  }
+}

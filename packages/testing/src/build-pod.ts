@@ -1,0 +1,53 @@
+import { type ContainerStatus, type Pod, REVISION_HASH_LABEL } from '@tranche/kube-types'
+
+/** UID of the DaemonSet that owns every built pod, unless a test says otherwise. */
+export const DAEMON_SET_UID = 'daemonset-uid'
+
+/** What a test says about a pod; the rest is calm: bound to `node`, Running and Ready since the epoch, on revision `old`. */
+export interface PodFields {
+  readonly node: string
+  readonly name?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly ownerUid?: string
+  /** Null: the label is missing. */
+  readonly hash?: string | null
+  /** RFC 3339. */
+  readonly createdAt?: string
+  readonly terminating?: boolean
+  readonly phase?: string
+  readonly ready?: boolean
+  /** `lastTransitionTime` of the Ready condition, RFC 3339. */
+  readonly readyStamp?: string
+  /** Statuses of its containers. */
+  readonly containers?: readonly ContainerStatus[]
+}
+
+/** Builds a pod that a DaemonSet controls, as the API server serves it. Its name and uid follow from the node. */
+export function aPod(fields: PodFields): Pod {
+  const name = fields.name ?? `pod-${fields.node}`
+  const labels = fields.hash === null ? {} : { [REVISION_HASH_LABEL]: fields.hash ?? 'old' }
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: fields.ownerUid ?? DAEMON_SET_UID, controller: true }
+  return {
+    metadata: {
+      namespace: 'demo',
+      name,
+      uid: fields.uid ?? `uid-${name}`,
+      resourceVersion: fields.resourceVersion ?? '10',
+      creationTimestamp: fields.createdAt ?? '2026-01-01T00:00:00Z',
+      labels,
+      ownerReferences: [owner],
+      ...(fields.terminating === true && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
+    },
+    spec: { nodeName: fields.node },
+    status: statusOf(fields),
+  }
+}
+
+function statusOf({ phase = 'Running', ready = true, readyStamp = '1970-01-01T00:00:00Z', containers }: PodFields): Pod['status'] & object {
+  return {
+    phase,
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: readyStamp }],
+    ...(containers !== undefined && { containerStatuses: containers }),
+  }
+}

@@ -1,0 +1,26 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import type { Pod } from '@tranche/kube-types'
+import { DAEMON_SET_UID } from './build-pod.ts'
+
+/** Builds an open record that releases revision `new` to every node, one at a time. */
+export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
+  return {
+    workloadUid: DAEMON_SET_UID,
+    epoch: 3,
+    seq: 7,
+    state: 'open',
+    holds: [],
+    generation: 2,
+    revision: 'new',
+    partition: 0,
+    limit: 1,
+    watermark: '1',
+    permits: [],
+    ...fields,
+  }
+}
+
+/** Builds the permit for a pod as it stands. */
+export function aPermit(pod: Pod): Permit {
+  return { node: pod.spec?.nodeName ?? '', podUid: pod.metadata.uid, podResourceVersion: pod.metadata.resourceVersion }
+}

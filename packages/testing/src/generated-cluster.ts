@@ -1,0 +1,139 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import type { Node, Pod } from '@tranche/kube-types'
+import fc from 'fast-check'
+import { aNode } from './build-node.ts'
+import { aPod } from './build-pod.ts'
+import { aPermit, aRecord } from './build-record.ts'
+
+/** A pod, and for how long a process has seen it as it is. */
+export interface SeenPod {
+  readonly pod: Pod
+  /** Milliseconds (≥ 0). */
+  readonly seenForMs: number
+}
+
+/** A cluster in the middle of a release, as one process might see it. */
+export interface GeneratedCluster {
+  readonly nodes: readonly Node[]
+  readonly pods: readonly SeenPod[]
+  /** On revision `new`; permits in every state, of nodes in every state. */
+  readonly record: FlightRecord
+  /** `spec.minReadySeconds`: with any but 0, some Ready pods are not yet available. */
+  readonly minReadySeconds: number
+}
+
+/**
+ * Clusters of up to ten nodes in every state that a release can meet: pods that are available, Ready for too short, not
+ * Ready, pending, crashing, failed, terminating, missing, doubled or mis-scheduled, of the revisions `new`, `old`,
+ * `older` and none; nodes that are NotReady, tainted or gone; and a record with permits that stand, that are dead, not
+ * yet seen, executed, or for nodes that are gone.
+ */
+export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
+  return fc
+    .record({
+      slots: fc.array(slot, { minLength: 1, maxLength: 10 }),
+      limit: fc.integer({ min: 1, max: 5 }),
+      partition: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5),
+      minReadySeconds: fc.constantFrom(0, 0, 60),
+    })
+    .map(toCluster)
+}
+
+/** How a node may stand to the DaemonSet: tainted and gone nodes are not desired, though pods may still be there. */
+const nodeStates = ['ready', 'notReady', 'tainted', 'gone'] as const
+const podStates = ['available', 'fresh', 'notReady', 'pending', 'crashing', 'failed', 'terminating'] as const
+const permitKinds = ['none', 'standing', 'dead', 'unseen', 'executed'] as const
+
+const podShape = fc.record({
+  state: weighted(podStates, [6, 1, 2, 1, 1, 1, 2]),
+  hash: weighted(['old', 'new', 'older', null], [6, 3, 2, 1]),
+  age: fc.nat(3),
+  version: fc.integer({ min: 5, max: 1_200 }),
+  permit: weighted(permitKinds, [5, 5, 1, 1, 2]),
+})
+
+const slot = fc.record({
+  node: weighted(nodeStates, [16, 2, 1, 1]),
+  pods: fc.oneof(
+    { arbitrary: fc.array(podShape, { maxLength: 0 }), weight: 2 },
+    { arbitrary: fc.array(podShape, { minLength: 1, maxLength: 1 }), weight: 14 },
+    { arbitrary: fc.array(podShape, { minLength: 2, maxLength: 2 }), weight: 1 },
+  ),
+  /** A permit for a pod that nobody has any more. */
+  executed: weighted([false, true], [4, 1]),
+  /** Where its permits stand in the record. */
+  place: fc.nat(1_000),
+})
+
+type PodShape = typeof podShape extends fc.Arbitrary<infer Shape> ? Shape : never
+type Slot = typeof slot extends fc.Arbitrary<infer Shape> ? Shape : never
+
+interface ClusterShape {
+  readonly slots: readonly Slot[]
+  readonly limit: number
+  readonly partition: number
+  readonly minReadySeconds: number
+}
+
+function toCluster({ slots, limit, partition, minReadySeconds }: ClusterShape): GeneratedCluster {
+  const named = slots.map((shape, at) => ({ ...shape, name: `node-${at}` }))
+  const pods = named.flatMap((shape) =>
+    shape.pods.map((pod, at) => ({ shape: pod, place: shape.place, seen: toSeenPod(shape.name, pod, at) })),
+  )
+  const permits = [
+    ...pods.flatMap(({ shape, place, seen }) => permitFor(shape.permit, seen.pod).map((permit) => ({ place, permit }))),
+    ...named.flatMap(({ name, place, executed }) =>
+      executed ? [{ place: place / 2, permit: { node: name, podUid: `gone-${name}`, podResourceVersion: '4' } }] : [],
+    ),
+  ]
+  return {
+    nodes: named.flatMap(({ name, node }) => toNodes(name, node)),
+    pods: pods.map(({ seen }) => seen),
+    record: aRecord({ limit, partition, watermark: '3', permits: permits.sort((a, b) => a.place - b.place).map(({ permit }) => permit) }),
+    minReadySeconds,
+  }
+}
+
+function toNodes(name: string, state: (typeof nodeStates)[number]): readonly Node[] {
+  if (state === 'gone') return []
+  const taints = state === 'tainted' ? [{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }] : []
+  return [aNode(name, { taints, ready: state !== 'notReady' })]
+}
+
+function toSeenPod(node: string, { state, hash, age, version }: PodShape, at: number): SeenPod {
+  const pod = aPod({
+    node,
+    name: `${node}-pod-${at}`,
+    hash,
+    resourceVersion: String(version),
+    createdAt: `2026-01-01T00:0${age}:00Z`,
+    terminating: state === 'terminating',
+    phase: state === 'failed' ? 'Failed' : state === 'pending' ? 'Pending' : 'Running',
+    ready: state === 'available' || state === 'fresh',
+    ...(state === 'crashing' && { containers: [{ name: 'agent', state: { waiting: { reason: 'CrashLoopBackOff' } } }] }),
+  })
+  return { pod, seenForMs: state === 'fresh' ? 1_000 : 3_600_000 }
+}
+
+function permitFor(kind: (typeof permitKinds)[number], pod: Pod): readonly Permit[] {
+  const permit = aPermit(pod)
+  const version = Number(permit.podResourceVersion)
+  switch (kind) {
+    case 'none':
+      return []
+    case 'standing':
+      return [permit]
+    case 'dead':
+      return [{ ...permit, podResourceVersion: String(version - 1) }]
+    case 'unseen':
+      return [{ ...permit, podResourceVersion: String(version + 1) }]
+    case 'executed':
+      return [{ ...permit, podUid: `${permit.podUid}-before`, podResourceVersion: '4' }]
+    default:
+      return kind satisfies never
+  }
+}
+
+function weighted<const T>(values: readonly T[], weights: readonly number[]): fc.Arbitrary<T> {
+  return fc.oneof(...values.map((value, at) => ({ arbitrary: fc.constant(value), weight: weights[at] ?? 1 })))
+}
