@@ -1,0 +1,167 @@
+import { isDesiredNode } from '@tranche/fleet'
+import type { LabelSelectorRequirement, NodeSelectorTerm, PodPlacement, Taint, Toleration } from '@tranche/kube-types'
+import { aNode } from '@tranche/testing'
+import { describe, expect, it } from 'vitest'
+
+const labels = { pool: 'gpu', cores: '8', note: 'eight' }
+
+describe('isDesiredNode', () => {
+  const cases: Record<string, { placement?: PodPlacement; taints?: readonly Taint[]; desired: boolean }> = {
+    'wants every node where the template asks for none': { desired: true },
+    'wants the one node that the template names': { placement: { nodeName: 'node-1' }, desired: true },
+    'wants no other node than the one named': { placement: { nodeName: 'node-2' }, desired: false },
+    'reads an empty node name as none': { placement: { nodeName: '' }, desired: true },
+    'wants a node that carries every label of the selector': { placement: { nodeSelector: { pool: 'gpu', cores: '8' } }, desired: true },
+    'does not want a node that lacks one label of the selector': {
+      placement: { nodeSelector: { pool: 'gpu', zone: 'a' } },
+      desired: false,
+    },
+    'does not want a node whose label has another value': { placement: { nodeSelector: { pool: 'cpu' } }, desired: false },
+
+    'wants a node that matches In': { placement: expressions({ key: 'pool', operator: 'In', values: ['cpu', 'gpu'] }), desired: true },
+    'does not want a node without the label of In': {
+      placement: expressions({ key: 'zone', operator: 'In', values: ['a'] }),
+      desired: false,
+    },
+    'skips a term whose In has no values': { placement: expressions({ key: 'pool', operator: 'In', values: [] }), desired: false },
+    'wants a node without the label of NotIn': { placement: expressions({ key: 'zone', operator: 'NotIn', values: ['a'] }), desired: true },
+    'does not want a node with a value of NotIn': {
+      placement: expressions({ key: 'pool', operator: 'NotIn', values: ['gpu'] }),
+      desired: false,
+    },
+    'skips a term whose NotIn has no values': { placement: expressions({ key: 'zone', operator: 'NotIn' }), desired: false },
+    'wants a node with the label of Exists': { placement: expressions({ key: 'pool', operator: 'Exists' }), desired: true },
+    'skips a term whose Exists has values': {
+      placement: expressions({ key: 'pool', operator: 'Exists', values: ['gpu'] }),
+      desired: false,
+    },
+    'wants a node without the label of DoesNotExist': { placement: expressions({ key: 'zone', operator: 'DoesNotExist' }), desired: true },
+    'does not want a node with the label of DoesNotExist': {
+      placement: expressions({ key: 'pool', operator: 'DoesNotExist' }),
+      desired: false,
+    },
+    'wants a node whose number is above Gt': { placement: expressions({ key: 'cores', operator: 'Gt', values: ['7'] }), desired: true },
+    'does not want a node whose number equals Gt': {
+      placement: expressions({ key: 'cores', operator: 'Gt', values: ['8'] }),
+      desired: false,
+    },
+    'compares numbers, not texts': { placement: expressions({ key: 'cores', operator: 'Lt', values: ['10'] }), desired: true },
+    'does not want a node whose number equals Lt': {
+      placement: expressions({ key: 'cores', operator: 'Lt', values: ['8'] }),
+      desired: false,
+    },
+    'does not compare a label that is no number': {
+      placement: expressions({ key: 'note', operator: 'Gt', values: ['1'] }),
+      desired: false,
+    },
+    'skips a term with an operator that it does not know': {
+      placement: expressions({ key: 'pool', operator: 'Like', values: ['gpu'] }),
+      desired: false,
+    },
+    'wants a node only where every expression of a term matches': {
+      placement: expressions({ key: 'pool', operator: 'Exists' }, { key: 'zone', operator: 'Exists' }),
+      desired: false,
+    },
+    'wants a node that matches any of the terms': {
+      placement: terms([
+        { matchExpressions: [{ key: 'zone', operator: 'Exists' }] },
+        { matchExpressions: [{ key: 'pool', operator: 'Exists' }] },
+      ]),
+      desired: true,
+    },
+    'matches nothing by an empty term': { placement: terms([{}]), desired: false },
+    'matches nothing by an empty list of terms': { placement: terms([]), desired: false },
+    'wants the node whose name a field names': {
+      placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-1'] }),
+      desired: true,
+    },
+    'does not want a node whose name NotIn names': {
+      placement: fields({ key: 'metadata.name', operator: 'NotIn', values: ['node-1'] }),
+      desired: false,
+    },
+    'wants a node whose name NotIn does not name': {
+      placement: fields({ key: 'metadata.name', operator: 'NotIn', values: ['node-2'] }),
+      desired: true,
+    },
+    'skips a term whose field has two values': {
+      placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-1', 'node-2'] }),
+      desired: false,
+    },
+    'skips a term with a field other than the name': {
+      placement: fields({ key: 'metadata.uid', operator: 'In', values: ['node-1'] }),
+      desired: false,
+    },
+    'asks for selector and affinity both': {
+      placement: { nodeSelector: { pool: 'gpu' }, ...expressions({ key: 'zone', operator: 'Exists' }) },
+      desired: false,
+    },
+
+    'does not want a node with a NoSchedule taint': { taints: [taint('NoSchedule')], desired: false },
+    'does not want a node with a NoExecute taint': { taints: [taint('NoExecute')], desired: false },
+    'ignores a PreferNoSchedule taint': { taints: [taint('PreferNoSchedule')], desired: true },
+    'wants a node whose taint is tolerated by key, value and effect': tolerating(
+      { key: 'dedicated', value: 'db', effect: 'NoSchedule' },
+      true,
+    ),
+    'tolerates every effect where the toleration names none': tolerating({ key: 'dedicated', value: 'db' }, true),
+    'does not tolerate another effect': tolerating({ key: 'dedicated', value: 'db', effect: 'NoExecute' }, false),
+    'does not tolerate another value': tolerating({ key: 'dedicated', operator: 'Equal', value: 'web' }, false),
+    'does not tolerate another key': tolerating({ key: 'other', operator: 'Exists' }, false),
+    'tolerates every value by Exists': tolerating({ key: 'dedicated', operator: 'Exists' }, true),
+    'tolerates everything by Exists without a key': tolerating({ operator: 'Exists' }, true),
+    'tolerates nothing by an operator that it does not know': tolerating({ key: 'dedicated', operator: 'Gt', value: '1' }, false),
+    'wants a node only where every taint is tolerated': {
+      placement: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
+      taints: [taint('NoSchedule'), { key: 'other', effect: 'NoSchedule' }],
+      desired: false,
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { placement = {}, taints = [], desired }) => {
+    expect(isDesiredNode(placement, aNode('node-1', { labels, taints }))).toBe(desired)
+  })
+
+  it.each([
+    ['not-ready', 'NoExecute'],
+    ['unreachable', 'NoExecute'],
+    ['disk-pressure', 'NoSchedule'],
+    ['memory-pressure', 'NoSchedule'],
+    ['pid-pressure', 'NoSchedule'],
+    ['unschedulable', 'NoSchedule'],
+  ])('tolerates %s:%s by itself, and no other effect of it', (name, effect) => {
+    const key = `node.kubernetes.io/${name}`
+    const other = effect === 'NoExecute' ? 'NoSchedule' : 'NoExecute'
+    expect(isDesiredNode({}, aNode('node-1', { taints: [{ key, effect }] }))).toBe(true)
+    expect(isDesiredNode({}, aNode('node-1', { taints: [{ key, effect: other }] }))).toBe(false)
+  })
+
+  it('tolerates network-unavailable only for pods on the network of the host', () => {
+    const node = aNode('node-1', { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] })
+    expect(isDesiredNode({}, node)).toBe(false)
+    expect(isDesiredNode({ hostNetwork: true }, node)).toBe(true)
+  })
+
+  it('does not look at whether the node is Ready', () => {
+    expect(isDesiredNode({}, aNode('node-1', { ready: false }))).toBe(true)
+  })
+})
+
+function terms(nodeSelectorTerms: readonly NodeSelectorTerm[]): PodPlacement {
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
+}
+
+function expressions(...matchExpressions: readonly LabelSelectorRequirement[]): PodPlacement {
+  return terms([{ matchExpressions }])
+}
+
+function fields(...matchFields: readonly LabelSelectorRequirement[]): PodPlacement {
+  return terms([{ matchFields }])
+}
+
+function taint(effect: string): Taint {
+  return { key: 'dedicated', value: 'db', effect }
+}
+
+function tolerating(toleration: Toleration, desired: boolean): { placement: PodPlacement; taints: readonly Taint[]; desired: boolean } {
+  return { placement: { tolerations: [toleration] }, taints: [taint('NoSchedule')], desired }
+}

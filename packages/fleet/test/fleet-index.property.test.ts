@@ -1,0 +1,131 @@
+import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import type { PodPlacement } from '@tranche/kube-types'
+import { aNode, aPod } from '@tranche/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const owners = ['first', 'second']
+const placements: readonly PodPlacement[] = [{}, { nodeSelector: { pool: 'a' } }, { tolerations: [{ operator: 'Exists' }] }]
+
+const nodeName = fc.nat(5).map((at) => `node-${at}`)
+const event = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('node' as const),
+      name: nodeName,
+      pool: fc.constantFrom('a', 'b'),
+      tainted: fc.boolean(),
+      ready: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('nodeGone' as const), name: nodeName }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('pod' as const),
+      uid: fc.nat(7),
+      node: nodeName,
+      owner: fc.constantFrom(...owners),
+      age: fc.nat(2),
+      ready: fc.boolean(),
+      terminating: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('podGone' as const), uid: fc.nat(7) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('look' as const),
+      owner: fc.constantFrom(...owners),
+      placement: fc.constantFrom(...placements),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), owner: fc.constantFrom(...owners) }) },
+)
+type FleetEvent = typeof event extends fc.Arbitrary<infer Event> ? Event : never
+
+describe('FleetIndex, after any sequence of events', () => {
+  it('shows what an index built from scratch shows', () => {
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 60 }), (events) => {
+        const follower = new Follower()
+        for (const each of events) follower.take(each)
+        for (const owner of owners) for (const placement of placements) follower.compare(owner, placement)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('leaves every view that it gave as it was', () => {
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 40 }), (events) => {
+        const follower = new Follower()
+        const given = events.map((each) => {
+          follower.take(each)
+          const view = follower.index.view('first', {})
+          return { view, text: JSON.stringify(view) }
+        })
+        for (const { view, text } of given) expect(JSON.stringify(view)).toBe(text)
+      }),
+    )
+  })
+})
+
+/** An index that is told of every change, beside the truth from which another can be built. */
+class Follower {
+  readonly index = new FleetIndex()
+  readonly #nodes = new Map<string, FleetNode>()
+  readonly #pods = new Map<string, FleetPod>()
+  #version = 10
+
+  take(each: FleetEvent): void {
+    if (each.kind === 'node')
+      this.#setNode(each.name, toFleetNode(aNode(each.name, { ...each, labels: { pool: each.pool }, taints: taintsOf(each) })))
+    else if (each.kind === 'nodeGone') this.#setNode(each.name, undefined)
+    else if (each.kind === 'podGone') this.#setPod(`pod-${each.uid}`, undefined)
+    else if (each.kind === 'pod') this.#setPod(`pod-${each.uid}`, this.#podOf(each))
+    else if (each.kind === 'forget') this.index.forget(each.owner)
+    else this.compare(each.owner, each.placement)
+  }
+
+  compare(owner: string, placement: PodPlacement): void {
+    const view = this.index.view(owner, placement)
+    expect(view).toEqual(this.#fromScratch(owner, placement))
+    expect(this.index.view(owner, placement)).toBe(view)
+  }
+
+  #fromScratch(owner: string, placement: PodPlacement): FleetView {
+    const index = new FleetIndex()
+    for (const pod of [...this.#pods.values()].reverse()) index.podChanged(undefined, pod)
+    for (const node of this.#nodes.values()) index.nodeChanged(undefined, node)
+    return index.view(owner, placement)
+  }
+
+  #setNode(name: string, node: FleetNode | undefined): void {
+    this.index.nodeChanged(this.#nodes.get(name), node)
+    if (node === undefined) this.#nodes.delete(name)
+    else this.#nodes.set(name, node)
+  }
+
+  #setPod(uid: string, pod: FleetPod | undefined): void {
+    this.index.podChanged(this.#pods.get(uid), pod)
+    if (pod === undefined) this.#pods.delete(uid)
+    else this.#pods.set(uid, pod)
+  }
+
+  #podOf({ uid, node, owner, age, ready, terminating }: FleetEvent & { kind: 'pod' }): FleetPod {
+    const resourceVersion = String(this.#version++)
+    const createdAt = `2026-01-01T00:00:0${age}Z`
+    const pod = aPod({ node, name: `pod-${uid}`, uid: `pod-${uid}`, ownerUid: owner, resourceVersion, createdAt, ready, terminating })
+    return toFleetPod(pod, this.#pods.get(`pod-${uid}`), { nowMs: 0, monotonicMs: this.#version }) ?? raise('the pod is bound and owned')
+  }
+}
+
+function taintsOf({ tainted }: { readonly tainted: boolean }): readonly { key: string; effect: string }[] {
+  return tainted ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
+}
+
+function raise(message: string): never {
+  throw new Error(message)
+}

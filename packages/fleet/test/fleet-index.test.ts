@@ -1,0 +1,118 @@
+import { FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { aNode, aPod, DAEMON_SET_UID, type NodeFields, type PodFields } from '@tranche/testing'
+import { describe, expect, it } from 'vitest'
+
+describe('FleetIndex', () => {
+  it('shows desired nodes and nodes with a pod, by name', () => {
+    const index = indexOf([node('c'), node('a'), node('b', tainted), node('d', tainted)], [pod({ node: 'd' }), pod({ node: 'gone' })])
+    expect(index.view(DAEMON_SET_UID, {})).toMatchObject({
+      desired: 2,
+      nodes: [
+        { name: 'a', desired: true, pods: [] },
+        { name: 'c', desired: true, pods: [] },
+        { name: 'd', desired: false, ready: true, pods: [{ name: 'pod-d' }] },
+        { name: 'gone', desired: false, ready: false, pods: [{ name: 'pod-gone' }] },
+      ],
+    })
+  })
+
+  it('gives the same view while nothing has changed', () => {
+    const index = indexOf([node('a')], [pod({ node: 'a' })])
+    const view = index.view(DAEMON_SET_UID, {})
+    index.podChanged(undefined, pod({ node: 'a', ownerUid: 'another' }))
+    expect(index.view(DAEMON_SET_UID, {})).toBe(view)
+  })
+
+  it('gives a new view and leaves the old one as it was when something changes', () => {
+    const index = indexOf([node('a')], [pod({ node: 'a', resourceVersion: '1' })])
+    const before = index.view(DAEMON_SET_UID, {})
+    index.podChanged(pod({ node: 'a', resourceVersion: '1' }), pod({ node: 'a', resourceVersion: '2' }))
+    expect(index.view(DAEMON_SET_UID, {}).nodes[0]?.pods[0]?.resourceVersion).toBe('2')
+    expect(before.nodes[0]?.pods[0]?.resourceVersion).toBe('1')
+  })
+
+  it('looks at every node again when the placement changes', () => {
+    const index = indexOf([node('a', { labels: { pool: 'gpu' } }), node('b')], [])
+    expect(names(index, { nodeSelector: { pool: 'gpu' } })).toEqual(['a'])
+    expect(names(index, {})).toEqual(['a', 'b'])
+  })
+
+  it('sorts the pods of a node by age, then by name', () => {
+    const young = pod({ node: 'a', name: 'young', createdAt: '2026-01-03T00:00:00Z' })
+    const second = pod({ node: 'a', name: 'old-b', createdAt: '2026-01-02T00:00:00Z' })
+    const first = pod({ node: 'a', name: 'old-a', createdAt: '2026-01-02T00:00:00Z' })
+    const view = indexOf([node('a')], [young, second, first]).view(DAEMON_SET_UID, {})
+    expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'young'])
+  })
+
+  it('knows the pods of an owner and a node by name', () => {
+    const index = indexOf([node('a')], [pod({ node: 'a' }), pod({ node: 'b' }), pod({ node: 'c', ownerUid: 'another' })])
+    expect(index.podsOf(DAEMON_SET_UID).map(({ name }) => name)).toEqual(['pod-a', 'pod-b'])
+    expect(index.podsOf('nobody')).toEqual([])
+    expect(index.node('a')?.name).toBe('a')
+    expect(index.node('b')).toBeUndefined()
+  })
+
+  it('forgets a DaemonSet and learns it again', () => {
+    const index = indexOf([node('a')], [pod({ node: 'a' })])
+    const before = index.view(DAEMON_SET_UID, {})
+    index.forget(DAEMON_SET_UID)
+    expect(index.view(DAEMON_SET_UID, {})).toEqual(before)
+  })
+})
+
+describe('nodeInView', () => {
+  it.each([0, 1, 2, 3, 10, 17])('finds each of %i nodes, and no other', (count) => {
+    const all = Array.from({ length: count }, (_, at) => node(`node-${at}`))
+    const view = indexOf(all, []).view(DAEMON_SET_UID, {})
+    expect(all.map(({ name }) => nodeInView(view, name)?.name)).toEqual(all.map(({ name }) => name))
+    expect(['', 'node-', 'node-00', 'node-5x', 'zz'].map((name) => nodeInView(view, name))).toEqual(Array(5).fill(undefined))
+  })
+})
+
+describe('toFleetNode', () => {
+  it('keeps labels, taints and whether the kubelet answers', () => {
+    const taints = [{ key: 'dedicated', effect: 'NoSchedule' }]
+    expect(node('a', { labels: { zone: '1' }, taints })).toEqual({
+      name: 'a',
+      uid: 'node-uid-a',
+      labels: { zone: '1' },
+      taints,
+      ready: true,
+    })
+    expect(node('a', { ready: false }).ready).toBe(false)
+  })
+
+  it('takes a node that says nothing for one that is not Ready', () => {
+    expect(toFleetNode({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } })).toEqual({
+      name: 'a',
+      uid: 'u',
+      labels: {},
+      taints: [],
+      ready: false,
+    })
+  })
+})
+
+const tainted: NodeFields = { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] }
+
+function indexOf(nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetIndex {
+  const index = new FleetIndex()
+  for (const each of nodes) index.nodeChanged(undefined, each)
+  for (const each of pods) index.podChanged(undefined, each)
+  return index
+}
+
+function names(index: FleetIndex, placement: Parameters<FleetIndex['view']>[1]): readonly string[] {
+  return index.view(DAEMON_SET_UID, placement).nodes.map(({ name }) => name)
+}
+
+function node(name: string, fields: NodeFields = {}): FleetNode {
+  return toFleetNode(aNode(name, fields))
+}
+
+function pod(fields: PodFields): FleetPod {
+  const kept = toFleetPod(aPod(fields), undefined, { nowMs: 0, monotonicMs: 0 })
+  if (kept === null) throw new Error('the pod is bound and owned')
+  return kept
+}

@@ -1,0 +1,186 @@
+import { availableFromMs, type FleetPod, isAvailable, type PodTrouble, toFleetPod } from '@tranche/fleet'
+import type { ContainerStatus, Pod } from '@tranche/kube-types'
+import { aPod } from '@tranche/testing'
+import { describe, expect, it } from 'vitest'
+
+/** 2026-01-01T00:00:10Z on the wall, five seconds after this process started. */
+const sight = { nowMs: Date.parse('2026-01-01T00:00:10Z'), monotonicMs: 5_000 }
+const later = { nowMs: sight.nowMs + 60_000, monotonicMs: sight.monotonicMs + 60_000 }
+
+describe('toFleetPod', () => {
+  it('keeps what the fence needs', () => {
+    const pod = aPod({ node: 'a', hash: 'v1', resourceVersion: '12', createdAt: '2026-01-01T00:00:00Z', terminating: true })
+    expect(toFleetPod(pod, undefined, sight)).toMatchObject({
+      namespace: 'demo',
+      name: 'pod-a',
+      uid: 'uid-pod-a',
+      resourceVersion: '12',
+      ownerUid: 'daemonset-uid',
+      node: 'a',
+      hash: 'v1',
+      createdAt: '2026-01-01T00:00:00Z',
+      terminating: true,
+      phase: 'Running',
+      ready: true,
+    })
+  })
+
+  const refused: Record<string, Pod> = {
+    'a pod that nobody controls': withMetadata(aPod({ node: 'a' }), { ownerReferences: [] }),
+    'a pod that a ReplicaSet controls': withMetadata(aPod({ node: 'a' }), {
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true }],
+    }),
+    'a pod that a DaemonSet only owns': withMetadata(aPod({ node: 'a' }), {
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }],
+    }),
+    'a pod that is neither bound nor pinned': { ...aPod({ node: '' }) },
+  }
+  it.each(Object.entries(refused))('has no use for %s', (_name, pod) => {
+    expect(toFleetPod(pod, undefined, sight)).toBeNull()
+  })
+
+  it('finds the node of a pod that still waits for the scheduler in its affinity', () => {
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['a'] }]
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } }
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, sight)?.node).toBe('a')
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { nodeName: 'b', affinity } }, undefined, sight)?.node).toBe('b')
+  })
+
+  it('reads a pod without the label as one without a known revision', () => {
+    expect(toFleetPod(aPod({ node: 'a', hash: null }), undefined, sight)?.hash).toBeUndefined()
+  })
+})
+
+describe('since when a pod is Ready (F6)', () => {
+  it('counts from the first sight, however old the stamp is', () => {
+    expect(seen({ readyStamp: '2025-12-31T00:00:00Z' }).readyFromMs).toBe(5_000)
+  })
+
+  it('counts from the stamp where it lies in the future', () => {
+    expect(seen({ readyStamp: '2026-01-01T00:00:13Z' }).readyFromMs).toBe(8_000)
+  })
+
+  it('remembers the first sight while the pod stays Ready', () => {
+    const first = seen({ resourceVersion: '10' })
+    expect(seen({ resourceVersion: '11' }, first, later).readyFromMs).toBe(5_000)
+  })
+
+  it('counts anew after a break', () => {
+    const broken = seen({ ready: false }, seen({}))
+    expect(broken.readyFromMs).toBeNull()
+    expect(seen({}, broken, later).readyFromMs).toBe(65_000)
+  })
+
+  it('counts anew after a break that no watch has shown, for the stamp is another', () => {
+    const first = seen({ readyStamp: '2026-01-01T00:00:00Z' })
+    expect(seen({ readyStamp: '2026-01-01T00:00:30Z' }, first, later).readyFromMs).toBe(65_000)
+  })
+
+  it('does not take over what was seen of another pod', () => {
+    expect(seen({ uid: 'second' }, seen({ uid: 'first' }), later).readyFromMs).toBe(65_000)
+  })
+})
+
+describe('isAvailable', () => {
+  const cases: Record<string, { pod: FleetPod; minReadyMs?: number; available: boolean }> = {
+    'a Ready pod is available at once without minReadySeconds': { pod: seen({}), available: true },
+    'a Ready pod is not available one moment too early': { pod: seen({}), minReadyMs: 10_001, available: false },
+    'a Ready pod is available at the very moment': { pod: seen({}), minReadyMs: 10_000, available: true },
+    'a pod that is not Ready is never available': { pod: seen({ ready: false }), available: false },
+    'a terminating pod is not available, though it is Ready': { pod: seen({ terminating: true }), available: false },
+    'a stamp of the future keeps a pod from being available': {
+      pod: seen({ readyStamp: '2026-01-01T00:00:11Z' }),
+      minReadyMs: 10_000,
+      available: false,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { pod, minReadyMs = 0, available }) => {
+    expect(isAvailable(pod, minReadyMs, 15_000)).toBe(available)
+  })
+
+  it('comes at a moment that is known while the pod stays Ready', () => {
+    expect(availableFromMs(seen({}), 10_000)).toBe(15_000)
+    expect(availableFromMs(seen({ ready: false }), 10_000)).toBeNull()
+  })
+})
+
+describe('the trouble of a pod', () => {
+  const cases: Record<string, { pod: Pod; trouble: PodTrouble | undefined }> = {
+    'none while a container runs': { pod: containers({}), trouble: undefined },
+    'none while a container is being created': { pod: waiting('ContainerCreating'), trouble: undefined },
+    'none while init containers run': { pod: waiting('PodInitializing'), trouble: undefined },
+    'none of a container that has completed': {
+      pod: containers({ state: { terminated: { reason: 'Completed', exitCode: 0 } } }),
+      trouble: undefined,
+    },
+    'why a container waits': { pod: waiting('ImagePullBackOff'), trouble: { reason: 'ImagePullBackOff', container: 'agent' } },
+    'the exit code and restarts of a crash loop': {
+      pod: containers({
+        restartCount: 4,
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { reason: 'Error', exitCode: 3 } },
+      }),
+      trouble: { reason: 'CrashLoopBackOff', container: 'agent', exitCode: 3, restarts: 4 },
+    },
+    'lack of memory behind a crash loop': {
+      pod: containers({
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
+      }),
+      trouble: { reason: 'OOMKilled', container: 'agent', exitCode: 137 },
+    },
+    'that a container has ended': {
+      pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1 } } }),
+      trouble: { reason: 'Error', container: 'agent', exitCode: 1 },
+    },
+    'why the whole pod failed': {
+      pod: withStatus(aPod({ node: 'a', phase: 'Failed' }), { phase: 'Failed', reason: 'Evicted' }),
+      trouble: { reason: 'Evicted' },
+    },
+    'that it failed, where nobody says why': { pod: aPod({ node: 'a', phase: 'Failed' }), trouble: { reason: 'Failed' } },
+    'that no node takes it': {
+      pod: withStatus(aPod({ node: 'a' }), {
+        phase: 'Pending',
+        conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+      }),
+      trouble: { reason: 'Unschedulable' },
+    },
+  }
+  it.each(Object.entries(cases))('is %s', (_name, { pod, trouble }) => {
+    expect(toFleetPod(pod, undefined, sight)?.trouble).toEqual(trouble)
+  })
+
+  it('is that of the first container that has any', () => {
+    const pod = aPod({
+      node: 'a',
+      containers: [
+        { name: 'calm' },
+        { name: 'first', state: { waiting: { reason: 'ErrImagePull' } } },
+        { name: 'second', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+      ],
+    })
+    expect(toFleetPod(pod, undefined, sight)?.trouble).toEqual({ reason: 'ErrImagePull', container: 'first' })
+  })
+})
+
+function seen(fields: Omit<Parameters<typeof aPod>[0], 'node'>, previous?: FleetPod, at = sight): FleetPod {
+  const pod = toFleetPod(aPod({ node: 'a', ...fields }), previous, at)
+  if (pod === null) throw new Error('the pod is bound and owned')
+  return pod
+}
+
+function containers(status: Omit<ContainerStatus, 'name'>): Pod {
+  return aPod({ node: 'a', containers: [{ name: 'agent', ...status }] })
+}
+
+function waiting(reason: string): Pod {
+  return containers({ state: { waiting: { reason } } })
+}
+
+function withMetadata(pod: Pod, metadata: Partial<Pod['metadata']>): Pod {
+  return { ...pod, metadata: { ...pod.metadata, ...metadata } }
+}
+
+function withStatus(pod: Pod, status: NonNullable<Pod['status']>): Pod {
+  return { ...pod, status }
+}
