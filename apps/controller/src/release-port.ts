@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
 import { type FleetPod, toFleetPod } from '@tranche/fleet'
-import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { controlledBy, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -59,7 +59,8 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       try {
         await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata: { uid, labels } } }, { signal })
       } catch (error) {
-        if (!isNotFound(error)) throw error
+        // 422: another pod has taken the name.
+        if (!isNotFound(error) && !isInvalid(error)) throw error
       }
     },
   }

@@ -47,7 +47,13 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
       newest.batchReleases.learn((await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease)
     },
     async updateRelease(release, spec, signal) {
-      newest.batchReleases.learn(await client.update<BatchRelease>(resourcePaths.batchReleases, { ...release, spec }, { signal }))
+      // The generation, not the resourceVersion: executors write the record all the time, and must not keep a pause waiting.
+      const patch = [
+        { op: 'test', path: '/metadata/uid', value: release.metadata.uid },
+        { op: 'test', path: '/metadata/generation', value: release.metadata.generation },
+        { op: 'replace', path: '/spec', value: spec },
+      ] as const
+      newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, { signal }))
     },
     async deleteRelease(release, signal) {
       await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })

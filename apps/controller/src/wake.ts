@@ -19,14 +19,18 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     onChange(key, previous, current) {
       woken.rollout(keyText(key))
       woken.release(keyText(key))
-      const workload = (current ?? previous)?.spec.workloadRef.name
-      if (current === undefined || previous === undefined) wakeRollouts(cluster, { namespace: key.namespace, name: workload ?? '' }, woken)
+      // Which of two Rollouts holds a DaemonSet may have changed.
+      if (isSameSpec(previous, current)) return
+      for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
     },
   })
   batchReleases.subscribe({
-    onChange(key) {
+    onChange(key, previous, current) {
       woken.release(keyText(key))
       woken.rollout(keyText(key))
+      // Another one may wait for this one to let go of the DaemonSet.
+      if (current !== undefined) return
+      for (const workload of workloadsOf(key, previous, current)) wakeReleases(cluster, workload, woken.release)
     },
   })
   daemonSets.subscribe({
@@ -80,6 +84,22 @@ function isSameButForCounts(previous: DaemonSet | undefined, current: DaemonSet 
     JSON.stringify([previous.metadata.annotations, previous.metadata.labels]) ===
       JSON.stringify([current.metadata.annotations, current.metadata.labels])
   )
+}
+
+function isSameSpec(previous: Rollout | undefined, current: Rollout | undefined): boolean {
+  if (previous === undefined || current === undefined) return false
+  const isGoing = (rollout: Rollout): boolean => rollout.metadata.deletionTimestamp !== undefined
+  return previous.metadata.generation === current.metadata.generation && isGoing(previous) === isGoing(current)
+}
+
+/** The DaemonSets that the object names, and named before. */
+function workloadsOf(
+  { namespace }: ObjectKey,
+  previous: Rollout | BatchRelease | undefined,
+  current: Rollout | BatchRelease | undefined,
+): readonly ObjectKey[] {
+  const names = [previous, current].flatMap((object) => object?.spec.workloadRef?.name ?? [])
+  return [...new Set(names)].map((name) => ({ namespace, name }))
 }
 
 function isAbout({ metadata, spec }: Rollout | BatchRelease, workload: ObjectKey): boolean {

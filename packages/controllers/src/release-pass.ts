@@ -1,9 +1,9 @@
 import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
-import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { type BatchReleasePlan, planBatchRelease, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
+import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { ReleasePort, ReleaseReading } from './release-port.ts'
 
@@ -40,7 +40,10 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
 /** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
 interface Memory {
   statusWrittenMs: number | null
-  readonly labelled: Set<string>
+  /** Pod uid → the rollout-id that it was labelled with, until the watch shows it. */
+  readonly labelled: Map<string, string>
+  /** What the last touch that said neither way was answered with; null when every answer was clear. */
+  unclear: string | null
 }
 
 interface Doing extends ReleaseParts {
@@ -51,20 +54,24 @@ interface Doing extends ReleaseParts {
 }
 
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
-  const memory = memories.get(keyText(key)) ?? { statusWrittenMs: null, labelled: new Set<string>() }
+  const memory = memories.get(keyText(key)) ?? { statusWrittenMs: null, labelled: new Map<string, string>(), unclear: null }
   memories.set(keyText(key), memory)
   return memory
 }
 
-/** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
 function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseView {
-  if (memory.labelled.size > 0) {
-    const bare = new Set(
-      reading.fleet.nodes.flatMap((node) => node.pods.filter(({ rolloutId }) => rolloutId === undefined).map(({ uid }) => uid)),
-    )
-    for (const uid of memory.labelled) if (!bare.has(uid)) memory.labelled.delete(uid)
-  }
-  return { ...reading, ...memory, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+  forgetShownLabels(reading, memory)
+  const wanted = reading.release.spec.releasePlan.rolloutID
+  const labelled = new Set([...memory.labelled].flatMap(([uid, id]) => (id === wanted ? [uid] : [])))
+  const { statusWrittenMs, unclear } = memory
+  return { ...reading, statusWrittenMs, unclear, labelled, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+}
+
+/** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
+function forgetShownLabels({ fleet }: ReleaseReading, { labelled }: Memory): void {
+  if (labelled.size === 0) return
+  const shown = new Map(fleet.nodes.flatMap((node) => node.pods.map(({ uid, rolloutId }) => [uid, rolloutId])))
+  for (const [uid, id] of labelled) if (!shown.has(uid) || shown.get(uid) === id) labelled.delete(uid)
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
@@ -85,9 +92,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'touchOldPods':
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
-      await Promise.all(plan.pods.map((pod) => cluster.labelPod(pod, signal)))
-      for (const { uid } of plan.pods) doing.memory.labelled.add(uid)
-      return again
+      return labelPods(plan.pods, doing)
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
@@ -102,6 +107,19 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
 /** The answer to our own write is known at once, so the next pass need not wait for its echo. */
 const again: Outcome = recheckAfter(0)
 
+/** Each label stands alone; those that were put on are remembered though another failed. */
+async function labelPods(pods: readonly PodLabels[], { cluster, memory, signal }: Doing): Promise<Outcome> {
+  const ends = await Promise.allSettled(
+    pods.map(async (pod) => {
+      await cluster.labelPod(pod, signal)
+      memory.labelled.set(pod.uid, pod.labels[ROLLOUT_ID_LABEL] ?? '')
+    }),
+  )
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return again
+}
+
 /** F2: the watermark of the first record is the highest version of a live pod list. */
 async function createFirstRecord(allowance: Allowance, view: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {
   const pods = await cluster.listPods(daemonSetOf(view), signal)
@@ -109,34 +127,41 @@ async function createFirstRecord(allowance: Allowance, view: ReleaseView, { clus
   return outcomeOfRecord(await cluster.writeRecord(view.release, createRecord(allowance, watermark), signal))
 }
 
-/** F9: what allows more is decided once more on live reads, the record first, and written only if it is still the same. */
+/**
+ * F9: what allows more is decided once more on live reads, the record first, and written only if it is still the same.
+ * Pods that had to be touched first have been by now: the live plan that asks for it again stands for what comes next.
+ */
 async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return awaitChange
   const confirmed = planBatchRelease(doing.toView(live))
-  if (confirmed.kind !== 'writeRecord' || !isSameRecord(confirmed.record, plan.record)) {
+  const write = confirmed.kind === 'touchOldPods' ? confirmed.next : confirmed
+  if (write.kind !== 'writeRecord' || !isSameRecord(write.record, plan.record)) {
     doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'decided otherwise on live reads')
     return recheckAfter(UNCLEAR_RECHECK_MS)
   }
-  return outcomeOfRecord(await doing.cluster.writeRecord(live.release, confirmed.record, doing.signal))
+  return outcomeOfRecord(await doing.cluster.writeRecord(live.release, write.record, doing.signal))
 }
 
 /** F8, F10: touch the pods, then write what the answers allow. */
 async function touchPermits(permits: readonly Permit[], lowerTo: Allowance | null, view: ReleaseView, doing: Doing): Promise<Outcome> {
   const record = recordOf(view.release)
   const touched = await touchAll(permits, view, doing)
-  const unclear = touched.find(({ answer }) => answer.kind === 'unclear')
-  if (unclear !== undefined)
-    doing.log.warn(
-      { batchRelease: keyText(doing.key), node: unclear.permit.node, why: reasonOf(unclear) },
-      'touched a pod without a clear answer',
-    )
+  const unclear = noteUnclear(touched, doing)
   const erased = recordTouches(record, touched)
-  const done = unclear === undefined && lowerTo !== null ? widenRecord(erased, lowerTo) : erased
-  const moved = done.state !== record.state || done.permits.length !== record.permits.length || (lowerTo !== null && unclear === undefined)
+  const done = unclear === null && lowerTo !== null ? widenRecord(erased, lowerTo) : erased
+  const moved = done.state !== record.state || done.permits.length !== record.permits.length || (lowerTo !== null && unclear === null)
   if (!moved) return recheckAfter(UNCLEAR_RECHECK_MS)
   const outcome = outcomeOfRecord(await doing.cluster.writeRecord(view.release, done, doing.signal))
-  return unclear === undefined ? outcome : recheckAfter(UNCLEAR_RECHECK_MS)
+  return unclear === null ? outcome : recheckAfter(UNCLEAR_RECHECK_MS)
+}
+
+/** F8: a touch that says neither way is tried again, and the status names the pod. */
+function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Doing): string | null {
+  const unclear = touched.find(({ answer }) => answer.kind === 'unclear')
+  memory.unclear = unclear === undefined ? null : `the pod ${unclear.permit.podUid} on ${unclear.permit.node}: ${reasonOf(unclear)}`
+  if (memory.unclear !== null) log.warn({ batchRelease: keyText(key), why: memory.unclear }, 'touched a pod without a clear answer')
+  return memory.unclear
 }
 
 /** The names of the pods come from a live list: a pod that our watch has not shown yet must not count as gone. */

@@ -5,7 +5,7 @@ import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { PodLabels, ReleaseView } from '@tranche/planner'
 
 /** What a pass over a BatchRelease reads; clocks and memory are added by the pass. */
-export type ReleaseReading = Omit<ReleaseView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled'>
+export type ReleaseReading = Omit<ReleaseView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear'>
 
 /** A pod as it is touched. */
 export type TouchablePod = Pick<FleetPod, 'namespace' | 'name' | 'uid'>

@@ -14,7 +14,7 @@ export interface RolloutPort {
   patchDaemonSet(daemonSet: DaemonSet, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
   /** Creates the BatchRelease of the same name, owned by the Rollout. */
   createRelease(rollout: Rollout, spec: BatchReleaseSpec, signal: AbortSignal): Promise<void>
-  /** Replaces the spec, with the resourceVersion that was read as precondition. */
+  /** Replaces the spec, with the uid and the generation that were read as preconditions: the record in the status may move meanwhile. */
   updateRelease(release: BatchRelease, spec: BatchReleaseSpec, signal: AbortSignal): Promise<void>
   /** Asks for deletion of this very BatchRelease (by uid). */
   deleteRelease(release: BatchRelease, signal: AbortSignal): Promise<void>

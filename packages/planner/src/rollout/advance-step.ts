@@ -17,9 +17,21 @@ export function advanceStep(view: RolloutView, course: Course): Course {
   if (jump !== null) return toStep(view, course, jump, `jumped to step ${jump} of ${steps.length}`)
   const canary = { ...asked, nextStepIndex: nextIndex(asked.currentStepIndex, steps.length) }
   const step = steps[canary.currentStepIndex - 1]
-  // Stop rather than guess: a step outside the plan is none.
-  if (step === undefined) return toStep(view, course, Math.max(1, steps.length), 'the steps changed')
-  return walkStep(view, { ...course, canary }, step)
+  return step === undefined ? toFittingStep(view, course) : walkStep(view, { ...course, canary }, step)
+}
+
+/**
+ * Steps were taken out of the spec, and the present one with them: goes on at the last step that is no larger than what
+ * was released, so that nothing is released that nobody has approved.
+ */
+export function toFittingStep(view: RolloutView, course: Course): Course {
+  const steps = stepsOf(view.rollout)
+  const { batches = [], batchPartition = -1 } = view.release?.spec.releasePlan ?? {}
+  const { desired } = view.fleet
+  const size = batches[batchPartition]?.canaryReplicas
+  const released = size === undefined ? 0 : resolveSize(size, desired)
+  const fitting = steps.findLastIndex((step) => resolveSize(step.replicas ?? '100%', desired) <= released)
+  return toStep(view, course, Math.max(0, fitting) + 1, 'the steps changed')
 }
 
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
@@ -30,7 +42,9 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
   switch (canary.currentStepState) {
     case 'StepUpgrade':
       if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
-      return coversAll(view, canary, step) ? finalise(view, course) : enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+      return isReturn(canary) || coversAll(view, canary, step)
+        ? finalise(view, course)
+        : enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
     case 'StepPaused':
       return pausedStep(view, course, step, { ready, title, stalled })
     case 'StepReady':
@@ -51,7 +65,8 @@ interface PausedStep {
 /** A pause ends by a person, or by the clock; health is looked at again when it ends. */
 function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { ready, title, stalled }: PausedStep): Course {
   const since = course.canary.lastUpdateTime ?? stamp(view)
-  const paused = { ...course, message: pauseText(title, step, since), stalled }
+  const unhealthy = ready ? '' : `; not healthy now: ${releaseStanding(view).message ?? 'not known'}`
+  const paused = { ...course, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
   const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
@@ -104,6 +119,11 @@ function jumpTarget(canary: CanaryStatus, steps: number): number | null {
 
 function nextIndex(index: number, steps: number): number {
   return index < steps ? index + 1 : -1
+}
+
+/** Back to the revision that ran before: no pause is worth anything. */
+function isReturn({ canaryRevision, stableRevision }: CanaryStatus): boolean {
+  return canaryRevision === stableRevision
 }
 
 /** A last step that takes every node does not pause: there is nothing left to wait with. */

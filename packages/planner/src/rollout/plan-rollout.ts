@@ -1,10 +1,12 @@
-import type { BatchReleaseSpec, Rollout, RolloutStatus } from '@tranche/api-schema'
+import type { BatchRelease, BatchReleaseSpec, CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type DaemonSetChange, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
-import { releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
+import { discoverRevisions } from '../release/discover-revisions.ts'
+import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
+import { isForeign } from './release-standing.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus } from './status-writes.ts'
@@ -31,19 +33,26 @@ export function planRollout(view: RolloutView): RolloutPlan {
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }
   const next = nextRolloutStatus(view)
-  return planBinding(view, next) ?? (next.blocked ? planHold(view) : planRelease(view)) ?? planStatus(view, next)
+  const bound = planBinding(view, next)
+  if (bound !== null && bound.kind !== 'wait') return bound
+  return planOwnRelease(view, next) ?? planStatus(view, next)
+}
+
+function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
+  if (view.rollout.spec.disabled === true || isForeign(view)) return null
+  return next.blocked ? planHold(view) : planRelease(view)
 }
 
 /** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
 function planDeletion(view: RolloutView): RolloutPlan {
-  const { release, daemonSet, rollout } = view
+  const { release, rollout } = view
   if (!hasFinalizer(rollout)) return wait('its deletion')
-  if (release !== undefined) {
+  if (release !== undefined && !isForeign(view)) {
     return release.metadata.deletionTimestamp === undefined
       ? { kind: 'deleteRelease' }
       : (planTerminating(view) ?? wait('its BatchRelease to stop'))
   }
-  return planUnbinding(rollout, daemonSet) ?? { kind: 'setFinalizer', present: false }
+  return planUnbinding(view) ?? { kind: 'setFinalizer', present: false }
 }
 
 function planTerminating(view: RolloutView): RolloutPlan | null {
@@ -55,8 +64,8 @@ function planTerminating(view: RolloutView): RolloutPlan | null {
 function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   const { rollout, daemonSet, release } = view
   if (rollout.spec.disabled === true) {
-    if (release !== undefined) return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null
-    return planUnbinding(rollout, daemonSet)
+    if (release === undefined || isForeign(view)) return planUnbinding(view)
+    return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null
   }
   if (daemonSet === undefined || next.blocked) return null
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
@@ -72,35 +81,72 @@ function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet):
   }
 }
 
-/** Gives the strategy back where nothing was left half released; what was frozen stays frozen. */
-function planUnbinding(rollout: Rollout, daemonSet: DaemonSet | undefined): RolloutPlan | null {
+/** Gives the strategy back where no node runs an old pod; else, and where it was frozen already, all stays as it stands. */
+function planUnbinding(view: RolloutView): RolloutPlan | null {
+  const { daemonSet, rollout } = view
   const annotations = daemonSet?.metadata.annotations
   if (daemonSet === undefined || annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
-  const original = annotations[daemonSetAnnotations.originalUpdateStrategy]
-  const frozen = daemonSetAnnotations.frozen in annotations
-  const patch = daemonSetPatch(daemonSet, {
-    annotations: {
-      [daemonSetAnnotations.rollout]: null,
-      [daemonSetAnnotations.inProgressing]: null,
-      ...(!frozen && { [daemonSetAnnotations.originalUpdateStrategy]: null }),
-    },
-    workloadTypeLabel: 'remove',
-    ...(!frozen && original !== undefined && { strategy: original }),
-  })
+  const change = unbinding(view, daemonSet)
+  if (change === null) return wait('the DaemonSet controller to observe the latest generation')
+  const patch = daemonSetPatch(daemonSet, change)
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', patch }
+}
+
+/** Null while it cannot be told which pods are old. */
+function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
+  const unbound = {
+    annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.inProgressing]: null },
+    workloadTypeLabel: 'remove',
+  } as const
+  const annotations = daemonSet.metadata.annotations ?? {}
+  const original = annotations[daemonSetAnnotations.originalUpdateStrategy]
+  if (original === undefined || daemonSetAnnotations.frozen in annotations) return unbound
+  const lastStable = view.rollout.status?.stableRevision
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
+  if (discovery.kind === 'pending') return null
+  const old = oldNodes(view, discovery.canary)
+  if (old > 0 && original !== 'OnDelete') {
+    const at = new Date(view.nowMs).toISOString()
+    const frozen = JSON.stringify({ revision: discovery.canary, stable: discovery.stable, nodesLeft: old, at })
+    return { ...unbound, annotations: { ...unbound.annotations, [daemonSetAnnotations.frozen]: frozen } }
+  }
+  return {
+    ...unbound,
+    annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
+    strategy: original,
+  }
+}
+
+function oldNodes({ fleet }: RolloutView, revision: string): number {
+  return fleet.nodes.filter(({ desired, pods }) => desired && pods.some((pod) => !pod.terminating && pod.hash !== revision)).length
 }
 
 /** Makes the BatchRelease what the status says it should be. */
 function planRelease(view: RolloutView): RolloutPlan | null {
-  const { release } = view
+  const { release, rollout } = view
+  if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
+  // It lets go of the DaemonSet it has; the next one is for the other.
+  if (release !== undefined && release.spec.workloadRef?.name !== rollout.spec.workloadRef.name) return { kind: 'deleteRelease' }
+  if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(rollout, release)
   const spec = releaseSpecFor(view)
-  if (spec === null) {
-    const over = release?.status?.phase === 'Completed' && release.metadata.deletionTimestamp === undefined
-    return over && view.rollout.status?.phase === 'Healthy' ? { kind: 'deleteRelease' } : null
-  }
+  // The status names a step that is no more: it is put right first, for no size follows from it.
+  if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
   if (release === undefined) return { kind: 'createRelease', spec }
-  if (release.metadata.deletionTimestamp !== undefined) return null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
+}
+
+/** The release is over: its BatchRelease goes, or stays for the nodes that are left, and is paused as the Rollout is. */
+function planOverRelease(rollout: Rollout, release: BatchRelease): RolloutPlan | null {
+  if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
+  const paused = rollout.spec.strategy.paused === true
+  const tranche = { ...release.spec.tranche, paused, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  const spec = { ...release.spec, tranche }
+  return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
+}
+
+function canaryOf({ status }: Rollout): CanaryStatus {
+  if (status?.canaryStatus === undefined) throw new Error('a release was planned without a canaryStatus')
+  return status.canaryStatus
 }
 
 /** A spec that cannot be acted on stops the release as it runs, whatever the spec would make of it. */

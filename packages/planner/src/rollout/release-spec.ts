@@ -17,7 +17,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   if (rollout.status?.phase !== 'Progressing' || canary === undefined || daemonSet === undefined) return null
   const strategy = rollout.spec.strategy.canary
   const rolloutID = daemonSet.metadata.labels?.[ROLLOUT_ID_LABEL] ?? canary.canaryRevision
-  const batchPartition = isFinalising(rollout) ? undefined : highestBatch(rollout, canary)
+  const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
   return {
     workloadRef: rollout.spec.workloadRef,
     releasePlan: {
@@ -45,6 +45,16 @@ export function stepsOf(rollout: Rollout): readonly RolloutStep[] {
   return rollout.spec.strategy.canary?.steps ?? []
 }
 
+/** The steps are done and the release is being finished; a pause in between does not change that. */
+export function isFinalising({ finalisingStep }: CanaryStatus): boolean {
+  return finalisingStep === 'ResumeWorkload'
+}
+
+/** The status names a step that the spec has: after steps were taken out of the spec it may not. */
+export function isWithinSteps(rollout: Rollout, { currentStepIndex }: CanaryStatus): boolean {
+  return currentStepIndex >= 1 && currentStepIndex <= stepsOf(rollout).length
+}
+
 /** One release of one revision of one DaemonSet: what it is called in `spec.tranche.release`. */
 export function releaseId(rollout: Rollout, canary: CanaryStatus): string {
   return `${rollout.metadata.uid}/${canary.canaryRevision}/${canary.observedWorkloadGeneration ?? 0}`
@@ -53,17 +63,6 @@ export function releaseId(rollout: Rollout, canary: CanaryStatus): string {
 /** The spec of the BatchRelease says the same already. */
 export function sameReleaseSpec(a: BatchReleaseSpec, b: BatchReleaseSpec): boolean {
   return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b))
-}
-
-/** The batch of the current step, from 0. */
-function highestBatch(rollout: Rollout, canary: CanaryStatus): number {
-  const last = Math.max(0, stepsOf(rollout).length - 1)
-  return Math.min(Math.max(0, canary.currentStepIndex - 1), last)
-}
-
-function isFinalising(rollout: Rollout): boolean {
-  const progressing = rollout.status?.conditions?.find(({ type }) => type === 'Progressing')
-  return progressing?.reason === 'Finalising'
 }
 
 function inOrder(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import type { Course } from './course.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { stalledReasons } from '@tranche/api-schema'
+import { type BatchReleaseStatus, stalledReasons } from '@tranche/api-schema'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
 export interface ReleaseStanding {
@@ -11,6 +11,8 @@ export interface ReleaseStanding {
   readonly paused: boolean
   /** The batch, from 0, that is ready now; null while none is. */
   readonly readyBatch: number | null
+  /** The BatchRelease is there for nodes that a release has left behind, or about to go. */
+  readonly present: boolean
   /** The DaemonSet was given back. */
   readonly completed: boolean
   /** What to say of nodes that keep the release from being given back; null where there are none. */
@@ -21,8 +23,15 @@ export interface ReleaseStanding {
   readonly stalled: Course['stalled']
 }
 
+/** A BatchRelease of our name that another made: neither read nor written. */
+export function isForeign({ rollout, release }: RolloutView): boolean {
+  return release !== undefined && release.metadata.ownerReferences?.some(({ uid }) => uid === rollout.metadata.uid) !== true
+}
+
 /** Reads the BatchRelease. What speaks of another release, or of an older spec, says nothing. */
-export function releaseStanding({ rollout, release }: RolloutView): ReleaseStanding {
+export function releaseStanding(view: RolloutView): ReleaseStanding {
+  const { rollout } = view
+  const release = isForeign(view) ? undefined : view.release
   const status = release?.status
   const record = status?.flight
   const current = release !== undefined && status?.observedGeneration === release.metadata.generation
@@ -31,17 +40,23 @@ export function releaseStanding({ rollout, release }: RolloutView): ReleaseStand
     canary !== undefined &&
     release?.spec.tranche?.release === releaseId(rollout, canary) &&
     status?.observedRelease === release.spec.tranche.release
-  const nodesLeft = status?.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
+  const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
   return {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
     paused:
       current && release.spec.tranche?.paused === true && (record === undefined || (record.state === 'stopped' && record.holds.length > 0)),
     readyBatch: current && sameRelease && status.canaryStatus?.batchState === 'Ready' ? status.canaryStatus.currentBatch : null,
+    present: release !== undefined,
     completed: current && sameRelease && status.phase === 'Completed',
     nodesLeft,
-    message: sameRelease ? (status?.waiting?.message ?? status?.message) : undefined,
+    message: sameRelease ? messageOf(status) : undefined,
     stalled: stalledBy(status?.waiting),
   }
+}
+
+/** What it waits for, since when, and on which nodes. */
+function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined {
+  return waiting === undefined ? message : `${waiting.message} (since ${waiting.since})`
 }
 
 function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): Course['stalled'] {

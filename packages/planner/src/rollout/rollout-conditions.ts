@@ -62,8 +62,10 @@ function health(course: Course): Said[] {
 /** Said from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
 function strategy(view: RolloutView, { phase, reason }: Course): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
-  const left = releaseStanding(view).nodesLeft
-  if (left !== null) return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: left }]
+  const { present, completed, nodesLeft, message: standing } = releaseStanding(view)
+  // A node that was left and is being updated now is still the reason.
+  if (present && !completed)
+    return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? standing ?? '' }]
   const message =
     view.strategyScope === 'binding' ? 'OnDelete stays while the Rollout is bound' : 'the update strategy is as it was before the release'
   return [{ type: 'StrategyRestored', status: 'True', reason: view.strategyScope === 'binding' ? 'Bound' : 'Restored', message }]

@@ -2,11 +2,11 @@ import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason } fr
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
 import { type Discovery, discoverRevisions } from '../release/discover-revisions.ts'
-import { advanceStep } from './advance-step.ts'
+import { advanceStep, toFittingStep } from './advance-step.ts'
 import type { Course, NextStatus } from './course.ts'
 import { heedWishes } from './heed-wishes.ts'
-import { releaseStanding } from './release-standing.ts'
-import { stepsOf } from './release-spec.ts'
+import { isForeign, releaseStanding } from './release-standing.ts'
+import { isFinalising, isWithinSteps, stepsOf } from './release-spec.ts'
 import { toConditions } from './rollout-conditions.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
@@ -26,6 +26,7 @@ function courseOf(view: RolloutView): Course {
   if (rollout.metadata.deletionTimestamp !== undefined)
     return { ...standing, phase: 'Terminating', message: 'stopping the release and leaving the DaemonSet as it stands' }
   if (rollout.spec.disabled === true) return disabledCourse(view, standing)
+  if (isForeign(view)) return stalledCourse(standing, 'ForeignControl', foreignText(view))
   const problems = problemsOf(view)
   const [first] = problems
   if (first !== undefined) return stalledCourse(standing, first.reason, problemsText(problems))
@@ -70,8 +71,9 @@ function stalledCourse(standing: Course, reason: StalledReason, message: string)
   return { ...standing, message, stalled: { reason, message }, blocked: true }
 }
 
-function disabledCourse({ release }: RolloutView, standing: Course): Course {
-  if (release !== undefined)
+function disabledCourse(view: RolloutView, standing: Course): Course {
+  const { release } = view
+  if (release !== undefined && !isForeign(view))
     return { ...standing, phase: 'Disabling', reason: null, message: 'stopping the release and leaving the DaemonSet as it stands' }
   return { ...standing, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
 }
@@ -123,16 +125,22 @@ function startCourse(view: RolloutView, standing: Course, discovery: Discovery &
 function progressingCourse(view: RolloutView, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
   if (discovery.canary !== standing.canary.canaryRevision) return startCourse(view, standing, discovery)
   const counted = { ...standing, canary: withCounts(view, standing.canary) }
-  if (standing.reason === 'Finalising') return finalisingCourse(view, counted)
+  const finalising = isFinalising(counted.canary)
+  if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
   if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
+  if (finalising) return finalisingCourse(view, { ...counted, reason: 'Finalising' })
   if (standing.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
   return advanceStep(view, counted)
 }
 
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
 function pausedCourse(view: RolloutView, standing: Course): Course {
-  const { paused } = releaseStanding(view)
-  if (!paused) return { ...standing, message: 'pausing: waiting until no deletion can be accepted any more' }
+  const { paused, message } = releaseStanding(view)
+  if (!paused)
+    return {
+      ...standing,
+      message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
+    }
   const since =
     standing.reason === 'Paused' ? standing.message : `paused by spec.strategy.paused since ${stamp(view)}; set it to false to go on`
   return { ...standing, reason: 'Paused', message: since }
@@ -189,8 +197,9 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const before = view.rollout.status
   const { stalled: _none, ...words } = course
   const skipped = view.release?.status?.skippedNodes
+  const { skippedNodes: _gone, ...kept } = before ?? {}
   return {
-    ...before,
+    ...kept,
     observedGeneration: observedGeneration(view, course),
     phase: course.phase,
     message: course.message,
@@ -207,10 +216,15 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
 function observedGeneration(view: RolloutView, course: Course): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
-  if (view.release === undefined) return generation
-  const { acknowledged, paused } = releaseStanding(view)
-  if (course.blocked) return paused ? generation : before
-  return course.phase !== 'Progressing' || acknowledged ? generation : before
+  const { present, completed, acknowledged, paused } = releaseStanding(view)
+  if (course.blocked) return paused || !present ? generation : before
+  if (course.phase === 'Progressing') return acknowledged ? generation : before
+  if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before
+  return present ? before : generation
+}
+
+function foreignText({ rollout }: RolloutView): string {
+  return `the BatchRelease ${rollout.metadata.name} exists and is not of this Rollout; delete that BatchRelease first`
 }
 
 function notFoundText({ rollout }: RolloutView): string {
