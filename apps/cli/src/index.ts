@@ -1,4 +1,4 @@
-export type { CommandIo, OutputStream } from './command-io.ts'
+export { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from './command-io.ts'
 export { type DemoBegun, type DemoPlan, type DemoView, planDemo } from './dev/plan-demo.ts'
 export { chooseFocus, rolloutOf } from './dev/focus.ts'
 export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'

@@ -164,7 +164,7 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
   const { options, io, screen, signal, clock, recorded } = session
   if (options.demo === 'release') {
     const say = (text: string): void => screen.say(text)
-    const result = await runDemo({ ...running, clock, recorded, nodes: options.nodes, say, signal })
+    const result = await runDemo({ ...running, clock, recorded, nodes: options.nodes, speed: options.speed, say, signal })
     screen.show(running.watch.snapshot())
     screen.say(summaryOf(result))
     if (options.output === 'json') io.out.write(`${JSON.stringify(result)}\n`)

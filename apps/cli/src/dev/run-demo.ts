@@ -15,6 +15,8 @@ export interface DemoOptions {
   /** Everything that the server has accepted so far, in order. */
   readonly recorded: readonly RecordedWrite[]
   readonly nodes: number
+  /** How many times faster than real kubelets those of the cluster are (> 0). */
+  readonly speed: number
   /** Says what is done, to a person. */
   readonly say: (text: string) => void
   readonly signal: AbortSignal
@@ -39,20 +41,20 @@ export interface DemoResult {
 
 /** A person needs a moment to look before saying yes. */
 const LOOK_BEFORE_APPROVAL_MS = 2_000
-/** Without progress for so long, it will not end by itself. */
-const STUCK_AFTER_MS = 600_000
+/** Without progress for so long, it will not end by itself; where kubelets are slowed down, they may take longer. */
+const STUCK_AFTER_MS = 180_000
 
 /**
  * Releases version `v2` of the demonstration's DaemonSet, as a person would, and looks until it is done.
  *
- * @throws {AppError} RELEASE_STUCK after ten minutes without progress, by the cluster's clock
+ * @throws {AppError} RELEASE_STUCK after three minutes without progress, by the cluster's clock; longer where `speed` is below 1
  * @throws the signal's reason when it aborts
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { client, watch, clock, signal, say } = options
   const image = demoImage('v2')
   let begun: Begun | null = null
-  const stuckAtMs = createDeadline(clock)
+  const stuckAtMs = createDeadline(clock, STUCK_AFTER_MS / Math.min(1, options.speed))
   for (;;) {
     const plan = planDemo({ daemonSet: watch.daemonSet(demoKey), rollout: watch.rollout(demoKey), image, nodes: options.nodes, begun })
     switch (plan.kind) {
@@ -107,11 +109,11 @@ async function approve({ client, clock, say, signal }: DemoOptions, plan: DemoPl
 }
 
 /** @returns a function that moves the deadline on whenever what it is given differs from last time */
-function createDeadline(clock: Clock): (progress: string) => number {
+function createDeadline(clock: Clock, afterMs: number): (progress: string) => number {
   let last: string | undefined
   let atMs = 0
   return (progress) => {
-    if (progress !== last) atMs = clock.monotonicMs() + STUCK_AFTER_MS
+    if (progress !== last) atMs = clock.monotonicMs() + afterMs
     last = progress
     return atMs
   }
@@ -142,7 +144,7 @@ function nextChange({ watch, clock, signal }: DemoOptions, limit: { readonly atM
 }
 
 function stuck(waitsFor: string): AppError {
-  return new AppError('RELEASE_STUCK', `no progress for ${STUCK_AFTER_MS / 60_000} minutes; the release waits for ${waitsFor}`, {
+  return new AppError('RELEASE_STUCK', `the release makes no progress; it waits for ${waitsFor}`, {
     hint: 'Look at the Rollout with kubectl describe, and at the log with --log FILE.',
   })
 }
