@@ -92,13 +92,22 @@ function readScene(view: PassView, record: FlightRecord): Scene {
     }
   })
   const size = Math.max(0, tally.desired - record.partition)
-  return { view, record, availability, tally, permits, lack: size - countOnTheWay(view, record, tally) }
+  return { view, record, availability, tally, permits, lack: size - countOnTheWay(view, permits, tally) }
 }
 
-function countOnTheWay(view: PassView, record: FlightRecord, tally: NodeTally): number {
-  const permitted = new Set(record.permits.map(({ node }) => node))
-  const old = [...permitted].filter((node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true)
+function countOnTheWay(view: PassView, permits: readonly FlownPermit[], tally: NodeTally): number {
+  const old = [...nodesBeingTaken(permits)].filter(
+    (node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true,
+  )
   return tally.onRevision.size + old.length
+}
+
+/**
+ * Nodes whose old pod has a permit. A permit whose pod is gone says nothing of an old pod that has come up since: after a
+ * rollover, one of a superseded revision.
+ */
+function nodesBeingTaken(permits: readonly FlownPermit[]): Set<string> {
+  return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
 }
 
 /** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
@@ -176,16 +185,18 @@ function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
 
 /**
  * F7: the head of those that stand, where nothing may be executed and it waits because of U while a broken old pod has no
- * place in front of it. A Ready pod in U needs none: time makes it available.
+ * place in front of it. A Ready pod in U needs none: time makes it available. Where D alone is the limit, only a pod on a
+ * node of D could go before the head: deleting again there adds nothing.
  */
 function headThatBlocks(scene: Scene): FlownPermit | undefined {
   const head = standingPermits(scene)[0]
   if (head?.pod?.ready !== true) return undefined
   const inFront = scene.permits.slice(0, scene.permits.indexOf(head))
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
-  if (sizeWithout(taken, head.permit.node) >= scene.record.limit) return undefined
-  const placed = new Set([head, ...inFront, ...scene.permits.filter((flown) => isSent(scene, flown))].map(({ permit }) => permit.node))
-  return scene.tally.old.some((node) => node.ready && isBroken(node) && !placed.has(node.name)) ? head : undefined
+  const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
+  const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter((flown) => isSent(scene, flown))])
+  const waits = (node: NodeView): boolean => node.ready && isBroken(node) && !placed.has(node.name) && (!isFull || taken.has(node.name))
+  return scene.tally.old.some(waits) ? head : undefined
 }
 
 function standingPermits(scene: Scene): readonly FlownPermit[] {
@@ -224,7 +235,7 @@ function permitsToAppend(scene: Scene, kept: number): readonly { readonly permit
   const { limit } = scene.record
   const count = Math.min(scene.lack, limit + permitSlack(limit) - kept)
   if (count <= 0) return []
-  const permitted = new Set(scene.permits.map(({ permit }) => permit.node))
+  const permitted = nodesBeingTaken(scene.permits)
   const free = scene.tally.old.filter((node) => !permitted.has(node.name))
   return chooseCandidates(scene, free, count).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
