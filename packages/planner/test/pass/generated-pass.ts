@@ -1,0 +1,131 @@
+import type { Permit } from '@tranche/api-schema'
+import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { permitId } from '@tranche/flight'
+import type { PassPlan, PassView } from '@tranche/planner'
+import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters, type SeenPod } from '@tranche/testing'
+import fc from 'fast-check'
+import { announcementOf, NOW_MS } from './pass-notation.ts'
+
+/** A generated cluster, the view that a pass has of it, and the truth about it, worked out apart from the code under test. */
+export interface GeneratedPass {
+  readonly cluster: GeneratedCluster
+  readonly view: PassView
+}
+
+/** Passes in which everybody agrees, over clusters in every state; some of the permits were sent and not yet seen. */
+export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
+  return fc.tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3)).map(([cluster, everySent]) => {
+    const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
+    return { cluster, view: toView(cluster, sent) }
+  })
+}
+
+/** The view of a pass; nodes and pods are delivered in the order in which the cluster lists them. */
+export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
+  const index = new FleetIndex()
+  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const { pod, seenForMs } of cluster.pods) {
+    index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs })!)
+  }
+  return {
+    announcement: { ...announcementOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
+    releaseUid: 'release',
+    record: cluster.record,
+    fleet: index.view(DAEMON_SET_UID, {}),
+    podsSeen: '9999',
+    sent: new Set(sent.map(permitId)),
+    monotonicMs: NOW_MS,
+  }
+}
+
+/** What is true of one node, by the words of the guarantees. */
+export interface NodeTruth {
+  readonly desired: boolean
+  readonly kubeletAnswers: boolean
+  readonly pods: readonly SeenPod[]
+  /** Has an available, non-terminating pod. */
+  readonly available: boolean
+  /** Has a standing pod on another revision than the record's. */
+  readonly old: boolean
+}
+
+/** The truth about every node that exists or has a pod, by name. */
+export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedCluster): ReadonlyMap<string, NodeTruth> {
+  const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOf(pod))])
+  return new Map(
+    [...names].map((name) => {
+      const node = nodes.find(({ metadata }) => metadata.name === name)
+      const here = pods.filter(({ pod }) => nodeOf(pod) === name)
+      const truth: NodeTruth = {
+        desired: node !== undefined && node.spec?.taints?.length === 0,
+        kubeletAnswers: node?.status?.conditions?.[0]?.status === 'True',
+        pods: here,
+        available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
+        old: here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision),
+      }
+      return [name, truth]
+    }),
+  )
+}
+
+/** F6: its pod is gone, and the node has an available one; a node that is no longer desired never settles in a count. */
+export function isSettled({ node, podUid }: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
+  const known = truth.get(node)
+  return known?.desired === true && known.available && !known.pods.some(({ pod }) => pod.metadata.uid === podUid)
+}
+
+/** Its pod is terminating or gone, and has not settled: what the view shows as deleted by us. */
+export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
+  const pod = truth.get(permit.node)?.pods.find((seen) => seen.pod.metadata.uid === permit.podUid)?.pod
+  return pod === undefined ? !isSettled(permit, truth) : !stands(pod)
+}
+
+/** What the batch lacks (G3): its size less the nodes that run, or will come back on, the revision, or have a permit. */
+export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, NodeTruth>): number {
+  const desired = [...truth].filter(([, node]) => node.desired)
+  const taken = nodesBeingTaken(record.permits, truth)
+  const onTheWay = desired.filter(([name, node]) => !node.old || taken.has(name))
+  return Math.max(0, desired.length - record.partition) - onTheWay.length
+}
+
+/** Nodes with a permit; one that was executed says nothing of an old pod that has come up on the node since. */
+export function nodesBeingTaken(permits: readonly Permit[], truth: ReadonlyMap<string, NodeTruth>): ReadonlySet<string> {
+  return new Set(permits.filter((permit) => !isFlying(permit, truth)).map(({ node }) => node))
+}
+
+/** Permits that the plan executes. */
+export function executedBy(plan: PassPlan): readonly Permit[] {
+  return plan.kind === 'execute' ? plan.pods.map(({ permit }) => permit) : []
+}
+
+/** Permits that the plan appends. */
+export function appendedBy(plan: PassPlan): readonly Permit[] {
+  return plan.kind === 'changePermits' ? plan.change.append : []
+}
+
+/** The pod of a permit, exactly as the permit has it; undefined where there is none. */
+export function podOf({ pods }: GeneratedCluster, permit: Permit): SeenPod['pod'] | undefined {
+  return pods.find(
+    ({ pod }) =>
+      pod.metadata.uid === permit.podUid && pod.metadata.resourceVersion === permit.podResourceVersion && nodeOf(pod) === permit.node,
+  )?.pod
+}
+
+/** Not terminating. */
+export function stands(pod: SeenPod['pod']): boolean {
+  return pod.metadata.deletionTimestamp === undefined
+}
+
+/** Its Ready condition is True. */
+export function isReady(pod: SeenPod['pod']): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+}
+
+/** Its revision; undefined where the label is missing. */
+export function hashOf(pod: SeenPod['pod']): string | undefined {
+  return pod.metadata.labels?.['controller-revision-hash']
+}
+
+function nodeOf(pod: SeenPod['pod']): string {
+  return pod.spec?.nodeName ?? ''
+}

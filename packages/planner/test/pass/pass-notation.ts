@@ -1,0 +1,114 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { type Announcement, type PassPlan, type PassView } from '@tranche/planner'
+import { aNode, aPod, aRecord, DAEMON_SET_UID } from '@tranche/testing'
+
+/** Now, on the monotonic clock of every view here. */
+export const NOW_MS = 100_000
+
+/** What a case says about a pass; the rest is calm: everybody agrees, one node at a time, no partition, fresh views. */
+export interface PassCase {
+  /** See {@link fleetOf}. */
+  readonly nodes: string
+  /** See {@link permitsOf}. */
+  readonly permits?: string
+  /** Nodes whose permit was sent and not yet seen. */
+  readonly sent?: string
+  readonly limit?: number
+  readonly partition?: number
+  readonly minReadySeconds?: number
+  readonly record?: Partial<FlightRecord>
+  readonly announcement?: Partial<Announcement>
+  readonly podsSeen?: string
+}
+
+/** Builds the view of a case. */
+export function passView(given: PassCase): PassView {
+  const permits = permitsOf(given.permits ?? '')
+  const partition = given.partition ?? 0
+  const record = aRecord({ partition, limit: given.limit ?? 1, permits, ...given.record })
+  return {
+    announcement: { ...announcementOf(record), minReadySeconds: given.minReadySeconds ?? 0, ...given.announcement },
+    releaseUid: 'release',
+    record,
+    fleet: fleetOf(given.nodes),
+    podsSeen: given.podsSeen ?? '1000',
+    sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),
+    monotonicMs: NOW_MS,
+  }
+}
+
+/** What the DaemonSet says when it agrees with the record. */
+export function announcementOf(record: FlightRecord): Announcement {
+  return {
+    uid: record.workloadUid,
+    generation: record.generation,
+    observedGeneration: record.generation,
+    controlledBy: 'release',
+    canaryRevision: record.revision,
+    stableRevision: 'old',
+    partition: record.partition,
+    paused: false,
+    strategy: 'OnDelete',
+    minReadySeconds: 0,
+  }
+}
+
+/**
+ * `a:old b?:new! c-:none d:old+new` is node a with an available pod of revision old, the NotReady node b with a pod that
+ * is not Ready, node c, which is not desired and has no pod, and node d with two pods. After a revision stand `!` (not
+ * Ready), `*` (Ready since one second), `x` (terminating).
+ */
+export function fleetOf(text: string): FleetView {
+  const index = new FleetIndex()
+  for (const word of words(text)) {
+    const [, name = '', flag, pods = ''] = /^(\w+)([?-]?):(.*)$/.exec(word) ?? []
+    const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ready: flag !== '?' })))
+    for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
+  }
+  return index.view(DAEMON_SET_UID, {})
+}
+
+/**
+ * `a b.gone c.dead d.unseen` permits the pod of a as it stands, a pod of b that is gone, an older version of the pod of c,
+ * and a newer version of the pod of d than the view shows.
+ */
+export function permitsOf(text: string): readonly Permit[] {
+  return words(text).map((word) => {
+    const [node = '', kind] = word.split('.')
+    if (kind === 'gone') return { node, podUid: `gone-${node}`, podResourceVersion: '4' }
+    return { node, podUid: `uid-pod-${node}`, podResourceVersion: kind === 'dead' ? '9' : kind === 'unseen' ? '11' : '10' }
+  })
+}
+
+/** The plan in words: `execute a b`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
+export function planText(plan: PassPlan): string {
+  switch (plan.kind) {
+    case 'execute':
+    case 'withdraw':
+      return [plan.kind, ...plan.pods.map(({ permit }) => permit.node)].join(' ')
+    case 'changePermits':
+      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append)].filter((part) => part !== '').join(', ')
+    case 'wait':
+      return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
+    default:
+      return plan satisfies never
+  }
+}
+
+function podOf(node: string, text: string, at: number): FleetPod {
+  const [, hash = '', flag] = /^(\w+?)([!*x]?)$/.exec(text) ?? []
+  const name = at === 0 ? `pod-${node}` : `pod-${node}-${at + 1}`
+  const pod = aPod({ node, name, hash, ready: flag !== '!', terminating: flag === 'x' })
+  const seenMs = flag === '*' ? NOW_MS - 1_000 : 0
+  return toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: seenMs })!
+}
+
+function changeText(word: string, permits: readonly Permit[]): string {
+  return permits.length === 0 ? '' : [word, ...permits.map(({ node }) => node)].join(' ')
+}
+
+function words(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
+}

@@ -1,0 +1,262 @@
+import type { FlightRecord } from '@tranche/api-schema'
+import { changePermits, recordTouches } from '@tranche/flight'
+import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
+import type { GeneratedCluster } from '@tranche/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  appendedBy,
+  executedBy,
+  type GeneratedPass,
+  generatedPasses,
+  hashOf,
+  isFlying,
+  isReady,
+  isSettled,
+  lackOf,
+  nodesBeingTaken,
+  podOf,
+  stands,
+  toView,
+  truthOf,
+} from './generated-pass.ts'
+import { planText } from './pass-notation.ts'
+
+const numRuns = 2_000
+
+describe('planPass, for every view', () => {
+  it('G1 executes no Ready pod while as many nodes as the limit are down beside its own', () => {
+    forEveryPlan(({ cluster }, plan) => {
+      for (const permit of executedBy(plan)) {
+        if (!isReady(podOf(cluster, permit)!)) continue
+        const down = downBeside(cluster, permit.node, cluster.record.permits.indexOf(permit))
+        expect(down.length, down.join(' ')).toBeLessThan(cluster.record.limit)
+      }
+    })
+  })
+
+  it('G2 executes nothing that would put more nodes than the limit in flight, up to and with its own', () => {
+    forEveryPlan(({ cluster }, plan) => {
+      const truth = truthOf(cluster)
+      const places = executedBy(plan).map((permit) => cluster.record.permits.indexOf(permit))
+      if (places.length === 0) return
+      const upToLast = cluster.record.permits.slice(0, Math.max(...places) + 1).filter((permit) => !isSettled(permit, truth))
+      expect(new Set(upToLast.map(({ node }) => node)).size).toBeLessThanOrEqual(cluster.record.limit)
+    })
+  })
+
+  it('G3 appends no more than the batch lacks, nor than the record may hold', () => {
+    forEveryPlan(({ cluster }, plan) => {
+      const { record } = cluster
+      const appended = appendedBy(plan)
+      if (appended.length === 0 || plan.kind !== 'changePermits') return
+      expect(appended.length).toBeLessThanOrEqual(lackOf(cluster, truthOf(cluster)))
+      const held = record.permits.length - plan.change.remove.length + appended.length
+      expect(held).toBeLessThanOrEqual(record.limit + Math.max(8, Math.ceil(record.limit / 8)))
+    })
+  })
+
+  it('G4 permits and executes only standing old pods of desired nodes, each as it is, one for a node', () => {
+    forEveryPlan(({ cluster, view }, plan) => {
+      const truth = truthOf(cluster)
+      for (const permit of [...executedBy(plan), ...appendedBy(plan)]) {
+        const pod = podOf(cluster, permit)
+        expect(pod).toBeDefined()
+        expect(stands(pod!)).toBe(true)
+        expect(hashOf(pod!)).not.toBe(cluster.record.revision)
+        expect(truth.get(permit.node)).toMatchObject({ desired: true, kubeletAnswers: true })
+        expect(view.sent.has(`${permit.podUid}@${permit.podResourceVersion}`)).toBe(false)
+      }
+      const appended = appendedBy(plan).map(({ node }) => node)
+      const taken = nodesBeingTaken(cluster.record.permits, truth)
+      expect(new Set(appended).size).toBe(appended.length)
+      expect(appended.filter((node) => taken.has(node))).toEqual([])
+    })
+  })
+
+  it('F5, F6, F7 take out only what was executed or can never be: a standing permit leaves by a touch alone', () => {
+    forEveryPlan(({ cluster }, plan) => {
+      const removed = plan.kind === 'changePermits' ? plan.change.remove : []
+      for (const permit of removed) {
+        const pod = cluster.pods.find((seen) => seen.pod.metadata.uid === permit.podUid)?.pod
+        if (pod === undefined) continue
+        expect(stands(pod)).toBe(true)
+        expect(Number(pod.metadata.resourceVersion)).toBeGreaterThan(Number(permit.podResourceVersion))
+      }
+      for (const { permit } of plan.kind === 'withdraw' ? plan.pods : []) expect(podOf(cluster, permit)).toBeDefined()
+    })
+  })
+
+  it('F2 rests on no less than the versions of the pods that it permits', () => {
+    forEveryPlan((_pass, plan) => {
+      if (plan.kind !== 'changePermits') return
+      for (const { podResourceVersion } of plan.change.append) expect(plan.change.restsOn).toContain(podResourceVersion)
+    })
+  })
+
+  it('G5 makes the same choice whatever the order in which nodes and pods were delivered', () => {
+    fc.assert(
+      fc.property(
+        generatedPasses().chain((pass) =>
+          fc.tuple(
+            fc.constant(pass),
+            fc.shuffledSubarray([...pass.cluster.nodes], { minLength: pass.cluster.nodes.length }),
+            fc.shuffledSubarray([...pass.cluster.pods], { minLength: pass.cluster.pods.length }),
+          ),
+        ),
+        ([{ cluster, view }, nodes, pods]) => {
+          const shuffled = { ...toView({ ...cluster, nodes, pods }), sent: view.sent }
+          expect(planPass(shuffled)).toEqual(planPass(view))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('G5 chooses nobody while somebody who stands before them is left out', () => {
+    forEveryPlan(({ cluster }, plan) => {
+      const chosen = appendedBy(plan).map((permit) => podOf(cluster, permit)!)
+      if (chosen.length === 0) return
+      const truth = truthOf(cluster)
+      const taken = new Set([...nodesBeingTaken(cluster.record.permits, truth), ...appendedBy(plan).map(({ node }) => node)])
+      const leftOut = cluster.pods
+        .map(({ pod }) => pod)
+        .filter((pod) => stands(pod) && hashOf(pod) !== 'new' && !taken.has(pod.spec?.nodeName ?? ''))
+        .filter((pod) => truth.get(pod.spec?.nodeName ?? '')!.desired && truth.get(pod.spec?.nodeName ?? '')!.kubeletAnswers)
+      const noBudget = downBeside(cluster, '', cluster.record.permits.length).length >= cluster.record.limit
+      for (const pod of leftOut) {
+        for (const other of chosen) expect(rankOf(cluster, other, noBudget) <= rankOf(cluster, pod, noBudget)).toBe(true)
+      }
+    })
+  })
+
+  it('gives the same plan for the same view, and changes nothing of it', () => {
+    forEveryPlan(({ view }, plan) => {
+      const before = JSON.stringify(view)
+      expect(planPass(view)).toEqual(plan)
+      expect(JSON.stringify(view)).toBe(before)
+    })
+  })
+
+  const disagreements: readonly Partial<Announcement>[] = [
+    { uid: 'another' },
+    { controlledBy: undefined },
+    { canaryRevision: 'old' },
+    { partition: 99 },
+    { paused: true },
+    { strategy: 'RollingUpdate' },
+    { generation: 9 },
+    { observedGeneration: 1 },
+  ]
+  it('F1 does nothing while anybody disagrees', () => {
+    fc.assert(
+      fc.property(generatedPasses(), fc.constantFrom(...disagreements), ({ view }, wrong) => {
+        expect(planText(planPass({ ...view, announcement: { ...view.announcement, ...wrong } }))).toBe('wait for agreement')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('F8 only settles while the record is not open', () => {
+    fc.assert(
+      fc.property(generatedPasses(), fc.constantFrom<FlightRecord['state']>('voiding', 'stopped'), ({ cluster, view }, state) => {
+        const plan = planPass({ ...view, record: { ...cluster.record, state } })
+        expect(['wait', 'changePermits']).toContain(plan.kind)
+        expect(appendedBy(plan)).toEqual([])
+        const uids = cluster.pods.map(({ pod }) => pod.metadata.uid)
+        if (plan.kind === 'changePermits') for (const { podUid } of plan.change.remove) expect(uids).not.toContain(podUid)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('G6 comes to rest while nothing happens: it never undoes what it has just done', () => {
+    fc.assert(
+      fc.property(generatedPasses(), ({ cluster, view }) => {
+        let now: Standing = { cluster, view }
+        const done: string[] = []
+        for (let pass = 0; pass < 60; pass++) {
+          const plan = planPass(now.view)
+          done.push(planText(plan))
+          if (plan.kind === 'wait') return
+          now = answer(now, plan)
+        }
+        expect.fail(`never rests: ${done.slice(-6).join('; ')}`)
+      }),
+      { numRuns },
+    )
+  })
+
+  it('meets every state often enough: budget exhausted, terminating, podless and mis-scheduled in a fifth of the views', () => {
+    const passes = fc.sample(generatedPasses(), { numRuns: 1_000, seed: 1 })
+    const share = (met: (pass: GeneratedPass) => boolean): number => passes.filter(met).length / passes.length
+    const some = ({ cluster }: GeneratedPass, met: (node: ReturnType<typeof nodesOf>[number]) => boolean): boolean =>
+      nodesOf(cluster).some(met)
+    expect(share(({ cluster }) => downBeside(cluster, '', cluster.record.permits.length).length >= cluster.record.limit)).toBeGreaterThan(
+      0.2,
+    )
+    expect(share((pass) => some(pass, (node) => node.desired && node.pods.some(({ pod }) => !stands(pod))))).toBeGreaterThan(0.2)
+    expect(share((pass) => some(pass, (node) => node.desired && node.pods.length === 0))).toBeGreaterThan(0.2)
+    expect(share((pass) => some(pass, (node) => !node.desired && node.pods.length > 0))).toBeGreaterThan(0.2)
+
+    const kinds = passes.map(({ view }) => planPass(view).kind)
+    for (const kind of ['execute', 'changePermits', 'withdraw', 'wait'] as const) {
+      expect(kinds.filter((other) => other === kind).length / kinds.length, kind).toBeGreaterThan(0.05)
+    }
+  })
+})
+
+function forEveryPlan(check: (pass: GeneratedPass, plan: PassPlan) => void): void {
+  fc.assert(
+    fc.property(generatedPasses(), (pass) => check(pass, planPass(pass.view))),
+    { numRuns },
+  )
+}
+
+/** |D ∪ U| beside `own`, counted anew: nodes of unsettled permits before `place`, those in flight, and desired ones without an available pod. */
+function downBeside(cluster: GeneratedCluster, own: string, place: number): readonly string[] {
+  const truth = truthOf(cluster)
+  const taken = cluster.record.permits.filter((permit, at) => (at < place && !isSettled(permit, truth)) || isFlying(permit, truth))
+  const unavailable = [...truth].filter(([, node]) => node.desired && !node.available).map(([name]) => name)
+  return [...new Set([...taken.map(({ node }) => node), ...unavailable])].filter((node) => node !== own)
+}
+
+function nodesOf(cluster: GeneratedCluster) {
+  return [...truthOf(cluster).values()]
+}
+
+/** A text by which pods sort as G5 says; where no budget is left, nodes without a Ready pod stand before all others (F7). */
+function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]['pod'], noBudget: boolean): string {
+  const here = cluster.pods.filter((seen) => seen.pod.spec?.nodeName === pod.spec?.nodeName)
+  const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
+  const superseded = hashOf(pod) !== 'old'
+  const crashing = pod.status?.containerStatuses !== undefined
+  const health = pod.status?.phase === 'Failed' ? 0 : isReady(pod) ? 4 : crashing ? 1 : pod.status?.phase === 'Pending' ? 2 : 3
+  return [costless ? 0 : 1, superseded ? 0 : 1, health, pod.metadata.creationTimestamp, pod.metadata.name].join(' ')
+}
+
+interface Standing {
+  readonly cluster: GeneratedCluster
+  readonly view: PassView
+}
+
+/** What the plan changes at once, while no kubelet and no watch does anything but show a touch. */
+function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wait' }>): Standing {
+  if (plan.kind === 'execute') {
+    const sent = plan.pods.map(({ permit }) => `${permit.podUid}@${permit.podResourceVersion}`)
+    return { cluster, view: { ...view, sent: new Set([...view.sent, ...sent]) } }
+  }
+  if (plan.kind === 'changePermits') return withRecord(cluster, view, changePermits(cluster.record, plan.change))
+  const touched = plan.pods.map(({ permit }) => ({ permit, resourceVersion: String(Number(permit.podResourceVersion) + 1_500) }))
+  const pods = cluster.pods.map((seen) => {
+    const version = touched.find(({ permit }) => permit.podUid === seen.pod.metadata.uid)?.resourceVersion
+    return version === undefined ? seen : { ...seen, pod: { ...seen.pod, metadata: { ...seen.pod.metadata, resourceVersion: version } } }
+  })
+  const answers = touched.map(({ permit, resourceVersion }) => ({ permit, answer: { kind: 'standing' as const, resourceVersion } }))
+  return withRecord({ ...cluster, pods }, view, recordTouches(cluster.record, answers))
+}
+
+function withRecord(cluster: GeneratedCluster, view: PassView, record: FlightRecord): Standing {
+  const changed = { ...cluster, record }
+  return { cluster: changed, view: { ...toView(changed), podsSeen: '9999999', sent: view.sent } }
+}

@@ -1,0 +1,314 @@
+import type { Announcement, PassPlan } from '@tranche/planner'
+import { planPass } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { type PassCase, passView, planText } from './pass-notation.ts'
+
+type Case = PassCase & { readonly want: string }
+
+describe('planPass: who may act at all', () => {
+  const cases: Record<string, Case> = {
+    'acts while record and DaemonSet agree': { nodes: 'a:old', permits: 'a', want: 'execute a' },
+    'waits for the opening while a record is stopped': { nodes: 'a:old', record: { state: 'stopped' }, want: 'wait for opening' },
+    'F2 waits for its pod watch while the record rests on something newer': {
+      nodes: 'a:old',
+      permits: 'a',
+      podsSeen: '99',
+      record: { watermark: '100' },
+      want: 'wait for podWatch',
+    },
+    'F2 acts as soon as its pod watch has got there': {
+      nodes: 'a:old',
+      permits: 'a',
+      podsSeen: '100',
+      record: { watermark: '100' },
+      want: 'execute a',
+    },
+    'F2 settles nothing on a view that is too old': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      podsSeen: '99',
+      record: { watermark: '100', state: 'stopped' },
+      want: 'wait for podWatch',
+    },
+  }
+  table(cases)
+
+  it('waits for the first record', () => {
+    expect(planText(planPass({ ...passView({ nodes: 'a:old' }), record: undefined }))).toBe('wait for record')
+  })
+
+  const disagreements: Record<string, Partial<Announcement>> = {
+    'the DaemonSet is another one of the same name': { uid: 'another' },
+    'control-info names another BatchRelease': { controlledBy: 'another' },
+    'control-info is missing': { controlledBy: undefined },
+    'another revision is announced': { canaryRevision: 'newer' },
+    'no revision is announced': { canaryRevision: undefined },
+    'another partition is announced': { partition: 1 },
+    'no partition is announced': { partition: undefined },
+    'the DaemonSet says paused': { paused: true },
+    'the native controller would replace pods itself': { strategy: 'RollingUpdate' },
+    'somebody has changed the DaemonSet since': { generation: 3 },
+    'the DaemonSet controller has not observed the change': { observedGeneration: 1 },
+    'the record follows an older generation': { generation: 3, observedGeneration: 3 },
+  }
+  it.each(Object.entries(disagreements))('F1 does nothing when %s', (_name, announcement) => {
+    for (const permits of ['a', '', 'b.gone']) {
+      expect(planText(planPass(passView({ nodes: 'a:old b:new', permits, announcement })))).toBe('wait for agreement')
+    }
+  })
+})
+
+describe('planPass: which pods get a permit (F3)', () => {
+  const many = Array.from({ length: 200 }, (_, at) => `n${100 + at}:old`).join(' ')
+  const cases: Record<string, Case> = {
+    'permits as many pods as the batch lacks': { nodes: 'a:old b:old c:old', partition: 1, want: 'append a b' },
+    'counts a node on the revision': { nodes: 'a:new b:old c:old', partition: 1, want: 'append b' },
+    'counts a node without a pod, which will come back on the revision': { nodes: 'a:none b:old c:old', partition: 1, want: 'append b' },
+    'counts a node whose pod is terminating': { nodes: 'a:oldx b:old c:old', partition: 1, want: 'append b' },
+    'counts a permit, executed or not': {
+      nodes: 'a:none b:old c:old d:old',
+      permits: 'a.gone b',
+      partition: 1,
+      limit: 1,
+      want: 'append c',
+    },
+    'counts a node once, whatever number of pods it has': { nodes: 'a:new+new b:old c:old', partition: 1, want: 'append b' },
+    'does not count a permit of a node that is not desired': { nodes: 'a-:oldx b:old c:old', permits: 'a', partition: 1, want: 'append b' },
+    'takes no more when the batch lacks nothing': { nodes: 'a:new b:old', partition: 1, want: 'wait for batch' },
+    'takes no more when more nodes than asked for are on the revision': {
+      nodes: 'a:new b:new c:old',
+      partition: 2,
+      want: 'wait for batch',
+    },
+    'takes nothing of a partition larger than the fleet': { nodes: 'a:old b:old', partition: 5, want: 'wait for batch' },
+    'never takes a mis-scheduled pod': { nodes: 'a-:old b:new', want: 'wait for batch' },
+    'never takes a terminating pod': { nodes: 'a:oldx', want: 'wait for batch' },
+    'never takes a pod of the revision beside an old one': { nodes: 'a:new+old', want: 'append a' },
+    'takes a pod of an unknown revision': { nodes: 'a:whatever', want: 'append a' },
+    'passes over a node that is NotReady': { nodes: 'a?:old b:old', want: 'append b' },
+    'appends nothing while enough permits stand': {
+      nodes: 'a:none b:old c:old d:old e:old',
+      permits: 'a.gone b c d',
+      want: 'wait for budget',
+    },
+    'appends again when two permits stand': { nodes: 'a:none b:old c:old e:old f:old', permits: 'a.gone b c', want: 'append e f' },
+    'keeps no more permits than the limit and its slack, settled ones too': {
+      nodes: `a:none ${many}`,
+      permits: 'a.gone',
+      want: `append ${nodesFrom(100, 8)}`,
+    },
+    'ends with nothing to do on a DaemonSet that matches no node': { nodes: '', want: 'wait for batch' },
+  }
+  table(cases)
+
+  it.each([
+    [1, 9],
+    [8, 16],
+    [64, 72],
+    [100, 113],
+  ])('holds at limit %i at most %i permits', (limit, most) => {
+    const plan = planPass(passView({ nodes: many, limit }))
+    expect(plan.kind === 'changePermits' && plan.change.append.length).toBe(most)
+  })
+
+  it('permits a pod as it stands, by uid and resourceVersion (G4)', () => {
+    const plan = planPass(passView({ nodes: 'a:new+old' }))
+    expect(plan).toMatchObject({ change: { append: [{ node: 'a', podUid: 'uid-pod-a-2', podResourceVersion: '10' }] } })
+  })
+})
+
+describe('planPass: which permits are executed (F4)', () => {
+  const cases: Record<string, Case> = {
+    'executes as many as the limit, in the order of the record': {
+      nodes: 'a:old b:old c:old',
+      permits: 'c a b',
+      limit: 2,
+      want: 'execute c a',
+    },
+    'executes what follows settled permits': { nodes: 'a:new b:old', permits: 'a.gone b', want: 'execute b' },
+    'waits while earlier nodes take every place': { nodes: 'a:none b:old!', permits: 'a.gone b', want: 'wait for budget' },
+    'holds the place of a permit that was sent': { nodes: 'a:old b:old', permits: 'a b', sent: 'a', want: 'wait for budget' },
+    'sends nothing twice': { nodes: 'a:old', permits: 'a', sent: 'a', want: 'wait for budget' },
+    'holds the place of a permit whose pod it has not seen': { nodes: 'a:old b:old', permits: 'a.unseen b', want: 'wait for budget' },
+    'counts nodes, not permits: the own node takes no place from itself': { nodes: 'a:old!', permits: 'a.gone a', want: 'execute a' },
+    'counts a node with two earlier permits once': { nodes: 'a:old! b:old', permits: 'a.gone a b', limit: 2, sent: 'a', want: 'execute b' },
+    'does not add a node that broke to one that it took': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
+    'waits while a node that broke by itself uses the budget up': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
+    'waits while earlier permits and broken nodes use the budget up together': {
+      nodes: 'a:oldx b:new! c:old',
+      permits: 'a c',
+      limit: 2,
+      want: 'wait for budget',
+    },
+    'waits while a node without a pod uses the budget up': { nodes: 'a:none b:old', permits: 'b', want: 'wait for budget' },
+    'waits for a new pod that is Ready for too short': {
+      nodes: 'a:new* b:old',
+      permits: 'b',
+      minReadySeconds: 60,
+      want: 'wait for budget until 159000',
+    },
+    'lets a Ready pod cost budget though it is not yet available': {
+      nodes: 'a:new! b:old*',
+      permits: 'b',
+      minReadySeconds: 60,
+      want: 'wait for budget until 159000',
+    },
+    'lets no pod stand in its own way': { nodes: 'a:old*', permits: 'a', minReadySeconds: 60, want: 'execute a' },
+    'lets a pod that is not Ready go, whatever else is broken': { nodes: 'a:new! b:old!', permits: 'b', want: 'execute b' },
+    'does not count broken nodes that are not desired': { nodes: 'a-:new! b:old', permits: 'b', want: 'execute b' },
+    'counts a node that a later permit took': { nodes: 'a:old b:none', permits: 'a b.gone', want: 'wait for budget' },
+    'counts a permit of a node that left, until the record says so': { nodes: 'b:old', permits: 'a.gone b', want: 'remove a' },
+    'permits an old pod that has come up on a node in flight, and takes it at once': {
+      nodes: 'a:older!',
+      permits: 'a.gone',
+      want: 'append a',
+    },
+    'F12 loses one slot to a pod that never goes': { nodes: 'a:oldx b:old c:old', permits: 'a b c', limit: 2, want: 'execute b' },
+    'F12 waits when pods that never go have every slot': {
+      nodes: 'a:oldx b:oldx c:old',
+      permits: 'a b c',
+      limit: 2,
+      want: 'wait for budget',
+    },
+  }
+  table(cases)
+
+  it('names the pod that the permit is for', () => {
+    const plan = planPass(passView({ nodes: 'a:old', permits: 'a' }))
+    expect(plan).toEqual({
+      kind: 'execute',
+      pods: [{ permit: { node: 'a', podUid: 'uid-pod-a', podResourceVersion: '10' }, namespace: 'demo', podName: 'pod-a' }],
+    } satisfies PassPlan)
+  })
+})
+
+describe('planPass: which permits leave the record', () => {
+  const eightSettled = Array.from({ length: 8 }, (_, at) => `s${at}`)
+  const cases: Record<string, Case> = {
+    'F5 buries a permit whose pod lives on with a newer version': { nodes: 'a:old', permits: 'a.dead', want: 'remove a' },
+    'F5 gives a buried pod no permit in the same write': { nodes: 'a:old b:old', permits: 'a.dead', limit: 2, want: 'remove a, append b' },
+    'F6 takes out what has settled when nothing else is left': { nodes: 'a:new', permits: 'a.gone', want: 'remove a' },
+    'F6 settles by a pod with another uid, whatever its revision': {
+      nodes: 'a:old b:none',
+      permits: 'a.gone b.gone',
+      limit: 2,
+      want: 'remove a',
+    },
+    'F6 does not settle by a pod that is not available': { nodes: 'a:new!', permits: 'a.gone', want: 'wait for availability' },
+    'F6 does not settle before minReadySeconds have passed': {
+      nodes: 'a:new*',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      want: 'wait for availability until 159000',
+    },
+    'F6 takes out the permit of a node that is no longer desired': { nodes: 'a-:new b:new', permits: 'a.gone', want: 'remove a' },
+    'F6 never takes a standing pod out without a touch': { nodes: 'a-:old', permits: 'a', want: 'withdraw a' },
+    'F6 lets a few settled permits wait for the next write': {
+      nodes: 'a:new b:none',
+      permits: 'a.gone b.gone',
+      want: 'wait for availability',
+    },
+    'F6 takes out eight settled permits even without another reason': {
+      nodes: `${eightSettled.map((name) => `${name}:new`).join(' ')} b:none`,
+      permits: `${eightSettled.map((name) => `${name}.gone`).join(' ')} b.gone`,
+      want: `remove ${eightSettled.join(' ')}`,
+    },
+    'F3 takes out settled permits with the next append': {
+      nodes: 'a:new b:none c:old',
+      permits: 'a.gone b.gone',
+      want: 'remove a, append c',
+    },
+    'F7 withdraws from a node that has become NotReady': { nodes: 'a?:old b:old', permits: 'a b', limit: 2, want: 'withdraw a' },
+    'F7 withdraws from a node that is no longer desired': { nodes: 'a-:old b:old', permits: 'a b', limit: 2, want: 'withdraw a' },
+    'F7 withdraws from a pod that is on the revision after all': { nodes: 'a:new b:old', permits: 'a', want: 'withdraw a' },
+    'F7 withdraws the last permits that exceed what the batch lacks': {
+      nodes: 'a:old b:old c:new',
+      partition: 1,
+      permits: 'a b',
+      want: 'withdraw b',
+    },
+    'F7 withdraws all of them when the batch lacks nothing': {
+      nodes: 'a:old b:old c:new',
+      partition: 2,
+      permits: 'a b',
+      want: 'withdraw a b',
+    },
+    'F7 withdraws nothing that was sent': { nodes: 'a:old c:new', partition: 1, permits: 'a', sent: 'a', want: 'wait for budget' },
+    'F7 withdraws a head that waits while a broken old pod has no place': { nodes: 'a:old! b:old', permits: 'b', want: 'withdraw b' },
+    'F7 withdraws a head that stands in front of a broken old pod': { nodes: 'a:old! b:old', permits: 'b a', want: 'withdraw b' },
+    'F7 withdraws nothing while something may be executed': { nodes: 'a:old! b:old! c:old', permits: 'c a', limit: 2, want: 'execute a' },
+    'F7 withdraws nothing for a broken pod that was sent': { nodes: 'a:old! b:old', permits: 'b a', sent: 'a', want: 'wait for budget' },
+    'F7 withdraws nothing for a broken pod that has its place': { nodes: 'a:oldx b:old', permits: 'a b', want: 'wait for budget' },
+    'F7 withdraws nothing for a broken pod on a node that is NotReady': { nodes: 'a?:old! b:old', permits: 'b', want: 'wait for budget' },
+    'F7 withdraws nothing for a broken pod of the revision': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
+    'F7 withdraws nothing while the places are taken, whatever is broken': {
+      nodes: 'a:none b:old c:old!',
+      permits: 'a.gone b',
+      partition: 1,
+      want: 'wait for budget',
+    },
+    'F7 withdraws a head that waits for a place while a broken old pod on a node in flight has no permit': {
+      nodes: 'a:older! b:old',
+      permits: 'a.gone b',
+      partition: 1,
+      want: 'withdraw b',
+    },
+    'F7 withdraws nothing for a Ready pod, which time makes available': {
+      nodes: 'a:old* b:old',
+      permits: 'b',
+      partition: 1,
+      minReadySeconds: 60,
+      want: 'wait for budget until 159000',
+    },
+    'F7 permits the broken first while no budget is left, also before a superseded one': {
+      nodes: 'a:older b:old!',
+      partition: 1,
+      want: 'append b',
+    },
+  }
+  table(cases)
+
+  it('rests on the version of every pod that it looked at (F2)', () => {
+    const plan = planPass(passView({ nodes: 'a:new b:old', permits: 'a.gone', limit: 1 }))
+    expect(plan).toMatchObject({ change: { restsOn: ['10', '10'] } })
+  })
+})
+
+describe('planPass: while a record is not open (F8)', () => {
+  const states = ['voiding', 'stopped'] as const
+  const cases: Record<string, Case> = {
+    'executes nothing': { nodes: 'a:old', permits: 'a', want: 'wait for availability' },
+    'appends nothing': { nodes: 'a:old', want: 'wait for opening' },
+    'withdraws nothing: the controller touches': { nodes: 'a?:old', permits: 'a', want: 'wait for availability' },
+    'settles at once': { nodes: 'a:new b:none', permits: 'a.gone b.gone', want: 'remove a' },
+    'settles though somebody has changed the DaemonSet': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      announcement: { generation: 9 },
+      want: 'remove a',
+    },
+    'takes out permits of nodes that left': { nodes: 'b:old', permits: 'a.gone', want: 'remove a' },
+    'buries nothing: a touch answers for it': { nodes: 'a:old', permits: 'a.dead', want: 'wait for availability' },
+    'waits for the moment at which a pod becomes available': {
+      nodes: 'a:new*',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      want: 'wait for availability until 159000',
+    },
+  }
+  for (const state of states) {
+    it.each(Object.entries(cases))(`${state}: %s`, (_name, { want, ...given }) => {
+      expect(planText(planPass(passView({ ...given, record: { state } })))).toBe(want)
+    })
+  }
+})
+
+function table(cases: Record<string, Case>): void {
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+}
+
+function nodesFrom(first: number, count: number): string {
+  return Array.from({ length: count }, (_, at) => `n${first + at}`).join(' ')
+}
