@@ -35,7 +35,7 @@ export interface HttpsServer {
 /**
  * Serves a front over HTTPS (HTTP/2 and 1.1) with a certificate made for this server alone.
  *
- * @throws {AppError} PORT_IN_USE
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID when the system does not allow the address
  */
 export async function listen(front: HttpFront, options: ListenOptions): Promise<HttpsServer> {
   const { host = '127.0.0.1', port, onRequestStart = () => () => undefined } = options
@@ -72,8 +72,18 @@ export async function listen(front: HttpFront, options: ListenOptions): Promise<
 
 function bind(server: Http2SecureServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? portInUse(host, port, error) : error))
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? portInUse(host, port, error) : notAllowed(host, port, error)),
+    )
     server.listen({ host, port }, resolve)
+  })
+}
+
+function notAllowed(host: string, port: number, cause: Error): AppError {
+  return new AppError('OPTION_INVALID', `cannot listen on ${host}:${port}: ${cause.message}`, {
+    details: { host, port },
+    hint: 'Choose a port from 1024 to 65535, or 0 for a free one.',
+    cause,
   })
 }
 

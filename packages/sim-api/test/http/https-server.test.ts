@@ -60,6 +60,11 @@ describe('a server that listens', () => {
     await expect(listen(stub.front, { port: server.port })).rejects.toMatchObject({ code: 'PORT_IN_USE' })
   })
 
+  it('says so when the system does not allow the address', async () => {
+    const refused = { code: 'OPTION_INVALID', message: expect.stringContaining('cannot listen on 192.0.2.1:0') as string }
+    await expect(listen(stub.front, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject(refused)
+  })
+
   it('holds the clock until a request is answered', async () => {
     await get('/api/v1/pods')
     expect(started).toBeGreaterThan(0)
