@@ -110,7 +110,7 @@ function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | 
   if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
   // A stamp of the future (clocks differ) is honoured: the pod has not been Ready for long enough before it.
   const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - sight.nowMs
-  return sight.monotonicMs + (aheadMs > 0 ? aheadMs : 0)
+  return aheadMs > 0 ? sight.monotonicMs + aheadMs : sight.monotonicMs
 }
 
 function troubleOf(pod: Pod): PodTrouble | undefined {

@@ -60,6 +60,10 @@ describe('since when a pod is Ready (F6)', () => {
     expect(seen({ readyStamp: '2026-01-01T00:00:13Z' }).readyFromMs).toBe(8_000)
   })
 
+  it('counts from the first sight where the stamp cannot be read', () => {
+    expect(seen({ readyStamp: 'soon' }).readyFromMs).toBe(5_000)
+  })
+
   it('remembers the first sight while the pod stays Ready', () => {
     const first = seen({ resourceVersion: '10' })
     expect(seen({ resourceVersion: '11' }, first, later).readyFromMs).toBe(5_000)

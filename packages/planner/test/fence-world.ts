@@ -37,10 +37,13 @@ interface WorldPod {
   readonly version: number
 }
 
-/** What a watch delivers: one node's pod and whether it is desired, or the announcement. */
-type Delivery =
-  | { readonly version: number; readonly node: string; readonly pod: WorldPod | null; readonly desired: boolean }
-  | { readonly version: number; readonly announced: Announcement }
+/** What the watch of pods and nodes delivers. The DaemonSet has a watch of its own, which may be ahead or behind. */
+interface Delivery {
+  readonly version: number
+  readonly node: string
+  readonly pod: WorldPod | null
+  readonly desired: boolean
+}
 
 interface Executor {
   cursor: number
@@ -48,7 +51,8 @@ interface Executor {
   readonly pods: Map<string, WorldPod>
   readonly desired: Map<string, boolean>
   readonly brokenSince: Map<string, number>
-  announced: Announcement
+  /** How many announcements it has heard (≥ 1). */
+  heard: number
   record: FlightRecord | null
   deafUntil: number
   /** Decided and not yet written, in order; any of them may be frozen for long. */
@@ -88,13 +92,11 @@ class FenceWorld {
   readonly #executors: Executor[]
   #version = 1
   #uid = 1
-  #touches = 0
   #template = 'v2'
   #generation = 2
-  #paused = false
   #size: number
   #record: FlightRecord
-  #announced: Announcement
+  readonly #announcements: Announcement[]
   /** D of G1 and G2: nodes on which we deleted a pod, without an available one since, desired all the while. */
   readonly #down = new Map<string, Deleted>()
   /** Since which version a node has been without a Ready pod, whoever caused it. */
@@ -118,8 +120,7 @@ class FenceWorld {
     const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit }
     this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance)
     this.#largestLimit = limit
-    this.#announced = this.#announcement()
-    this.#log.push({ version: this.#version, announced: this.#announced })
+    this.#announcements = [this.#announcement()]
     this.#executors = Array.from({ length: 1 + this.#random(3) }, () => this.#newExecutor())
   }
 
@@ -142,6 +143,7 @@ class FenceWorld {
       this.#moveWorld(true)
       for (const executor of this.#executors) {
         this.#deliver(executor, this.#log.length)
+        executor.heard = this.#announcements.length
         while (executor.jobs.length > 0) this.#perform(executor, 0)
         executor.record = this.#record
         this.#decide(executor)
@@ -206,7 +208,7 @@ class FenceWorld {
       pods: new Map(),
       desired: new Map(),
       brokenSince: new Map(),
-      announced: this.#announced,
+      heard: this.#announcements.length,
       record: null,
       deafUntil: 0,
       jobs: [],
@@ -216,6 +218,7 @@ class FenceWorld {
   }
 
   #moveExecutor(executor: Executor, at: number): void {
+    if (this.#random(3) === 0) executor.heard += this.#random(this.#announcements.length - executor.heard + 1)
     if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
     if (executor.deafUntil <= at && this.#random(4) === 0) {
       this.#deliver(executor, Math.min(this.#log.length, executor.cursor + 1 + this.#random(this.#log.length - executor.cursor + 1)))
@@ -232,10 +235,6 @@ class FenceWorld {
   #deliver(executor: Executor, to: number): void {
     for (; executor.cursor < to; executor.cursor++) {
       const delivery = this.#log[executor.cursor]!
-      if ('announced' in delivery) {
-        executor.announced = delivery.announced
-        continue
-      }
       executor.seen = delivery.version
       executor.desired.set(delivery.node, delivery.desired)
       noteBreak(executor.brokenSince, delivery)
@@ -249,7 +248,7 @@ class FenceWorld {
     if (record === null) return
     const fleet = fleetOf(this.#nodes, executor.pods, executor.desired)
     const plan = planPass({
-      announcement: executor.announced,
+      announcement: this.#announcements[executor.heard - 1]!,
       releaseUid: RELEASE_UID,
       record,
       fleet,
@@ -315,7 +314,6 @@ class FenceWorld {
   #touch(node: string, uid: string): TouchAnswer {
     const pod = this.#pods.get(node)
     if (pod === undefined || String(pod.uid) !== uid || pod.terminating) return { kind: 'executed' }
-    this.#touches++
     this.#put(node, pod)
     return { kind: 'standing', resourceVersion: String(this.#pods.get(node)!.version) }
   }
@@ -401,9 +399,8 @@ class FenceWorld {
   }
 
   #announce(change: Partial<Announcement>): void {
-    this.#paused = change.paused ?? this.#paused
-    this.#announced = { ...this.#announced, generation: this.#generation, observedGeneration: this.#generation, ...change }
-    this.#log.push({ version: this.#version, announced: this.#announced })
+    const generations = { generation: this.#generation, observedGeneration: this.#generation }
+    this.#announcements.push({ ...this.#announcements.at(-1)!, ...generations, ...change })
   }
 
   #announcement(): Announcement {

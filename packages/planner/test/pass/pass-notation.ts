@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type Announcement, type PassPlan, type PassView } from '@tranche/planner'
+import type { Announcement, PassPlan, PassView } from '@tranche/planner'
 import { aNode, aPod, aRecord, DAEMON_SET_UID } from '@tranche/testing'
 
 /** Now, on the monotonic clock of every view here. */

@@ -158,6 +158,7 @@ describe('planPass: which permits are executed (F4)', () => {
     'does not count broken nodes that are not desired': { nodes: 'a-:new! b:old', permits: 'b', want: 'execute b' },
     'counts a node that a later permit took': { nodes: 'a:old b:none', permits: 'a b.gone', want: 'wait for budget' },
     'counts a permit of a node that left, until the record says so': { nodes: 'b:old', permits: 'a.gone b', want: 'remove a' },
+    'keeps the place of a node that left from a pod that costs no budget too': { nodes: 'b:old!', permits: 'a.gone b', want: 'remove a' },
     'permits an old pod that has come up on a node in flight, and takes it at once': {
       nodes: 'a:older!',
       permits: 'a.gone',
