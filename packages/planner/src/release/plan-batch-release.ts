@@ -3,6 +3,7 @@ import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, 
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
+import { discoverRevisions } from './discover-revisions.ts'
 import { isFinalized } from './is-finalized.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
@@ -27,15 +28,18 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   )
 }
 
-/** F11: the finalizer goes only when the record is stopped with nothing unsettled, and control was handed back. */
-function planFinalizer({ release, daemonSet }: ReleaseView): BatchReleasePlan | null {
+/**
+ * F11: the finalizer goes only when the record is stopped and control was handed back, which {@link planEnd} does once
+ * nothing is unsettled. Where somebody else took control away, or the DaemonSet was made anew, nothing settles any more.
+ */
+function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
+  const { release, daemonSet } = view
   const present = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
   if (release.metadata.deletionTimestamp === undefined) return present ? null : { kind: 'setFinalizer', present: true }
   if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
-  const calm = record === undefined || (record.state === 'stopped' && (record.permits.length === 0 || daemonSet === undefined))
-  const released = daemonSet === undefined || controlledBy(daemonSet)?.uid !== release.metadata.uid
-  return calm && released ? { kind: 'setFinalizer', present: false } : null
+  const calm = record === undefined || record.state === 'stopped'
+  return calm && (daemonSet === undefined || !isOurs(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
 }
 
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
@@ -147,7 +151,8 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = release.status?.flight
   if (release.metadata.deletionTimestamp !== undefined) {
     if (record !== undefined && (record.state !== 'stopped' || record.permits.length > 0)) return null
-    const patch = daemonSetPatch(daemonSet, freezing(view, daemonSet))
+    const change = freezing(view, daemonSet)
+    const patch = change === null ? null : daemonSetPatch(daemonSet, change)
     return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
   }
   if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow' || record === undefined) return null
@@ -178,15 +183,20 @@ function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
   }
 }
 
-/** Leaves everything where it stands: `OnDelete` and the remembered type stay, and `tranche.dev/frozen` says what was left. */
-function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
-  const annotations = daemonSet.metadata.annotations ?? {}
-  const revision = annotations[daemonSetAnnotations.canaryRevision]
+/**
+ * Leaves everything where it stands: `OnDelete` and the remembered type stay, and `tranche.dev/frozen` says what was
+ * left. Old is what does not run the template of now, which may be newer than what was announced. Null while the
+ * DaemonSet controller has not observed it.
+ */
+function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | null {
+  const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
+  if (discovery.kind === 'pending') return null
+  const revision = discovery.canary
   const old = view.fleet.nodes.filter((node) => node.desired && node.pods.some((pod) => !pod.terminating && pod.hash !== revision))
-  if (old.length === 0) return restoring(view, daemonSet)
+  if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
   const frozen = {
     revision,
-    stable: annotations[daemonSetAnnotations.stableRevision],
+    stable: discovery.stable,
     nodesLeft: old.length,
     at: new Date(view.nowMs).toISOString(),
   }

@@ -35,13 +35,21 @@ export function wantedAllowance(view: ReleaseView): Wanted {
 function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): { id: string; message: string } | null {
   const id = controlledBy(daemonSet)?.uid ?? ''
   if (otherControl === 'exists') return { id, message: `${controlText(daemonSet)}; delete that BatchRelease first` }
-  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const owner = ownerOf(release)
   const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]
   if (boundTo !== undefined && owner?.name !== boundTo) {
     return { id: boundTo, message: `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not` }
   }
   if (owner !== undefined || otherControl === 'none') return null
   return { id, message: `${controlText(daemonSet)}, which does not exist any more; remove the annotation first` }
+}
+
+function isBound({ release }: ReleaseView, { metadata }: DaemonSet): boolean {
+  return ownerOf(release) === undefined || metadata.annotations?.[daemonSetAnnotations.rollout] !== undefined
+}
+
+function ownerOf({ metadata }: ReleaseView['release']): { readonly name: string } | undefined {
+  return metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
 }
 
 /** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
@@ -67,6 +75,8 @@ export function resolveLimit(daemonSet: DaemonSet, desired: number): number {
 
 function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): Wanted {
   const { release } = view
+  // Without the binding nobody would give the strategy back; a DaemonSet that was made anew has lost it.
+  if (!isBound(view, daemonSet)) return { kind: 'pending', message: 'waiting for the Rollout to bind the DaemonSet' }
   const discovery = discover(view, daemonSet)
   if (discovery.kind === 'pending') return { kind: 'pending', message: pendingMessage(discovery.why) }
   const canary = release.spec.tranche?.canaryRevision ?? discovery.canary

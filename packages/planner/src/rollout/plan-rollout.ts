@@ -2,7 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, Rollout, RolloutStat
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import { type DaemonSetChange, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
@@ -105,7 +105,8 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
   if (discovery.kind === 'pending') return null
   const old = oldNodes(view, discovery.canary)
-  if (old > 0 && original !== 'OnDelete') {
+  // Where the type is no longer OnDelete, somebody has let the native controller go on: there is nothing to freeze.
+  if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
     const at = new Date(view.nowMs).toISOString()
     const frozen = JSON.stringify({ revision: discovery.canary, stable: discovery.stable, nodesLeft: old, at })
     return { ...unbound, annotations: { ...unbound.annotations, [daemonSetAnnotations.frozen]: frozen } }

@@ -83,12 +83,20 @@ function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course
   const stable = standing.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (standing.canary.observedWorkloadGeneration ?? 0)
-  if (discovery.canary !== stable || (asked && newer && standing.phase === 'Healthy')) return startCourse(view, standing, discovery)
+  if (discovery.canary !== stable || (asked && newer && standing.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
+    return startCourse(view, standing, discovery)
   const left = releaseStanding(view).nodesLeft
   const message = left ?? `revision ${discovery.canary} is released; ${view.fleet.desired} nodes are desired`
   const known = standing.phase === 'Healthy' && standing.canary.canaryRevision === discovery.canary
   const canary = known ? standing.canary : completedCanary(view, discovery.canary)
   return { ...standing, phase: 'Healthy', canary, stableRevision: discovery.canary, message, stalled: budgetStall(view, daemonSet) }
+}
+
+/** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
+function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
+  if (release !== undefined) return false
+  const old = fleet.nodes.some(({ desired, pods }) => desired && pods.some((pod) => !pod.terminating && pod.hash !== canary))
+  return old || (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
 }
 
 /** A budget that lets nothing be updated is said before anybody needs it. */

@@ -1,0 +1,26 @@
+import type { PatchOperation } from '@tranche/flight'
+
+/**
+ * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members) to a copy.
+ *
+ * @returns null where a test fails or a path does not exist, as an API server's 422
+ */
+export function applyPatch<T extends object>(target: T, patch: readonly PatchOperation[]): T | null {
+  const copy = structuredClone(target)
+  return patch.every((operation) => applied(copy as Record<string, unknown>, operation)) ? copy : null
+}
+
+function applied(root: Record<string, unknown>, operation: PatchOperation): boolean {
+  const path = operation.path.slice(1).split('/')
+  const keys = path.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const last = keys.pop() ?? ''
+  let parent: unknown = root
+  for (const key of keys) parent = (parent as Record<string, unknown> | undefined)?.[key]
+  if (typeof parent !== 'object' || parent === null) return false
+  const members = parent as Record<string, unknown>
+  if (operation.op === 'test') return JSON.stringify(members[last]) === JSON.stringify(operation.value)
+  if (operation.op !== 'add' && !(last in members)) return false
+  if (operation.op === 'remove') return delete members[last]
+  members[last] = structuredClone(operation.value)
+  return true
+}

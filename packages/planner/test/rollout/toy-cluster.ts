@@ -1,0 +1,397 @@
+import type { BatchRelease, FlightRecord, Rollout, RolloutStep } from '@tranche/api-schema'
+import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import { changePermits, createRecord, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import {
+  type BatchReleasePlan,
+  controlledBy,
+  type PermittedPod,
+  planBatchRelease,
+  planPass,
+  planRollout,
+  releaseStatusPatch,
+  type ReleaseView,
+  type RolloutView,
+  type StrategyScope,
+  strategyOf,
+} from '@tranche/planner'
+import { applyPatch } from './json-patch.ts'
+
+/** How the toy is set up. */
+export interface ToyOptions {
+  readonly nodes?: number
+  readonly scope?: StrategyScope
+  readonly steps?: readonly RolloutStep[]
+  readonly maxUnavailable?: number
+}
+
+/**
+ * A cluster small enough to look through: one DaemonSet with its controller and kubelets, one Rollout, and the three
+ * planners, whose plans are applied one write at a time to the one state there is. Whoever dies between two writes has
+ * simply not made the second: nothing but the state remembers.
+ */
+export class ToyCluster {
+  readonly scope: StrategyScope
+  nowMs = 1_000
+  writes = 0
+  /** The next touch answers with nothing, or the next write after touches is not made. */
+  mishap: 'none' | 'touchesUnclear' | 'diesAfterTouches' = 'none'
+  rollout: Rollout | undefined
+  release: BatchRelease | undefined
+  daemonSet: DaemonSet
+  revisions: ControllerRevision[] = []
+  readonly nodes = new Map<string, { ready: boolean; bad: boolean }>()
+  pods: FleetPod[] = []
+  warnings: string[] = []
+  #version = 100
+  #uid = 0
+
+  constructor({ nodes = 5, scope = 'binding', steps, maxUnavailable = 2 }: ToyOptions = {}) {
+    this.scope = scope
+    for (let at = 0; at < nodes; at++) this.nodes.set(`node-${at}`, { ready: true, bad: false })
+    this.daemonSet = {
+      metadata: { namespace: 'demo', name: 'agent', uid: 'daemonset', resourceVersion: '1', generation: 1 },
+      spec: { template: templateOf('v1'), updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable } } },
+    }
+    this.actNatively()
+    this.actNatively()
+    const canary = { steps: steps ?? [{ replicas: '40%', pause: {} }, { replicas: '100%' }] }
+    this.rollout = {
+      metadata: { namespace: 'demo', name: 'agent', uid: 'rollout', resourceVersion: '1', generation: 1 },
+      spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }, strategy: { canary } },
+    }
+  }
+
+  // What people do.
+
+  setImage(image: string): void {
+    const annotations = this.daemonSet.metadata.annotations ?? {}
+    const admitted = this.scope === 'release' && annotations[daemonSetAnnotations.rollout] !== undefined
+    const original = annotations[daemonSetAnnotations.originalUpdateStrategy] ?? strategyOf(this.daemonSet)
+    const flipped = {
+      ...annotations,
+      [daemonSetAnnotations.originalUpdateStrategy]: original,
+      [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
+    }
+    this.editDaemonSet({
+      metadata: { ...this.daemonSet.metadata, ...(admitted && { annotations: flipped }) },
+      spec: {
+        ...this.daemonSet.spec,
+        template: templateOf(image),
+        ...(admitted && { updateStrategy: { ...this.daemonSet.spec.updateStrategy, type: 'OnDelete' } }),
+      },
+    })
+  }
+
+  editDaemonSet(change: Partial<DaemonSet>): void {
+    const after = { ...this.daemonSet, ...change }
+    const moved = JSON.stringify(after.spec) !== JSON.stringify(this.daemonSet.spec)
+    const generation = (this.daemonSet.metadata.generation ?? 0) + (moved ? 1 : 0)
+    this.daemonSet = { ...after, metadata: { ...after.metadata, generation, resourceVersion: this.#next() } }
+  }
+
+  editRollout(edit: (spec: Rollout['spec']) => Rollout['spec']): void {
+    const rollout = this.rollout
+    if (rollout === undefined) return
+    const metadata = { ...rollout.metadata, generation: (rollout.metadata.generation ?? 0) + 1, resourceVersion: this.#next() }
+    this.rollout = { ...rollout, metadata, spec: edit(rollout.spec) }
+  }
+
+  pause(paused: boolean): void {
+    this.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, paused } }))
+  }
+
+  /** Writes into `status.canaryStatus`, as `kubectl kruise` does. */
+  wish(words: Partial<NonNullable<Rollout['status']>['canaryStatus'] & object>): void {
+    const canary = this.rollout?.status?.canaryStatus
+    if (this.rollout?.status === undefined || canary === undefined) return
+    this.rollout = { ...this.rollout, status: { ...this.rollout.status, canaryStatus: { ...canary, ...words } } }
+  }
+
+  deleteRollout(): void {
+    if (this.rollout === undefined) return
+    const metadata = { ...this.rollout.metadata, deletionTimestamp: this.#stamp(), resourceVersion: this.#next() }
+    this.rollout = metadata.finalizers === undefined || metadata.finalizers.length === 0 ? undefined : { ...this.rollout, metadata }
+  }
+
+  /** Deletes the DaemonSet with its pods and makes it again as the user's manifest has it. */
+  remakeDaemonSet(): void {
+    const { spec } = this.daemonSet
+    const uid = `daemonset-${++this.#uid}`
+    this.pods = []
+    this.revisions = []
+    this.daemonSet = {
+      metadata: { namespace: 'demo', name: 'agent', uid, resourceVersion: this.#next(), generation: 1 },
+      spec: { ...spec, updateStrategy: { ...spec.updateStrategy, type: 'RollingUpdate' } },
+    }
+  }
+
+  // What Kubernetes does.
+
+  /** One round of the DaemonSet controller and the kubelets. */
+  actNatively(): void {
+    const hash = this.#observe()
+    this.pods = this.pods.filter((pod) => !pod.terminating && this.nodes.has(pod.node))
+    for (const [name, { ready }] of this.nodes) {
+      if (!ready || this.pods.some(({ node }) => node === name)) continue
+      this.pods.push(this.#newPod(name, hash))
+    }
+    this.pods = this.pods.map((pod) => {
+      const ready = this.nodes.get(pod.node)?.bad !== true || pod.hash === 'hash-v1'
+      return pod.ready === ready ? pod : { ...pod, ready, readyFromMs: ready ? this.nowMs : null, resourceVersion: this.#next() }
+    })
+    const revoked = this.nodes.size
+    if (strategyOf(this.daemonSet) === 'RollingUpdate' && revoked > 0) this.#updateOneNatively(hash)
+  }
+
+  /** Whether the native controller could still take an old pod. */
+  oldPods(): readonly FleetPod[] {
+    return this.pods.filter((pod) => !pod.terminating && pod.hash !== this.#hash() && this.nodes.has(pod.node))
+  }
+
+  // What Tranche does. Each returns whether something was written.
+
+  passRollout(): boolean {
+    const view = this.rolloutView()
+    if (view === null) return false
+    const plan = planRollout(view)
+    const { rollout } = view
+    switch (plan.kind) {
+      case 'setFinalizer':
+        this.rollout = setFinalizer(rollout, plan.present, this.#next())
+        break
+      case 'patchDaemonSet':
+        this.#patchDaemonSet(plan.patch)
+        break
+      case 'createRelease': {
+        const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
+        const metadata = { namespace: 'demo', name: 'agent', uid: `release-${++this.#uid}`, generation: 1, ownerReferences: [owner] }
+        this.release = { metadata: { ...metadata, resourceVersion: this.#next() }, spec: plan.spec }
+        break
+      }
+      case 'updateRelease': {
+        const release = this.release!
+        const metadata = { ...release.metadata, generation: (release.metadata.generation ?? 0) + 1, resourceVersion: this.#next() }
+        this.release = { ...release, metadata, spec: plan.spec }
+        break
+      }
+      case 'deleteRelease': {
+        const metadata = { ...this.release!.metadata, deletionTimestamp: this.#stamp(), resourceVersion: this.#next() }
+        this.release = (metadata.finalizers ?? []).length === 0 ? undefined : { ...this.release!, metadata }
+        break
+      }
+      case 'writeStatus':
+        if (plan.warning !== null) this.warnings.push(plan.warning)
+        this.rollout = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: this.#next() }, status: plan.status }
+        break
+      case 'wait':
+        if (plan.for === '') throw new Error('a Rollout waits and does not say for what')
+        return false
+    }
+    return this.#wrote()
+  }
+
+  passRelease(): boolean {
+    const view = this.releaseView()
+    return view === null ? false : this.#applyRelease(planBatchRelease(view), view)
+  }
+
+  /** Several deletes, or one write of the record. */
+  passExecutor(): boolean {
+    const release = this.release
+    const control = controlledBy(this.daemonSet)
+    if (release === undefined || control?.uid !== release.metadata.uid || release.status?.flight === undefined) return false
+    const record = release.status.flight
+    const podsSeen = String(this.#version)
+    const announcement = announcementOf(this.daemonSet)
+    const releaseUid = release.metadata.uid
+    const plan = planPass({ announcement, releaseUid, record, fleet: this.fleet(), podsSeen, sent: new Set(), monotonicMs: this.nowMs })
+    if (plan.kind === 'wait') return false
+    if (plan.kind === 'execute') for (const pod of plan.pods) this.#deletePod(pod)
+    if (plan.kind === 'changePermits') this.#writeRecord(changePermits(record, plan.change))
+    if (plan.kind === 'withdraw') this.#writeRecord(recordTouches(record, this.#touch(plan.pods.map(({ permit }) => permit))))
+    return this.#wrote()
+  }
+
+  rolloutView(): RolloutView | null {
+    if (this.rollout === undefined) return null
+    const { rollout, daemonSet, revisions, release, scope: strategyScope, nowMs } = this
+    const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
+    return { rollout, daemonSet, revisions, fleet: this.fleet(), release, others: [rollout], strategyScope, ...clocks }
+  }
+
+  releaseView(): ReleaseView | null {
+    if (this.release === undefined) return null
+    const { release, daemonSet, revisions, scope: strategyScope, nowMs } = this
+    const control = controlledBy(daemonSet)
+    const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
+    const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
+    const memory = { labelled: new Set<string>(), unclear: null }
+    return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, ...memory, ...clocks }
+  }
+
+  fleet(): FleetView {
+    const names = [...this.nodes.keys()].toSorted()
+    const nodes = names.map((name): NodeView => {
+      const pods = this.pods.filter(({ node }) => node === name)
+      return { name, desired: true, ready: this.nodes.get(name)?.ready ?? false, pods }
+    })
+    return { nodes, desired: nodes.length }
+  }
+
+  #applyRelease(plan: BatchReleasePlan, view: ReleaseView): boolean {
+    const { release } = view
+    switch (plan.kind) {
+      case 'setFinalizer':
+        this.release = setFinalizer(release, plan.present, this.#next())
+        break
+      case 'patchDaemonSet':
+        this.#patchDaemonSet(plan.patch)
+        break
+      case 'createRecord':
+        this.#writeRecord(createRecord(plan.allowance, String(this.#version)))
+        break
+      case 'writeRecord':
+        this.#writeRecord(plan.record)
+        break
+      case 'touchPermits':
+        return this.#touchPermits(plan, release.status!.flight!)
+      case 'touchOldPods':
+        this.pods = this.pods.map((pod) => ({ ...pod, resourceVersion: this.#next() }))
+        return this.#applyRelease(plan.next, view)
+      case 'labelPods':
+        for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
+        break
+      case 'writeStatus': {
+        const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
+        if (patched === null) throw new Error('a status patch failed on what it was made from')
+        this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
+        break
+      }
+      case 'wait':
+        if (plan.for === '') throw new Error('a BatchRelease waits and does not say for what')
+        return false
+    }
+    return this.#wrote()
+  }
+
+  #touchPermits({ permits, lowerTo }: BatchReleasePlan & { kind: 'touchPermits' }, record: FlightRecord): boolean {
+    const mishap = this.mishap
+    this.mishap = 'none'
+    const touched = this.#touch(permits)
+    if (mishap === 'diesAfterTouches') return this.#wrote()
+    const answers =
+      mishap === 'none' ? touched : touched.map(({ permit }) => ({ permit, answer: { kind: 'unclear', why: 'no answer' } as const }))
+    const erased = recordTouches(record, answers)
+    this.#writeRecord(lowerTo !== null && mishap === 'none' ? widenRecord(erased, lowerTo) : erased)
+    return this.#wrote()
+  }
+
+  #touch(permits: FlightRecord['permits']): TouchedPermit[] {
+    return permits.map((permit): TouchedPermit => {
+      const at = this.pods.findIndex(({ uid }) => uid === permit.podUid)
+      const pod = this.pods[at]
+      if (pod === undefined) return { permit, answer: { kind: 'executed' } }
+      this.pods[at] = { ...pod, resourceVersion: this.#next() }
+      return {
+        permit,
+        answer: pod.terminating ? { kind: 'executed' } : { kind: 'standing', resourceVersion: this.pods[at].resourceVersion },
+      }
+    })
+  }
+
+  #deletePod({ permit }: PermittedPod): void {
+    const at = this.pods.findIndex(({ uid, resourceVersion }) => uid === permit.podUid && resourceVersion === permit.podResourceVersion)
+    const pod = this.pods[at]
+    if (pod !== undefined) this.pods[at] = { ...pod, terminating: true, ready: false, readyFromMs: null, resourceVersion: this.#next() }
+  }
+
+  #relabel(uid: string, rolloutId: string | undefined): void {
+    this.pods = this.pods.map((pod) => (pod.uid === uid ? { ...pod, rolloutId, resourceVersion: this.#next() } : pod))
+  }
+
+  #writeRecord(record: FlightRecord): void {
+    const patched = applyPatch(this.release!, recordPatch(this.release!, record))
+    if (patched === null) throw new Error('a record patch failed on what it was made from')
+    this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
+  }
+
+  #patchDaemonSet(patch: Parameters<typeof applyPatch>[1]): void {
+    const patched = applyPatch(this.daemonSet, patch)
+    if (patched === null) throw new Error('a DaemonSet patch failed on what it was made from')
+    this.editDaemonSet(patched)
+  }
+
+  /** Observes the generation, numbers the revision of the template newest. @returns its hash */
+  #observe(): string {
+    const { metadata, spec, status } = this.daemonSet
+    const name = this.#hash()
+    const newest = Math.max(0, ...this.revisions.map(({ revision }) => revision))
+    const known = this.revisions.find((revision) => revision.metadata.name === name)
+    if (known === undefined || known.revision < newest) {
+      const data = { spec: { template: spec.template } }
+      const kept = this.revisions.filter((revision) => revision !== known)
+      this.revisions = [...kept, { metadata: { name, uid: name, resourceVersion: this.#next() }, revision: newest + 1, data }]
+    }
+    if (status?.observedGeneration !== metadata.generation) this.editDaemonSet({ status: { observedGeneration: metadata.generation ?? 0 } })
+    return name
+  }
+
+  #updateOneNatively(hash: string): void {
+    const at = this.pods.findIndex((pod) => pod.hash !== hash && !pod.terminating)
+    const pod = this.pods[at]
+    if (pod !== undefined) this.pods[at] = { ...pod, terminating: true, ready: false, readyFromMs: null, resourceVersion: this.#next() }
+  }
+
+  #newPod(node: string, hash: string): FleetPod {
+    const uid = `pod-${++this.#uid}`
+    const names = { namespace: 'demo', name: uid, uid, ownerUid: 'daemonset', node, hash, createdAt: this.#stamp() }
+    const state = { terminating: false, phase: 'Running', ready: false, readyFromMs: null, trouble: undefined }
+    return { ...names, ...state, resourceVersion: this.#next(), rolloutId: undefined, rolloutBatchId: undefined } as FleetPod
+  }
+
+  #hash(): string {
+    return `hash-${this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''}`
+  }
+
+  #wrote(): boolean {
+    this.writes += 1
+    return true
+  }
+
+  #next(): string {
+    return String(++this.#version)
+  }
+
+  #stamp(): string {
+    return new Date(this.nowMs).toISOString()
+  }
+}
+
+function templateOf(image: string): DaemonSet['spec']['template'] {
+  return { spec: { containers: [{ name: 'agent', image }] } }
+}
+
+/** Undefined when the last finalizer of an object that is being deleted goes. */
+function setFinalizer<T extends Rollout | BatchRelease>(object: T, present: boolean, resourceVersion: string): T | undefined {
+  if (!present && object.metadata.deletionTimestamp !== undefined) return undefined
+  const kind = 'releasePlan' in object.spec ? 'rollouts.kruise.io/batch-release-finalizer' : 'rollouts.kruise.io/rollout'
+  return { ...object, metadata: { ...object.metadata, resourceVersion, finalizers: present ? [kind] : [] } }
+}
+
+function announcementOf(daemonSet: DaemonSet): Parameters<typeof planPass>[0]['announcement'] {
+  const annotations = daemonSet.metadata.annotations ?? {}
+  const partition = annotations[daemonSetAnnotations.partition]
+  return {
+    uid: daemonSet.metadata.uid,
+    generation: daemonSet.metadata.generation ?? 0,
+    observedGeneration: daemonSet.status?.observedGeneration ?? 0,
+    controlledBy: controlledBy(daemonSet)?.uid,
+    canaryRevision: annotations[daemonSetAnnotations.canaryRevision],
+    stableRevision: annotations[daemonSetAnnotations.stableRevision],
+    partition: partition === undefined ? undefined : Number(partition),
+    paused: daemonSetAnnotations.paused in annotations,
+    strategy: strategyOf(daemonSet),
+    minReadySeconds: 0,
+  }
+}
