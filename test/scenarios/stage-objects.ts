@@ -29,7 +29,8 @@ export function daemonSetManifest(options: ReleaseOptions): object {
       updateStrategy: { type: options.strategyType ?? 'RollingUpdate', rollingUpdate: { maxUnavailable: options.maxUnavailable ?? 2 } },
       template: {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
-        spec: { containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }] },
+        // As an agent that must be everywhere has it: a node that is NotReady stays desired.
+        spec: { tolerations: [{ operator: 'Exists' }], containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }] },
       },
     },
   }

@@ -94,7 +94,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     simulator,
     client,
     until: (what, done, withinMs = 600_000) => runUntil(clock, what, done, withinMs, async () => describe(stage)),
-    pass: async (ms) => void (await clock.run({ untilMs: clock.monotonicMs() + ms })),
+    pass: (ms) => letPass(clock, ms),
     startExecutor: (identity) => start(identity, (ports) => startExecutor({ ...ports, queue: createInProcessQueue(ports) })),
     startController: (identity) =>
       start(identity, (ports) =>
@@ -191,7 +191,11 @@ async function furnish(stage: Stage, options: StageOptions): Promise<void> {
   for (const definition of customResourceDefinitions) await create(resourcePaths.customResourceDefinitions, definition)
   await create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } })
   await create(resourcePaths.daemonSets, daemonSetManifest(options))
-  await stage.until('the DaemonSet is rolled out', async () => (await stage.daemonSet()).status?.numberAvailable === (options.nodes ?? 10))
+  const isRolledOut = async (): Promise<boolean> => {
+    const { metadata, status } = await stage.daemonSet()
+    return status?.observedGeneration === metadata.generation && (status?.numberAvailable ?? 0) === (options.nodes ?? 10)
+  }
+  await stage.until('the DaemonSet is rolled out', isRolledOut)
   if (options.withRollout !== false) await create(resourcePaths.rollouts, rolloutManifest(options))
   for (const identity of options.controllers ?? ['controller-1']) await stage.startController(identity)
   for (const identity of options.executors ?? ['executor-1']) await stage.startExecutor(identity)
@@ -216,6 +220,13 @@ export async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promis
   return promise
 }
 
+/** Time passes also where nobody waits for it. */
+async function letPass(clock: VirtualClock, ms: number): Promise<void> {
+  const untilMs = clock.monotonicMs() + ms
+  clock.setTimer(ms, () => {})
+  await clock.run({ untilMs })
+}
+
 /** Looks every 250 ms of virtual time. */
 async function runUntil(
   clock: VirtualClock,
@@ -228,7 +239,7 @@ async function runUntil(
   for (;;) {
     if (await drive(clock, Promise.resolve(done()))) return
     if (clock.monotonicMs() >= endMs) throw new Error(`"${what}" did not come true within ${withinMs} ms: ${await drive(clock, tell())}`)
-    await clock.run({ untilMs: clock.monotonicMs() + 250 })
+    await letPass(clock, 250)
   }
 }
 

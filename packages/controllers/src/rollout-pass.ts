@@ -70,10 +70,10 @@ function record(events: EventRecorder, { rollout }: RolloutView, { type, reason,
 
 /**
  * The answer to our own write is known at once, so the next pass need not wait for its echo. A deletion has no answer to
- * go on with: only the watch shows that the release is going.
+ * go on with: only the watch shows that the release, or the Rollout whose last finalizer went, is going.
  */
 function outcomeOf(plan: RolloutPlan): Outcome {
-  if (plan.kind === 'deleteRelease') return awaitChange
+  if (plan.kind === 'deleteRelease' || (plan.kind === 'setFinalizer' && !plan.present)) return awaitChange
   if (plan.kind !== 'wait') return recheckAfter(0)
   return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
 }

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { daemonSetManifest, rolloutManifest, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const canary = 'spec.strategy.canary'
+
+/** Specs that nothing but admission could refuse. */
+const held = [
+  {
+    what: 'steps that shrink',
+    spec: { steps: [{ replicas: '50%' }, { replicas: '20%' }] },
+    field: `${canary}.steps[1].replicas`,
+    value: '"20%"',
+    reason: 'InvalidSpec',
+  },
+  { what: 'a step of 0', spec: { steps: [{ replicas: 0 }, { replicas: '100%' }] }, field: `${canary}.steps[0].replicas`, value: '0', reason: 'InvalidSpec' },
+  { what: 'a step of 0 %', spec: { steps: [{ replicas: '0%' }] }, field: `${canary}.steps[0].replicas`, value: '"0%"', reason: 'InvalidSpec' },
+  { what: 'a step over 100 %', spec: { steps: [{ replicas: '120%' }] }, field: `${canary}.steps[0].replicas`, value: '"120%"', reason: 'InvalidSpec' },
+  {
+    what: 'traffic in a step',
+    spec: { steps: [{ replicas: '10%', traffic: '10%' }] },
+    field: `${canary}.steps[0].traffic`,
+    value: '"10%"',
+    reason: 'UnsupportedField',
+  },
+  {
+    what: 'traffic routings',
+    spec: { steps: [{ replicas: '100%' }], trafficRoutings: [{ service: 'agent', ingress: { name: 'agent' } }] },
+    field: `${canary}.trafficRoutings`,
+    value: 'agent',
+    reason: 'UnsupportedField',
+  },
+]
+
+describe.each(held)('a Rollout with $what', ({ spec, field, value, reason }) => {
+  const manifest = (): { spec: { strategy: { canary: object } } } => {
+    const rollout = rolloutManifest({}) as { spec: { strategy: { canary: object } } }
+    return { ...rollout, spec: { ...rollout.spec, strategy: { canary: spec } } }
+  }
+
+  it('is held where no admission is: field, value and fix stand in the status, and nothing is deleted', async () => {
+    stage = await setStage({ withRollout: false })
+    await stage.client.create(resourcePaths.rollouts, manifest() as never, { fieldValidation: 'Ignore' } as never)
+    await stage.setImage('v2')
+    await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.status === 'True')
+    const stalled = (await condition(stage, 'Stalled'))!
+    expect(stalled.reason).toBe(reason)
+    expect(stalled.message).toContain(field)
+    expect(stalled.message).toContain(value)
+    expect(stalled.message).toContain('; ')
+    expect((await stage.rollout()).status?.message).toBe(stalled.message)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(0)
+  })
+
+  it('is refused at admission with the same text', async () => {
+    stage = await setStage({ withRollout: false, admission: 'inProcess' })
+    const refused = stage.client.create(resourcePaths.rollouts, manifest() as never)
+    await expect(refused).rejects.toMatchObject({ status: 422, causes: [{ field }] })
+    await refused.catch((error: Error) => expect(error.message).toContain(value))
+  })
+
+  it('stops a release that runs, and lets it go on when it is mended (F8, F9)', async () => {
+    stage = await setStage({ nodes: 20 })
+    await stage.setImage('v2')
+    await stage.until('the release runs', () => deletions(stage) > 0)
+    const { steps } = (await stage.rollout()).spec.strategy.canary!
+    await stage.patchRollout({ spec: { strategy: { canary: spec } } })
+    await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.status === 'True')
+    await stage.until('the stop is acknowledged', async () => {
+      const { metadata, status } = await stage.rollout()
+      return status?.observedGeneration === metadata.generation
+    })
+    const deleted = deletions(stage)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    await stage.patchRollout({ spec: { strategy: { canary: { steps, trafficRoutings: null } } } })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+describe.each([
+  { what: 'maxUnavailable 0', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }, field: 'spec.updateStrategy.rollingUpdate.maxSurge', value: '1' },
+  { what: 'a surge', rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' }, field: 'spec.updateStrategy.rollingUpdate.maxSurge', value: '"10%"' },
+])('a DaemonSet with $what', ({ rollingUpdate, field, value }) => {
+  it('is not released before it is mended, and says what to do', async () => {
+    stage = await setStage({ nodes: 10 })
+    await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate } } })
+    await stage.setImage('v2')
+    await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'BudgetZero')
+    const { message } = (await condition(stage, 'Stalled'))!
+    expect(message).toContain(`${field} is ${value}`)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(0)
+    await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2, maxSurge: 0 } } } })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+it('says that the workload is missing, and begins when it is there', async () => {
+  stage = await setStage({ nodes: 10, withRollout: false })
+  await stage.client.delete(resourcePaths.daemonSets, stageKey)
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
+  await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'WorkloadNotFound')
+  expect((await stage.rollout()).status?.message).toContain('spec.workloadRef.name is "node-agent": there is no such DaemonSet')
+  expect((await stage.rollout()).status?.canaryStatus).toBeDefined()
+  await stage.until('the old pods are gone', async () => (await stage.pods()).length === 0)
+  await stage.client.create(resourcePaths.daemonSets, daemonSetManifest({}) as never)
+  await stage.until('it is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('leaves a DaemonSet to the Rollout that has it, tells the second why, and hands over when the first goes', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({}, 'second') as never)
+  const stalledReason = async (): Promise<string | undefined> =>
+    (await stage.rollout('second')).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')?.reason
+  await stage.until('the second is stalled', async () => (await stalledReason()) === 'WorkloadTaken')
+  expect((await stage.rollout('second')).status?.message).toContain('node-agent')
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect((await stage.rollout('second')).status?.phase).not.toBe('Progressing')
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.until('the second has it', async () => (await stage.rollout('second')).status?.phase === 'Healthy' && (await stalledReason()) === undefined)
+  expectKept(stage)
+})

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations as keys } from '@tranche/kube-types'
+import { deletions, expectKept } from './expect-kept.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { daemonSetManifest, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+
+it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, product §3.6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  await stage.setImage('v3')
+  await untilNodesOn(stage, 'v3', 2)
+  await stage.setImage('v4')
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v4')).toHaveLength(10)
+  expect(await nodesOn(stage, 'v2')).toEqual([])
+  expect(await nodesOn(stage, 'v3')).toEqual([])
+  await stage.approve()
+  await untilReleased(stage, 'v4')
+  expectKept(stage)
+})
+
+it('changes its mind in a paused step and begins again', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.setImage('v3')
+  await stage.until('the new release runs', async () => (await nodesOn(stage, 'v3')).length > 0)
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v3')).toHaveLength(5)
+  expect(await nodesOn(stage, 'v2')).toEqual([])
+  await stage.approve()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
+it('goes back without pauses when the old template comes back, and takes the bad pods only (F8, product §3.6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 6)
+  const before = deletions(stage)
+  await stage.setImage('v1')
+  await untilReleased(stage, 'v1')
+  expect(deletions(stage) - before).toBeLessThanOrEqual(9)
+  expectKept(stage)
+})
+
+it('follows a raised and a lowered maxUnavailable in mid-batch (F10)', async () => {
+  stage = await setStage({ nodes: 30, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  await setMaxUnavailable(6)
+  await untilNodesOn(stage, 'v2', 12)
+  await setMaxUnavailable(2)
+  await untilNodesOn(stage, 'v2', 18)
+  await setMaxUnavailable('10%')
+  await untilReleased(stage, 'v2')
+  const limits = stage
+    .recording()
+    .filter(({ kind }) => kind === 'BatchRelease')
+    .map(({ o }) => (o as { readonly status?: { readonly flight?: { readonly limit: number } } }).status?.flight?.limit)
+  expect(limits.filter((limit, at) => limit !== undefined && limit !== limits[at - 1])).toEqual([1, 6, 2, 3])
+  expectKept(stage)
+})
+
+it('follows a generation that leaves the revision as it is (F10)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 3 } })
+  await untilNodesOn(stage, 'v2', 6)
+  await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 5 } })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('waits for minReadySeconds before it goes on and before it says that a step is ready (F6)', async () => {
+  stage = await setStage({ nodes: 6, maxUnavailable: 1, minReadySeconds: 20, steps })
+  const sinceMs = stage.clock.monotonicMs()
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect(stage.clock.monotonicMs() - sinceMs).toBeGreaterThan(3 * 20_000)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('stops when a step is made smaller in mid-batch, and goes on when it is made larger again (F8, F9)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  await setSteps('10%')
+  await untilPausedAt(stage, 1)
+  expect((await stage.daemonSet()).metadata.annotations?.[keys.partition]).toBe('18')
+  const deleted = deletions(stage)
+  await stage.pass(120_000)
+  expect(deletions(stage)).toBe(deleted)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+describe('a DaemonSet that is deleted in mid-release', () => {
+  it('ends the release, and the one made anew under its name is released from its own start (F11)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    await stage.client.delete(resourcePaths.daemonSets, stageKey)
+    await stage.until('no pod is left', async () => (await stage.pods()).length === 0)
+    await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.message?.includes('there is no such DaemonSet') === true)
+    await stage.pass(60_000)
+
+    await stage.client.create(resourcePaths.daemonSets, daemonSetManifest({ maxUnavailable: 2 }) as never)
+    await stage.until('it is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
+    expect(await nodesOn(stage, 'v1')).toHaveLength(10)
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
+
+  it('lets the Rollout go', async () => {
+    stage = await setStage({ nodes: 10, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    await stage.client.delete(resourcePaths.daemonSets, stageKey)
+    await stage.client.delete(resourcePaths.rollouts, stageKey)
+    await stage.until('all is gone', async () => (await rolloutGone()) && (await stage.release()) === undefined)
+    expectKept(stage)
+  })
+})
+
+describe('a Rollout that goes in mid-release', () => {
+  it.each([
+    ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), rolloutGone],
+    ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
+  ] as const)('%s: stops, freezes where it stands and deletes nothing more (F8, F11, G9, product §3.7)', async (_how, act, isOver) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    await act()
+    await stage.until('it is over', isOver)
+    const deleted = deletions(stage)
+    await stage.pass(300_000)
+    expect(deletions(stage)).toBe(deleted)
+    const { metadata, spec } = await stage.daemonSet()
+    expect(spec.updateStrategy?.type).toBe('OnDelete')
+    expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.includes('rollouts.kruise') || key.includes('tranche')).toSorted()).toEqual(
+      [keys.originalUpdateStrategy, keys.frozen].toSorted(),
+    )
+    expect(await stage.release()).toBeUndefined()
+    expectKept(stage)
+  })
+
+  it('is enabled again and finishes what it left', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    await stage.patchRollout({ spec: { disabled: true } })
+    await stage.until('it is disabled', isDisabled)
+    await stage.patchRollout({ spec: { disabled: false } })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
+    expectKept(stage)
+  })
+})
+
+async function rolloutGone(): Promise<boolean> {
+  return (await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })).items.length === 0
+}
+
+async function isDisabled(): Promise<boolean> {
+  return (await stage.rollout()).status?.phase === 'Disabled'
+}
+
+async function setMaxUnavailable(maxUnavailable: number | string): Promise<void> {
+  await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable } } } })
+}
+
+async function setSteps(first: string): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: first, pause: {} }, { replicas: '100%' }] } } } })
+}

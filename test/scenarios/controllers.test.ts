@@ -1,0 +1,93 @@
+import { afterEach, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import type { Lease } from '@tranche/kube-types'
+import type { WireRequest } from '@tranche/wire'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '30%', pause: {} }, { replicas: '100%' }]
+const controllers = ['controller-1', 'controller-2']
+const isTouch = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/pods/')
+const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+
+it('finishes a stop whose author died between the void and the touch (F8, G7, G9)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 6)
+  stage.program('controller-1').process.freezeBefore(isTouch)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the record is void', async () => (await stage.release())?.status?.flight?.state === 'voiding')
+  await stage.until('its author is frozen', () => stage.program('controller-1').process.isFrozen())
+  stage.program('controller-1').kill()
+  await stage.pass(120_000)
+  expect(await isPaused()).toBe(false)
+
+  await stage.startController('controller-2')
+  await stage.until('the pause is acknowledged', isPaused)
+  const deleted = deletions(stage)
+  await stage.pass(120_000)
+  expect(deletions(stage)).toBe(deleted)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('hands a release over when the leader is cut off in mid-release, and back (G8)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  const first = await leader()
+  stage.program(first).process.cutOff()
+  await untilPausedAt(stage, 1)
+  await stage.until('another leads', async () => (await leader()) !== first)
+  await stage.approve()
+  await untilNodesOn(stage, 'v2', 10)
+  stage.program(first).process.reconnect()
+  const second = await leader()
+  stage.program(second).process.cutOff()
+  await untilReleased(stage, 'v2')
+  expect(await leader()).toBe(first)
+  expectKept(stage)
+})
+
+it('keeps every promise when a leader freezes and comes back as one of two (F9, G8)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  const first = await leader()
+  stage.program(first).process.freezeBefore(({ method }) => method === 'PATCH' || method === 'PUT')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', isPaused)
+  await stage.pass(3_600_000)
+  const deleted = deletions(stage)
+  stage.program(first).process.thaw()
+  await stage.pass(120_000)
+  expect(deletions(stage)).toBe(deleted)
+  expect(await isPaused()).toBe(true)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('lets the executor go on with the batch in flight while no controller runs (product §1)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  stage.program('controller-1').kill()
+  await untilNodesOn(stage, 'v2', 20)
+  await stage.startController('controller-2')
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+async function leader(): Promise<string> {
+  const lease = await stage.client.get<Lease>(resourcePaths.leases, { namespace: 'kube-system', name: 'tranche-controller' })
+  return lease.spec?.holderIdentity ?? ''
+}

@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import type { Pod } from '@tranche/kube-types'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+describe.each([
+  { tag: 'bad-pull', reason: 'ImagePullBackOff' },
+  { tag: 'bad-crash', reason: 'CrashLoopBackOff' },
+  { tag: 'bad-ready', reason: 'not ready' },
+  { tag: 'bad-config', reason: 'CreateContainerConfigError' },
+])('an image that ends in $reason', ({ tag, reason }) => {
+  it('makes the release wait, names nodes and reason, and is replaced by a good one (G2)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+    await stage.setImage(tag)
+    await stage.until('the reason is told', async () => (await stage.rollout()).status?.message?.includes(reason) === true)
+    await stage.pass(600_000)
+    const broken = await nodesOn(stage, tag)
+    expect(broken).toHaveLength(2)
+    const { message, phase } = (await stage.rollout()).status ?? {}
+    expect(phase).toBe('Progressing')
+    for (const node of broken) expect(message).toContain(node)
+    expect(message).toContain(reason)
+
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, tag)).toEqual([])
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
+})
+
+it('replaces the old pods that are not Ready without the budget for Ready ones, two nodes at a time (G2)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  for (const pod of await stage.pods()) await breakPod(pod)
+  await stage.setImage('v2')
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('is not blocked by an old pod that turns unready behind the head (F7, G6)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await stage.until('permits stand', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 3)
+  const permits = (await stage.release())?.status?.flight?.permits ?? []
+  const behind = (await stage.pods()).find(({ metadata }) => metadata.uid === permits.at(-1)?.podUid)
+  if (behind === undefined) throw new Error('the last permit has no pod')
+  await breakPod(behind)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('is not blocked by an old pod without a permit that turns unready (F7, G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  const permitted = new Set(((await stage.release())?.status?.flight?.permits ?? []).map(({ podUid }) => podUid))
+  const free = (await stage.pods()).find((pod) => runs(pod, 'v1') && !permitted.has(pod.metadata.uid))
+  if (free === undefined) throw new Error('every old pod has a permit')
+  await breakPod(free)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('never overshoots its batch when somebody else deletes old pods in mid-step (F7, G3)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  for (let round = 0; round < 3; round++) {
+    for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(-2)) await deletePod(pod)
+    await stage.pass(1_500)
+  }
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 12)) await deletePod(pod)
+  await untilNodesOn(stage, 'v2', 14)
+  const deleted = deletions(stage)
+  await stage.approve()
+  await untilPausedAt(stage, 2)
+  expect(deletions(stage)).toBe(deleted)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('gives a pod that is stuck terminating one slot and goes on with the others (F12)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  const stuck = (await stage.pods())[0]!
+  await setFinalizers(stuck, ['example.com/stuck'])
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 9)
+  await stage.pass(120_000)
+  expect((await stage.rollout()).status?.phase).toBe('Progressing')
+  expect((await stage.pods()).find(({ metadata }) => metadata.uid === stuck.metadata.uid)?.metadata.deletionTimestamp).toBeDefined()
+  await setFinalizers(stuck, [])
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('holds with PodsStuck and names the pods when they take the whole budget (F12)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  const stuck = (await stage.pods()).slice(0, 2)
+  for (const pod of stuck) await setFinalizers(pod, ['example.com/stuck'])
+  for (const pod of (await stage.pods()).slice(0, 2)) await breakPod(pod)
+  await stage.setImage('v2')
+  await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'PodsStuck')
+  const { message } = (await condition(stage, 'Stalled'))!
+  for (const pod of stuck) expect(message).toContain(pod.metadata.name)
+  for (const pod of stuck) expect(message).toContain(pod.spec?.nodeName)
+  expect(message).toContain('example.com/stuck')
+  for (const pod of stuck) await setFinalizers(pod, [])
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+/** As a probe that fails would: the kubelet of this pod has nothing to say afterwards, for nothing changes for it. */
+async function breakPod(pod: Pod): Promise<void> {
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: new Date(stage.clock.nowMs()).toISOString() }]
+  await stage.client.patch(resourcePaths.pods, keyOf(pod), { type: 'strategic', body: { status: { conditions } } }, { subresource: 'status' })
+}
+
+async function deletePod(pod: Pod): Promise<void> {
+  await stage.client.delete(resourcePaths.pods, keyOf(pod))
+}
+
+async function setFinalizers(pod: Pod, finalizers: readonly string[]): Promise<void> {
+  await stage.client.patch(resourcePaths.pods, keyOf(pod), { type: 'merge', body: { metadata: { finalizers } } })
+}
+
+function keyOf({ metadata }: Pod): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? '', name: metadata.name }
+}

@@ -1,0 +1,113 @@
+import { afterEach, expect, it } from 'vitest'
+import { daemonSetAnnotations as keys } from '@tranche/kube-types'
+import { expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
+
+it('takes nodes that join and leave in mid-release into its sizes (G3)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  for (const name of ['new-1', 'new-2', 'new-3']) await drive(stage.clock, stage.simulator.nodes.addNode(name))
+  await stage.pass(1_000)
+  for (const name of ['node-004', 'node-019']) await drive(stage.clock, stage.simulator.nodes.removeNode(name))
+  await untilPausedAt(stage, 1)
+  expect((await nodesOn(stage, 'v2')).length).toBe(11)
+  await stage.approve()
+  await untilNodesOn(stage, 'v2', 14)
+  await drive(stage.clock, stage.simulator.nodes.removeNode('node-010'))
+  await drive(stage.clock, stage.simulator.nodes.addNode('new-4'))
+  await untilReleased(stage, 'v2')
+  expect(await nodesOn(stage, 'v2')).toHaveLength(21)
+  expectKept(stage)
+})
+
+it('passes a NotReady node over, ends with NodesLeft, and updates it when it is back (product §3.5, G6)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
+  await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(5)
+  await stage.approve()
+  await stage.until('it is Healthy', isHealthy)
+
+  expect(await nodesOn(stage, 'v2')).toHaveLength(9)
+  expect(await condition(stage, 'StrategyRestored')).toMatchObject({ status: 'False', reason: 'NodesLeft' })
+  expect((await condition(stage, 'StrategyRestored'))?.message).toContain('node-003')
+  expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'True' })
+  expect((await stage.rollout()).status?.skippedNodes).toEqual(['node-003'])
+  const left = await stage.daemonSet()
+  expect(left.spec.updateStrategy?.type).toBe('OnDelete')
+  expect(left.metadata.annotations).toMatchObject({ [keys.partition]: '0', [keys.originalUpdateStrategy]: 'RollingUpdate' })
+  expect(left.metadata.annotations).toHaveProperty([keys.controlInfo])
+  await stage.until('in-progressing is gone', async () => !(keys.inProgressing in ((await stage.daemonSet()).metadata.annotations ?? {})))
+
+  await drive(stage.clock, stage.simulator.nodes.revive('node-003'))
+  await untilReleased(stage, 'v2')
+  await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
+  await stage.until('the condition says so', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+  expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([keys.controlInfo])
+  await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
+  expectKept(stage)
+})
+
+it('starts the next release while a node is left behind by the last', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+  await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await stage.until('it is Healthy', isHealthy)
+  await stage.setImage('v3')
+  await untilPausedAt(stage, 1)
+  await drive(stage.clock, stage.simulator.nodes.revive('node-003'))
+  await stage.approve()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
+it('goes on when a node dies with its new pod on the way, and ends when it is back (G2, G6)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], annotations: { 'sim.tranche.dev/start-ms': '8000' } })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 1)
+  const node = (await nodesOn(stage, 'v2'))[0] ?? ''
+  await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.pass(300_000)
+  expect(await isHealthy()).toBe(false)
+  expect((await stage.rollout()).status?.message).toContain(node)
+  await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('lets a node go that is removed while its pod is on the way (F6)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  for (let round = 0; round < 3; round++) {
+    await stage.until('a permit stands', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 0)
+    const node = (await stage.release())?.status?.flight?.permits[0]?.node ?? ''
+    await drive(stage.clock, stage.simulator.nodes.removeNode(node))
+    await stage.pass(2_000)
+  }
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('is completed at once where no node is desired (product §3.8)', async () => {
+  stage = await setStage({ nodes: 0, steps })
+  await stage.setImage('v2')
+  await stage.until('the revision is released', async () => {
+    const { status } = await stage.rollout()
+    return status?.phase === 'Healthy' && status.canaryStatus?.observedWorkloadGeneration !== undefined && status.currentStepState === 'Completed'
+  })
+  await stage.pass(60_000)
+  expect(await isHealthy()).toBe(true)
+})

@@ -1,0 +1,92 @@
+import { afterEach, expect, it } from 'vitest'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '100%' }]
+const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+
+it('stops the batch in flight, says so when nothing can be deleted any more, and goes on when it is lifted (F8, F9, G9)', async () => {
+  stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 6)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  const wish = (await stage.rollout()).metadata.generation
+  await stage.until('the pause is acknowledged', isPaused)
+  expect((await stage.rollout()).status?.observedGeneration).toBe(wish)
+  expect((await stage.release())?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'Paused' }] })
+  expect((await stage.daemonSet()).metadata.annotations).toMatchObject({ [daemonSetAnnotations.paused]: 'true' })
+
+  const deleted = deletions(stage)
+  await stage.pass(600_000)
+  expect(deletions(stage)).toBe(deleted)
+  expect((await nodesOn(stage, 'v2')).length).toBeLessThan(20)
+  expect((await stage.rollout()).status?.message).toContain('paused by spec.strategy.paused since')
+
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([daemonSetAnnotations.paused])
+  expectKept(stage)
+})
+
+it('does not say paused while a touch gets no clear answer (F8)', async () => {
+  stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 6)
+  const heal = stage.disturb({
+    onRequest: ({ actor, verb, resource }) =>
+      actor === 'controller-1' && verb === 'patch' && resource.resource === 'pods' ? { kind: 'cut', when: 'before' } : undefined,
+  })
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.pass(60_000)
+  expect(await isPaused()).toBe(false)
+  expect((await stage.release())?.status?.flight?.state).toBe('voiding')
+  heal()
+  await stage.until('the pause is acknowledged', isPaused)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('never says paused before the wish, however often it is set and lifted (G9)', async () => {
+  stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
+  await stage.setImage('v2')
+  for (let round = 0; round < 5; round++) {
+    await stage.pass(700 + 300 * round)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    if (round % 2 === 0) await stage.until('the pause is acknowledged', isPaused)
+    else await stage.pass(20)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  }
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('keeps a pause that was set before the release begins', async () => {
+  stage = await setStage({ steps })
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.setImage('v2')
+  await stage.until('the pause is acknowledged', isPaused)
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(0)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('goes on from a paused step when both pauses are lifted', async () => {
+  stage = await setStage({})
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', isPaused)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})

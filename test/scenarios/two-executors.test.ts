@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { WireRequest } from '@tranche/wire'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const executors = ['executor-1', 'executor-2']
+const steps = [{ replicas: '30%', pause: {} }, { replicas: '100%' }]
+const isDelete = ({ method, path }: WireRequest): boolean => method === 'DELETE' && path.includes('/pods/')
+const isRecordWrite = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/batchreleases/')
+const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+const HOUR = 3_600_000
+
+it.each([1, 2, 3, 4, 5])('keeps the budget and the batch with two executors at the same time, seed %i (G8)', async (seed) => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors, seed, watchDelayMs: 200 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+describe('an executor that was frozen between its decision and its DELETE for an hour', () => {
+  it('deletes nothing when it resumes in a pause (F4, F8, G9)', async () => {
+    await freezeOne(isDelete)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('the pause is acknowledged', isPaused)
+    await stage.pass(HOUR)
+    const deleted = deletions(stage)
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(stage.program('executor-1').process.held()).toBeGreaterThan(0)
+    expect(deletions(stage)).toBe(deleted)
+    await goOnToTheEnd()
+  })
+
+  it('deletes nothing that the batch does not lack when the release has moved on (F5, G3, G7)', async () => {
+    await freezeOne(isDelete)
+    await untilPausedAt(stage, 1)
+    await stage.pass(HOUR)
+    const deleted = deletions(stage)
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('deletes nothing of the newer revision when the template has changed meanwhile (F8, G4)', async () => {
+    await freezeOne(isDelete)
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    await stage.pass(HOUR)
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v3')).toHaveLength(6)
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
+
+  it('changes nothing when the release is over (F5)', async () => {
+    await freezeOne(isDelete)
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    await stage.pass(HOUR)
+    const deleted = deletions(stage)
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    expectKept(stage)
+  })
+})
+
+it('appends nothing with a decision of an hour ago: the record has moved on (F3, F8)', async () => {
+  await freezeOne(isRecordWrite)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', isPaused)
+  await stage.pass(HOUR)
+  const record = (await stage.release())?.status?.flight
+  stage.program('executor-1').process.thaw()
+  await stage.pass(60_000)
+  expect((await stage.release())?.status?.flight).toEqual(record)
+  await goOnToTheEnd()
+})
+
+it('goes on where a killed executor has left the record (G7)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors: ['executor-1'] })
+  await stage.setImage('v2')
+  stage.program('executor-1').process.freezeBefore(isDelete)
+  await stage.until('the executor has decided', () => stage.program('executor-1').process.isFrozen())
+  stage.program('executor-1').kill()
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBeLessThan(6)
+  await stage.startExecutor('executor-2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilNodesOn(stage, 'v2', 10)
+  stage.program('executor-2').process.cutOff()
+  stage.program('executor-2').kill()
+  await stage.startExecutor('executor-3')
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('keeps every promise while the watches of one executor are minutes behind (F2)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors })
+  stage.disturb({ onEvent: ({ actor }) => (actor === 'executor-2' ? { kind: 'delay', ms: 180_000 } : undefined) })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  await stage.pass(600_000)
+  expectKept(stage)
+})
+
+it('ends a release though the watches of its only executor are minutes behind (F2, G6)', async () => {
+  stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], executors: ['executor-1'] })
+  stage.disturb({ onEvent: ({ actor }) => (actor === 'executor-1' ? { kind: 'delay', ms: 120_000 } : undefined) })
+  await stage.setImage('v2')
+  await untilReleased(stage, 'v2', HOUR * 3)
+  expectKept(stage, Number.POSITIVE_INFINITY)
+})
+
+/** Two executors; the first freezes at its first request that matches, with a batch in flight. */
+async function freezeOne(matches: (request: WireRequest) => boolean): Promise<void> {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors })
+  const { process } = stage.program('executor-1')
+  process.freezeBefore(matches)
+  await stage.setImage('v2')
+  await stage.until('the first executor is frozen', () => process.isFrozen())
+}
+
+async function goOnToTheEnd(): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+}
