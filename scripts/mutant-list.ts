@@ -230,6 +230,14 @@ export const mutants: readonly Mutant[] = [
     tests: releaseTests,
   },
   {
+    rule: 'F9',
+    fault: 'a write on its way survives a widening',
+    file: record,
+    find: 'return { ...record, ...scopeOf(allowance), seq: record.seq + 1 }',
+    replace: 'return { ...record, ...scopeOf(allowance) }',
+    tests: recordTests,
+  },
+  {
     rule: 'F10',
     fault: 'a lower limit leaves permits beyond it',
     file: allowance,

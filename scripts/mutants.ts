@@ -6,7 +6,7 @@
  *
  * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -40,7 +40,8 @@ const COPIES = 2
 const { values, positionals } = parseArgs({ options: { output: { type: 'string', short: 'o', default: 'text' } }, allowPositionals: true })
 const chosen = mutants.filter(({ rule }) => positionals.length === 0 || positionals.includes(rule))
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'tranche-mutants-'))
-process.on('exit', () => rmSync(home, { recursive: true, force: true }))
+const running = new Set<ChildProcess>()
+process.on('exit', cleanUp)
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
@@ -103,11 +104,10 @@ function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
   rmSync(report, { force: true })
   return new Promise((done, fail) => {
     const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], { cwd: folder, stdio: 'ignore' })
-    const stop = (): void => void child.kill()
-    process.once('exit', stop)
+    running.add(child)
     child.on('error', fail)
     child.on('exit', () => {
-      process.removeListener('exit', stop)
+      running.delete(child)
       try {
         done(readReport(report))
       } catch (error) {
@@ -159,4 +159,9 @@ function sourceFiles(): readonly string[] {
   ]
   const files = execFileSync('git', options, { encoding: 'utf8', maxBuffer: 1 << 28 }).split('\0')
   return files.filter((file) => file !== '' && existsSync(file))
+}
+
+function cleanUp(): void {
+  for (const child of running) child.kill('SIGKILL')
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
 }
