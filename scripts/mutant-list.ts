@@ -313,8 +313,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node that is NotReady holds a place',
     file: order,
-    find: 'nodes.filter((node) => node.ready)',
-    replace: 'nodes',
+    find: 'node.ready ? candidateOn(node, revisions) : undefined',
+    replace: 'candidateOn(node, revisions)',
     tests: passProperties,
   },
 ]

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutants } from './mutant-list.ts'
 
@@ -29,10 +29,10 @@ type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { read
 
 /** What a run of test files has come to. */
 interface TestRun {
-  readonly passed: number
-  readonly failed: number
+  /** Files with a test that failed. */
+  readonly failed: readonly string[]
   /** Files that could not be loaded. */
-  readonly broken: number
+  readonly broken: readonly string[]
 }
 
 const COPIES = 2
@@ -52,13 +52,13 @@ process.exitCode = caught === fates.length && fates.length > 0 ? 0 : 1
 
 async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
   const folders = Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => copySources(join(home, String(at))))
-  await assertSound(folders[0], list)
+  const unsound = folders[0] === undefined ? [] : await findUnsound(folders[0], list)
   const queue = [...list]
   const ends = await Promise.all(
     folders.map(async (folder) => {
       const fatesHere: Fate[] = []
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const fate = await tryMutant(folder, mutant)
+        const fate = await tryMutant(folder, mutant, unsound)
         console.log(`${mutant.rule.padEnd(4)}${fate.kind.padEnd(10)}${mutant.fault}${fate.kind === 'unusable' ? `: ${fate.why}` : ''}`)
         fatesHere.push(fate)
       }
@@ -68,19 +68,19 @@ async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
   return ends.flat()
 }
 
-/** A test that fails without any fault would catch everything. */
-async function assertSound(folder: string | undefined, list: readonly Mutant[]): Promise<void> {
+/** Test files that fail without any fault: they would catch everything. */
+async function findUnsound(folder: string, list: readonly Mutant[]): Promise<readonly string[]> {
   const files = [...new Set(list.flatMap(({ tests }) => tests))].filter((file) => existsSync(file))
-  if (folder === undefined || files.length === 0) return
-  const run = await runTests(folder, files)
-  if (run.failed + run.broken === 0) return
-  console.error(`${run.failed} tests fail and ${run.broken} files do not load without any fault; mend them first:\n  ${files.join('\n  ')}`)
-  process.exit(1)
+  if (files.length === 0) return []
+  const { failed, broken } = await runTests(folder, files)
+  return [...failed, ...broken]
 }
 
-async function tryMutant(folder: string, { file, find, replace, tests }: Mutant): Promise<Fate> {
+async function tryMutant(folder: string, { file, find, replace, tests }: Mutant, unsound: readonly string[]): Promise<Fate> {
   const missing = tests.filter((test) => !existsSync(test))
   if (missing.length > 0) return { kind: 'unusable', why: `${missing.join(', ')} does not exist` }
+  const failing = tests.filter((test) => unsound.includes(test))
+  if (failing.length > 0) return { kind: 'unusable', why: `${failing.join(', ')} fails without any fault` }
   const path = join(folder, file)
   const sound = readFileSync(path, 'utf8')
   const places = sound.split(find).length - 1
@@ -91,8 +91,8 @@ async function tryMutant(folder: string, { file, find, replace, tests }: Mutant)
   )
   try {
     const run = await runTests(folder, tests)
-    if (run.broken > 0) return { kind: 'unusable', why: 'the tests do not load' }
-    return run.failed > 0 ? { kind: 'caught' } : { kind: 'survived' }
+    if (run.broken.length > 0) return { kind: 'unusable', why: 'the tests do not load' }
+    return run.failed.length > 0 ? { kind: 'caught' } : { kind: 'survived' }
   } finally {
     writeFileSync(path, sound)
   }
@@ -100,7 +100,7 @@ async function tryMutant(folder: string, { file, find, replace, tests }: Mutant)
 
 function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
   const report = join(folder, 'report.json')
-  const options = ['--reporter=json', `--outputFile=${report}`, '--bail=1', '--maxWorkers=1']
+  const options = ['--reporter=json', `--outputFile=${report}`, '--maxWorkers=1']
   rmSync(report, { force: true })
   return new Promise((done, fail) => {
     const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], { cwd: folder, stdio: 'ignore' })
@@ -109,7 +109,7 @@ function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
     child.on('exit', () => {
       running.delete(child)
       try {
-        done(readReport(report))
+        done(readReport(folder, report))
       } catch (error) {
         fail(error)
       }
@@ -117,14 +117,16 @@ function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
   })
 }
 
-function readReport(file: string): TestRun {
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
-    readonly numPassedTests: number
-    readonly numFailedTests: number
-    readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+function readReport(folder: string, file: string): TestRun {
+  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly testResults: readonly { readonly name: string; readonly status: string; readonly assertionResults: readonly unknown[] }[]
   }
-  const broken = testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0).length
-  return { passed: numPassedTests, failed: numFailedTests, broken }
+  const notPassed = testResults.filter(({ status }) => status === 'failed')
+  const names = (list: typeof testResults): readonly string[] => list.map(({ name }) => relative(folder, name))
+  return {
+    failed: names(notPassed.filter(({ assertionResults }) => assertionResults.length > 0)),
+    broken: names(notPassed.filter(({ assertionResults }) => assertionResults.length === 0)),
+  }
 }
 
 /** Copies every source file, and the links to libraries so that a package finds the copies of the others. */

@@ -21,15 +21,38 @@ export interface Revisions {
  */
 export function firstCandidates(nodes: readonly NodeView[], revisions: Revisions, count: number): readonly Candidate[] {
   if (count <= 0) return []
-  const candidates = nodes.filter((node) => node.ready).flatMap((node) => candidateOn(node, revisions))
-  return candidates.sort((a, b) => compareCandidates(a, b, revisions)).slice(0, count)
+  const first: Candidate[] = []
+  for (const node of nodes) {
+    const candidate = node.ready ? candidateOn(node, revisions) : undefined
+    if (candidate !== undefined) keepFirst(first, candidate, revisions, count)
+  }
+  return first
 }
 
 /** A node gives one pod at a time: the first of its old ones. */
-function candidateOn(node: NodeView, revisions: Revisions): Candidate[] {
-  const pods = node.pods.filter((pod) => isOld(pod, revisions.canary)).map((pod): Candidate => ({ node, pod }))
-  const first = pods.sort((a, b) => compareCandidates(a, b, revisions))[0]
-  return first === undefined ? [] : [first]
+function candidateOn(node: NodeView, revisions: Revisions): Candidate | undefined {
+  let first: Candidate | undefined
+  for (const pod of node.pods) {
+    if (!isOld(pod, revisions.canary)) continue
+    const candidate = { node, pod }
+    if (first === undefined || compareCandidates(candidate, first, revisions) < 0) first = candidate
+  }
+  return first
+}
+
+/** Puts the candidate in its place among the first `count`, if it is one of them: most of thousands are compared once. */
+function keepFirst(first: Candidate[], candidate: Candidate, revisions: Revisions, count: number): void {
+  const last = first.at(-1)
+  if (first.length === count && last !== undefined && compareCandidates(candidate, last, revisions) > 0) return
+  let low = 0
+  let high = first.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareCandidates(candidate, first[middle]!, revisions) < 0) high = middle
+    else low = middle + 1
+  }
+  first.splice(low, 0, candidate)
+  if (first.length > count) first.pop()
 }
 
 function compareCandidates(a: Candidate, b: Candidate, revisions: Revisions): number {

@@ -96,9 +96,7 @@ function readScene(view: PassView, record: FlightRecord): Scene {
 }
 
 function countOnTheWay(view: PassView, permits: readonly FlownPermit[], tally: NodeTally): number {
-  const old = [...nodesBeingTaken(permits)].filter(
-    (node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true,
-  )
+  const old = [...nodesBeingTaken(permits)].filter((node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true)
   return tally.onRevision.size + old.length
 }
 
