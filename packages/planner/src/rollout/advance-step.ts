@@ -126,8 +126,9 @@ function isReturn({ canaryRevision, stableRevision }: CanaryStatus): boolean {
   return canaryRevision === stableRevision
 }
 
-/** A last step that takes every node does not pause: there is nothing left to wait with. */
+/** A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. */
 function coversAll({ fleet }: RolloutView, canary: CanaryStatus, step: RolloutStep): boolean {
+  if (fleet.desired === 0) return true
   return canary.nextStepIndex === -1 && resolveSize(step.replicas ?? '100%', fleet.desired) >= fleet.desired
 }
 
