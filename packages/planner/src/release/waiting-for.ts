@@ -24,7 +24,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  return left(view, wanted.progress) ?? inBatch(wanted.progress, wanted.allowance.limit)
+  return left(view, wanted.progress) ?? stuck(view, wanted.allowance.limit) ?? inBatch(wanted.progress, wanted.allowance.limit)
 }
 
 /** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
@@ -43,6 +43,17 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const unwell = others.length > 0 ? [`were updated and are not available: ${firstNodes(others)}`] : []
   const message = `${nodes.length} nodes are left; they ${[...old, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
   return { reason: 'NodesLeft', message, nodes }
+}
+
+/** F12: a pod that never goes costs its slot; when such pods have them all, somebody must act, for we never force a deletion. */
+function stuck({ fleet }: ReleaseView, limit: number): Reason | null {
+  const pods = fleet.nodes.filter(({ desired }) => desired).flatMap((node) => node.pods.filter(({ keptBy }) => keptBy !== undefined))
+  const nodes = [...new Set(pods.map(({ node }) => node))]
+  if (nodes.length < limit) return null
+  const named = pods.slice(0, 3).map(({ name, node, keptBy }) => `${name} on ${node} by ${keptBy?.join(', ')}`)
+  const more = pods.length > named.length ? ` and ${pods.length - named.length} more` : ''
+  const message = `maxUnavailable (${limit}) is used up by pods that only their finalizers keep: ${named.join('; ')}${more}; remove the finalizers once their work is done`
+  return { reason: 'PodsStuck', message, nodes }
 }
 
 function inBatch(progress: BatchProgress, limit: number): Reason | null {

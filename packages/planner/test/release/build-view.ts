@@ -1,0 +1,183 @@
+import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
+import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import {
+  BATCH_RELEASE_FINALIZER,
+  type ControllerRevision,
+  type DaemonSet,
+  daemonSetAnnotations,
+  REVISION_HASH_LABEL,
+} from '@tranche/kube-types'
+import { type BatchReleasePlan, controlInfo, planBatchRelease, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
+import { applyPatch } from '../rollout/json-patch.ts'
+
+/** Epoch milliseconds at which the calm view is seen. */
+export const NOW_MS = 1_700_000_000_000
+
+/** The record of the calm release: open for the first batch, two of five nodes. */
+export const calmRecord: FlightRecord = {
+  workloadUid: 'daemonset',
+  epoch: 3,
+  seq: 7,
+  state: 'open',
+  holds: [],
+  generation: 2,
+  revision: 'new',
+  partition: 3,
+  limit: 2,
+  watermark: '10',
+  permits: [],
+}
+
+/** What a test says about a view; the rest is calm. */
+export interface ViewFields {
+  readonly nodes?: string
+  readonly record?: Partial<FlightRecord> | null
+  readonly spec?: Partial<BatchRelease['spec']['releasePlan']>
+  readonly tranche?: BatchRelease['spec']['tranche']
+  readonly status?: BatchRelease['status']
+  readonly metadata?: Partial<BatchRelease['metadata']>
+  /** Null: it does not exist. */
+  readonly daemonSet?: Partial<DaemonSet['spec']> | null
+  readonly daemonSetUid?: string
+  /** Null removes one of the calm ones. */
+  readonly annotations?: Readonly<Record<string, string | null>>
+  readonly generation?: number
+  readonly observed?: number
+  readonly revisions?: readonly ControllerRevision[]
+  readonly view?: Partial<ReleaseView>
+}
+
+/**
+ * The calm view: five nodes, a release of `new` over `old` in two batches, the first of which is announced and open
+ * and not yet begun, and a status that says so.
+ */
+export function aView(fields: ViewFields = {}): ReleaseView {
+  const fleet = nodes(fields.nodes ?? 'a:old b:old c:old d:old e:old')
+  const flight = fields.record === null ? undefined : { ...calmRecord, ...fields.record }
+  const release: BatchRelease = {
+    metadata: {
+      namespace: 'demo',
+      name: 'agent',
+      uid: 'release',
+      resourceVersion: '50',
+      generation: 4,
+      finalizers: [BATCH_RELEASE_FINALIZER],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
+      ...fields.metadata,
+    },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      releasePlan: {
+        batches: [{ canaryReplicas: '40%' }, { canaryReplicas: '100%' }],
+        batchPartition: 0,
+        rolloutID: 'new',
+        enableExtraWorkloadForCanary: false,
+        ...fields.spec,
+      },
+      tranche: { canaryRevision: 'new', stableRevision: 'old', release: 'r1', finalSettleSeconds: 10, ...fields.tranche },
+    },
+    status: { observedGeneration: 4, observedRelease: 'r1', phase: 'Progressing', ...fields.status, ...(flight && { flight }) },
+  }
+  const memory = { labelled: new Set<string>(), unclear: null, statusWrittenMs: null }
+  return {
+    release,
+    daemonSet: daemonSetFor(fields),
+    revisions: fields.revisions ?? [aRevision('old', 1), aRevision('new', 2)],
+    fleet,
+    otherControl: 'none',
+    strategyScope: 'binding',
+    ...memory,
+    nowMs: NOW_MS,
+    monotonicMs: 100_000,
+    ...fields.view,
+  }
+}
+
+/** Applies status plans until another is made: what is decided once the status says what it should. */
+export function planOnceSaid(view: ReleaseView): BatchReleasePlan {
+  return planBatchRelease(onceSaid(view))
+}
+
+/** @returns the view after the status write that it gives rise to */
+export function onceSaid(view: ReleaseView): ReleaseView {
+  const plan = planBatchRelease(view)
+  if (plan.kind !== 'writeStatus') return view
+  const release = applyPatch(view.release, releaseStatusPatch(view.release, plan.status))
+  if (release === null) throw new Error('the status patch does not apply')
+  return { ...view, release }
+}
+
+function daemonSetFor(fields: ViewFields): DaemonSet | undefined {
+  if (fields.daemonSet === null) return undefined
+  const calm = {
+    [daemonSetAnnotations.canaryRevision]: 'new',
+    [daemonSetAnnotations.stableRevision]: 'old',
+    [daemonSetAnnotations.partition]: '3',
+    [daemonSetAnnotations.controlInfo]: controlInfo('agent', 'release'),
+    [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
+    [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate',
+    [daemonSetAnnotations.rollout]: 'agent',
+  }
+  const said = Object.entries({ ...calm, ...fields.annotations })
+  const annotations = Object.fromEntries(said.filter((entry): entry is [string, string] => entry[1] !== null))
+  const generation = fields.generation ?? 2
+  return {
+    metadata: { namespace: 'demo', name: 'agent', uid: fields.daemonSetUid ?? 'daemonset', resourceVersion: '40', generation, annotations },
+    spec: { template: templateOf('new'), updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 2 } }, ...fields.daemonSet },
+    status: { observedGeneration: fields.observed ?? generation },
+  }
+}
+
+/** Builds the ControllerRevision of a template that is called like its hash. */
+export function aRevision(hash: string, revision: number, template: object = templateOf(hash)): ControllerRevision {
+  const metadata = { name: `agent-${hash}`, uid: hash, resourceVersion: '1', labels: { [REVISION_HASH_LABEL]: hash } }
+  return { metadata, revision, data: { spec: { template: { $patch: 'replace', ...template } } } }
+}
+
+/** @returns the pod template of this name */
+export function templateOf(name: string): DaemonSet['spec']['template'] {
+  return { spec: { containers: [{ name: 'agent', image: name }] } }
+}
+
+/**
+ * `a:old b:new! c:old? d:- e:old~`: node a runs an available pod of revision old, b's pod of revision new is not Ready,
+ * c is NotReady, d has no pod, e's pod is terminating.
+ */
+export function nodes(text: string): FleetView {
+  const list = text.split(' ').filter((word) => word !== '')
+  const views = list.map((word): NodeView => {
+    const [name = '', state = ''] = word.split(':')
+    const pods = state === '-' ? [] : [aFleetPod(name, state)]
+    return { name, desired: true, ready: !state.endsWith('?'), pods }
+  })
+  return { nodes: views, desired: views.length }
+}
+
+/** Builds the pod of a node from its word in {@link nodes}. */
+export function aFleetPod(node: string, state: string, fields: Partial<FleetPod> = {}): FleetPod {
+  const ready = !/[!~]$/.test(state)
+  return {
+    namespace: 'demo',
+    name: `pod-${node}`,
+    uid: `pod-${node}`,
+    resourceVersion: '10',
+    ownerUid: 'daemonset',
+    node,
+    hash: state.replace(/[!~?]$/, ''),
+    createdAt: '2023-01-01T00:00:00Z',
+    terminating: state.endsWith('~'),
+    phase: 'Running',
+    ready,
+    readyFromMs: ready ? 0 : null,
+    readyStamp: undefined,
+    trouble: undefined,
+    rolloutId: state.startsWith('new') ? 'new' : undefined,
+    rolloutBatchId: undefined,
+    ...fields,
+  }
+}
+
+/** @returns the permit for the pod of a node, as {@link nodes} builds it */
+export function permitFor(node: string): Permit {
+  return { node, podUid: `pod-${node}`, podResourceVersion: '10' }
+}
