@@ -247,6 +247,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'F10',
+    fault: 'the limit falls under permits that are beyond it',
+    file: release,
+    find: 'const beyond = nodes.size >= limit && !nodes.has(permit.node)',
+    replace: 'const beyond = nodes.size > limit && !nodes.has(permit.node)',
+    tests: releaseTests,
+  },
+  {
+    rule: 'F10',
     fault: 'a larger partition is written without a stop',
     file: allowance,
     find: ' || to.partition > from.partition',
@@ -267,6 +275,14 @@ export const mutants: readonly Mutant[] = [
     file: release,
     find: 'return record.workloadUid === wanted.allowance.workloadUid ? open :',
     replace: 'return record.epoch > 0 ? open :',
+    tests: releaseTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'control changes hands from a vanished release without a touch',
+    file: release,
+    find: "return view.otherControl === 'vanished' ?",
+    replace: "return view.otherControl === 'exists' ?",
     tests: releaseTests,
   },
   {

@@ -170,7 +170,7 @@ function isUnsettled(flown: FlownPermit): boolean {
 /** A node whose pod may be taken now: desired, and its kubelet answers. */
 function isTakeable(scene: Scene, name: string): boolean {
   const node = nodeInView(scene.view.fleet, name)
-  return node !== undefined && node.desired && node.ready
+  return node?.desired === true && node.ready
 }
 
 /** F7: standing permits of nodes that cannot be taken any more; else as many of the last ones as exceed what the batch lacks. */
