@@ -22,7 +22,13 @@ import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import type { Rollout } from '../packages/api-schema/src/index.ts'
 import { systemClock } from '../packages/clock/src/index.ts'
-import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths } from '../packages/kube-client/src/index.ts'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  loadKubeConfig,
+  resourcePaths,
+} from '../packages/kube-client/src/index.ts'
 import type { Pod } from '../packages/kube-types/src/index.ts'
 import { silentLogger } from '../packages/log/src/index.ts'
 import { countDeletions, findBreaches, readRecording } from '../packages/recording/src/index.ts'
@@ -64,7 +70,9 @@ async function play(): Promise<void> {
   start('sim', ['sim', ...seed])
   await until('the API server answers', () => existsSync(readyFile), 30)
   await using cleanup = new AsyncDisposableStack()
-  const sockets = cleanup.adopt(createUndiciExchange(await loadKubeConfig({ clock: systemClock, path: kubeconfig })), (open) => open.close())
+  const sockets = cleanup.adopt(createUndiciExchange(await loadKubeConfig({ clock: systemClock, path: kubeconfig })), (open) =>
+    open.close(),
+  )
   const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, log: silentLogger, userAgent: 'two-executors/1' })
   start('controller', ['controller', '--kubeconfig', kubeconfig])
   const first = startExecutor('executor-1')
@@ -119,7 +127,9 @@ function judge(): number {
     console.log(`kept: ${nodes} nodes released in ${took} by ${deletions} deletions, none of which breaks G1, G2, G3, G4 or G9`)
     return 0
   }
-  console.log(`broken: ${breaches.length} of ${deletions} deletions break ${[...new Set(breaches.map(({ guarantee }) => guarantee))].join(', ')}`)
+  console.log(
+    `broken: ${breaches.length} of ${deletions} deletions break ${[...new Set(breaches.map(({ guarantee }) => guarantee))].join(', ')}`,
+  )
   return 1
 }
 

@@ -8,9 +8,12 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const warnings = async (): Promise<readonly string[]> => {
-  const { items } = await stage.client.list<{ readonly metadata: never; readonly type: string; readonly message: string }>(resourcePaths.events, {
-    namespace: 'demo',
-  })
+  const { items } = await stage.client.list<{ readonly metadata: never; readonly type: string; readonly message: string }>(
+    resourcePaths.events,
+    {
+      namespace: 'demo',
+    },
+  )
   return items.filter(({ type }) => type === 'Warning').map(({ message }) => message)
 }
 
@@ -68,17 +71,20 @@ it('puts an approval back that comes when all is released (G10)', async () => {
   expect((await stage.rollout()).status?.currentStepState).toBe('StepPaused')
 })
 
-it.each([0, 10, 30, 100, 300, 1000, 2000, 4000, 8000])('is approved, or puts back what was said too early, %i ms after the image (G10)', async (ms) => {
-  stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
-  await stage.setImage('v2')
-  await stage.pass(ms)
-  const { currentStepState: own } = (await stage.rollout()).status ?? {}
-  await stage.approve()
-  if (own !== 'StepPaused') {
-    await stage.until('somebody is told', async () => (await warnings()).length > 0)
-    await untilPausedAt(stage, 1)
+it.each([0, 10, 30, 100, 300, 1000, 2000, 4000, 8000])(
+  'is approved, or puts back what was said too early, %i ms after the image (G10)',
+  async (ms) => {
+    stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await stage.pass(ms)
+    const { currentStepState: own } = (await stage.rollout()).status ?? {}
     await stage.approve()
-  }
-  await untilReleased(stage, 'v2')
-  expectKept(stage)
-})
+    if (own !== 'StepPaused') {
+      await stage.until('somebody is told', async () => (await warnings()).length > 0)
+      await untilPausedAt(stage, 1)
+      await stage.approve()
+    }
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  },
+)

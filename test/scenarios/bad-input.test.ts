@@ -19,9 +19,27 @@ const held = [
     value: '"20%"',
     reason: 'InvalidSpec',
   },
-  { what: 'a step of 0', spec: { steps: [{ replicas: 0 }, { replicas: '100%' }] }, field: `${canary}.steps[0].replicas`, value: '0', reason: 'InvalidSpec' },
-  { what: 'a step of 0 %', spec: { steps: [{ replicas: '0%' }] }, field: `${canary}.steps[0].replicas`, value: '"0%"', reason: 'InvalidSpec' },
-  { what: 'a step over 100 %', spec: { steps: [{ replicas: '120%' }] }, field: `${canary}.steps[0].replicas`, value: '"120%"', reason: 'InvalidSpec' },
+  {
+    what: 'a step of 0',
+    spec: { steps: [{ replicas: 0 }, { replicas: '100%' }] },
+    field: `${canary}.steps[0].replicas`,
+    value: '0',
+    reason: 'InvalidSpec',
+  },
+  {
+    what: 'a step of 0 %',
+    spec: { steps: [{ replicas: '0%' }] },
+    field: `${canary}.steps[0].replicas`,
+    value: '"0%"',
+    reason: 'InvalidSpec',
+  },
+  {
+    what: 'a step over 100 %',
+    spec: { steps: [{ replicas: '120%' }] },
+    field: `${canary}.steps[0].replicas`,
+    value: '"120%"',
+    reason: 'InvalidSpec',
+  },
   {
     what: 'traffic in a step',
     spec: { steps: [{ replicas: '10%', traffic: '10%' }] },
@@ -89,8 +107,18 @@ describe.each(held)('a Rollout with $what', ({ spec, field, value, reason }) => 
 })
 
 describe.each([
-  { what: 'maxUnavailable 0', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }, field: 'spec.updateStrategy.rollingUpdate.maxSurge', value: '1' },
-  { what: 'a surge', rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' }, field: 'spec.updateStrategy.rollingUpdate.maxSurge', value: '"10%"' },
+  {
+    what: 'maxUnavailable 0',
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
+    field: 'spec.updateStrategy.rollingUpdate.maxSurge',
+    value: '1',
+  },
+  {
+    what: 'a surge',
+    rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' },
+    field: 'spec.updateStrategy.rollingUpdate.maxSurge',
+    value: '"10%"',
+  },
 ])('a DaemonSet with $what', ({ rollingUpdate, field, value }) => {
   it('is not released before it is mended, and says what to do', async () => {
     stage = await setStage({ nodes: 10 })
@@ -139,6 +167,9 @@ it('leaves a DaemonSet to the Rollout that has it, tells the second why, and han
   await stage.approve()
   await untilReleased(stage, 'v2')
   await stage.client.delete(resourcePaths.rollouts, stageKey)
-  await stage.until('the second has it', async () => (await stage.rollout('second')).status?.phase === 'Healthy' && (await stalledReason()) === undefined)
+  await stage.until(
+    'the second has it',
+    async () => (await stage.rollout('second')).status?.phase === 'Healthy' && (await stalledReason()) === undefined,
+  )
   expectKept(stage)
 })

@@ -116,7 +116,10 @@ describe('a DaemonSet that is deleted in mid-release', () => {
     await untilNodesOn(stage, 'v2', 2)
     await stage.client.delete(resourcePaths.daemonSets, stageKey)
     await stage.until('no pod is left', async () => (await stage.pods()).length === 0)
-    await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.message?.includes('there is no such DaemonSet') === true)
+    await stage.until(
+      'the Rollout says so',
+      async () => (await stage.rollout()).status?.message?.includes('there is no such DaemonSet') === true,
+    )
     await stage.pass(60_000)
 
     await stage.client.create(resourcePaths.daemonSets, daemonSetManifest({ maxUnavailable: 2 }) as never)
@@ -155,9 +158,11 @@ describe('a Rollout that goes in mid-release', () => {
     expect(deletions(stage)).toBe(deleted)
     const { metadata, spec } = await stage.daemonSet()
     expect(spec.updateStrategy?.type).toBe('OnDelete')
-    expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.includes('rollouts.kruise') || key.includes('tranche')).toSorted()).toEqual(
-      [keys.originalUpdateStrategy, keys.frozen].toSorted(),
-    )
+    expect(
+      Object.keys(metadata.annotations ?? {})
+        .filter((key) => key.includes('rollouts.kruise') || key.includes('tranche'))
+        .toSorted(),
+    ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
     expect(await stage.release()).toBeUndefined()
     expectKept(stage)
   })

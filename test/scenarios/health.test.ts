@@ -83,7 +83,11 @@ it('never overshoots its batch when somebody else deletes old pods in mid-step (
 })
 
 it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
-  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  stage = await setStage({
+    nodes: 20,
+    maxUnavailable: 2,
+    steps: [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }],
+  })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 12)) await deletePod(pod)
@@ -130,7 +134,12 @@ it('holds with PodsStuck and names the pods when they take the whole budget (F12
 /** As a probe that fails would: the kubelet of this pod has nothing to say afterwards, for nothing changes for it. */
 async function breakPod(pod: Pod): Promise<void> {
   const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: new Date(stage.clock.nowMs()).toISOString() }]
-  await stage.client.patch(resourcePaths.pods, keyOf(pod), { type: 'strategic', body: { status: { conditions } } }, { subresource: 'status' })
+  await stage.client.patch(
+    resourcePaths.pods,
+    keyOf(pod),
+    { type: 'strategic', body: { status: { conditions } } },
+    { subresource: 'status' },
+  )
 }
 
 async function deletePod(pod: Pod): Promise<void> {

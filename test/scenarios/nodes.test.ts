@@ -75,7 +75,12 @@ it('starts the next release while a node is left behind by the last', async () =
 })
 
 it('goes on when a node dies with its new pod on the way, and ends when it is back (G2, G6)', async () => {
-  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], annotations: { 'sim.tranche.dev/start-ms': '8000' } })
+  stage = await setStage({
+    nodes: 10,
+    maxUnavailable: 2,
+    steps: [{ replicas: '100%' }],
+    annotations: { 'sim.tranche.dev/start-ms': '8000' },
+  })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 1)
   const node = (await nodesOn(stage, 'v2'))[0] ?? ''

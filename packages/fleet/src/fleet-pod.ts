@@ -22,6 +22,8 @@ export interface FleetPod {
   /** RFC 3339, as the API server wrote it. */
   readonly createdAt: string
   readonly terminating: boolean
+  /** Finalizers, where nothing else keeps a terminating pod: its node is done with it. */
+  readonly keptBy?: readonly string[]
   readonly phase: string
   readonly ready: boolean
   /**
@@ -75,6 +77,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     hash: pod.metadata.labels?.[REVISION_HASH_LABEL],
     createdAt: pod.metadata.creationTimestamp ?? '',
     terminating: pod.metadata.deletionTimestamp !== undefined,
+    ...keptBy(pod),
     phase: pod.status?.phase ?? 'Pending',
     ready,
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
@@ -96,6 +99,11 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
   if (minReadyMs === 0) return true
   const from = availableFromMs(pod, minReadyMs)
   return from !== null && from <= monotonicMs
+}
+
+function keptBy({ metadata }: Pod): Pick<FleetPod, 'keptBy'> {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadata
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length > 0 ? { keptBy: finalizers } : {}
 }
 
 /** Bound nodes come first; a pod that waits for the scheduler is pinned by its required affinity. */
