@@ -1,0 +1,394 @@
+import type { RolloutStatus } from '@tranche/api-schema'
+import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { settle } from './settle.ts'
+import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
+
+const threeSteps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
+
+describe('a Rollout without a release', () => {
+  it('gets its finalizer, is bound, and says everything in its very first status', () => {
+    const toy = new ToyCluster()
+    expect(planOf(toy)).toEqual({ kind: 'setFinalizer', present: true })
+    toy.passRollout()
+    expect(planOf(toy)).toMatchObject({ kind: 'patchDaemonSet', why: 'bind' })
+    toy.passRollout()
+    const plan = planOf(toy)
+    expect(plan).toMatchObject({
+      kind: 'writeStatus',
+      status: { phase: 'Initial', message: expect.stringContaining('observe generation 2') },
+    })
+    expect(canaryOf(plan)).toMatchObject({
+      podTemplateHash: '',
+      currentStepIndex: 2,
+      nextStepIndex: -1,
+      currentStepState: 'Completed',
+      finalisingStep: '',
+    })
+  })
+
+  it('is Healthy and Ready once the DaemonSet is observed', () => {
+    const toy = healthy()
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Healthy',
+      observedGeneration: 1,
+      stableRevision: 'hash-v1',
+      currentStepState: 'Completed',
+    })
+    expect(conditions(toy)).toMatchObject({ Ready: 'True', Reconciling: 'False', Stalled: 'False' })
+    expect(toy.daemonSet.metadata).toMatchObject({
+      annotations: { [daemonSetAnnotations.rollout]: 'agent' },
+      labels: { [WORKLOAD_TYPE_LABEL]: 'daemonset' },
+    })
+  })
+
+  it('waits for another controller when its workload is no DaemonSet, and writes nothing', () => {
+    const toy = new ToyCluster()
+    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
+    expect(planOf(toy)).toMatchObject({ kind: 'wait', for: expect.stringContaining('another controller') })
+  })
+
+  it('stalls with WorkloadNotFound while the DaemonSet does not exist', () => {
+    const toy = healthy()
+    const view = { ...toy.rolloutView()!, daemonSet: undefined, revisions: [] }
+    expect(stalledBy(planRollout(view))).toEqual({ reason: 'WorkloadNotFound', message: expect.stringContaining('no such DaemonSet') })
+  })
+
+  it('stalls with WorkloadTaken while an older Rollout has the DaemonSet, and does not bind it', () => {
+    const toy = new ToyCluster()
+    toy.passRollout()
+    const view = toy.rolloutView()!
+    const other = { ...view.rollout, metadata: { ...view.rollout.metadata, name: 'aaa', uid: 'other' } }
+    expect(stalledBy(planRollout({ ...view, others: [view.rollout, other] }))?.reason).toBe('WorkloadTaken')
+  })
+
+  it('stalls with InvalidSpec when steps shrink, and names the field', () => {
+    const toy = healthy()
+    setSteps(toy, [{ replicas: '60%' }, { replicas: '20%' }])
+    expect(stalledBy(planOf(toy))).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('steps[1]') })
+  })
+
+  it('stalls while a BatchRelease of its name is not its own, and leaves that one alone', () => {
+    const toy = new ToyCluster()
+    toy.setImage('v2')
+    for (let pass = 0; pass < 20 && toy.release === undefined; pass++) act(toy)
+    const { metadata, spec } = toy.release!
+    toy.release = { metadata: { ...metadata, ownerReferences: [] }, spec }
+    expect(stalledBy(planOf(toy))?.reason).toBe('ForeignControl')
+    toy.passRollout()
+    expect(planOf(toy).kind).toBe('wait')
+  })
+
+  it('releases to nodes that were left on an old revision while it was disabled', () => {
+    const toy = healthy()
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(toy)
+    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy: { type: 'OnDelete' } } })
+    toy.setImage('v2')
+    toy.actNatively()
+    toy.pods.pop()
+    settle(toy)
+    toy.setImage('v1')
+    toy.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(toy)
+    expect(toy.oldPods()).toEqual([])
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+  })
+})
+
+describe('a release', () => {
+  it('pauses at a step until somebody says StepReady, and never by itself', () => {
+    const toy = released({ steps: threeSteps })
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 1 })
+    expect(toy.rollout?.status?.message).toMatch(/step 1 of 3 \(20%\) is ready and waits for approval since .*Z/)
+    toy.nowMs += 1e9
+    settle(toy)
+    expect(canaryIn(toy)?.currentStepIndex).toBe(1)
+    approve(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 2, nextStepIndex: 3, currentStepState: 'StepPaused', canaryReplicas: 3 })
+    approve(toy)
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+    expect(conditions(toy)).toMatchObject({ Succeeded: 'True', Progressing: 'False', StrategyRestored: 'True' })
+  })
+
+  it('does not pause at a last step of 100%', () => {
+    expect(released({ steps: [{ replicas: '100%', pause: {} }] }).rollout?.status?.phase).toBe('Healthy')
+  })
+
+  it('pauses at a last step below 100%, and then does the rest as a batch of its own', () => {
+    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })
+    approve(toy)
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+    expect(toy.oldPods()).toEqual([])
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1 })
+  })
+
+  it('puts a StepReady back that is written while no step is paused, with a warning (G10)', () => {
+    const toy = healthy({ steps: threeSteps })
+    toy.setImage('v2')
+    for (let pass = 0; pass < 30 && canaryIn(toy)?.currentStepState !== 'StepUpgrade'; pass++) act(toy)
+    toy.wish({ currentStepState: 'StepReady' })
+    settle(toy)
+    expect(toy.warnings).toEqual([expect.stringContaining('put back')])
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it('jumps to the step that somebody writes into nextStepIndex', () => {
+    const toy = released({ steps: [...threeSteps.slice(0, 2), { replicas: '80%', pause: {} }, { replicas: '100%' }] })
+    toy.wish({ nextStepIndex: 3 })
+    settle(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
+  })
+
+  it('puts a nextStepIndex back that is no step', () => {
+    const toy = released({ steps: threeSteps })
+    toy.wish({ nextStepIndex: 9 })
+    settle(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
+  })
+
+  it('goes on when a timed pause is over, and says when', () => {
+    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 60 } }, { replicas: '100%' }] }, 20_000)
+    expect(planOf(toy)).toMatchObject({ kind: 'wait', recheckAfterMs: expect.any(Number) })
+    toy.nowMs += 60_000
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+  })
+
+  it('does not go on after a timed pause while the new version is not well, and says on which nodes', () => {
+    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 600 } }, { replicas: '100%' }] }, 20_000)
+    for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: true })
+    act(toy)
+    act(toy)
+    expect(toy.rollout?.status?.message).toMatch(/pauses for 600 s since .*; not healthy now: .* on node-\d/)
+    toy.nowMs += 600_000
+    settle(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    expect(toy.rollout?.status?.message).toMatch(/pause is over, but it is not healthy: .* on node-\d \(since/)
+  })
+
+  it('starts again at step 1 when the template changes in the middle', () => {
+    const toy = released({ steps: threeSteps })
+    approve(toy)
+    toy.setImage('v3')
+    settle(toy)
+    expect(canaryIn(toy)).toMatchObject({
+      currentStepIndex: 1,
+      currentStepState: 'StepPaused',
+      canaryRevision: 'hash-v3',
+      stableRevision: 'hash-v1',
+    })
+  })
+
+  it('goes back to the stable revision without a pause, whatever the steps', () => {
+    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
+    toy.setImage('v1')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
+    expect(toy.oldPods()).toEqual([])
+  })
+
+  it('goes on at the last step that is no larger when steps are taken out under it', () => {
+    const toy = released({ steps: threeSteps })
+    approve(toy)
+    setSteps(toy, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
+    toy.wish({ currentStepIndex: 3 })
+    settle(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    expect(toy.oldPods()).toHaveLength(2)
+  })
+
+  it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
+    const toy = released({ steps: threeSteps })
+    setSteps(toy, [])
+    settle(toy)
+    expect(toy.release?.status?.flight?.state).toBe('stopped')
+    expect(conditions(toy)).toMatchObject({ Stalled: 'True' })
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Progressing', observedGeneration: 2 })
+    setSteps(toy, threeSteps)
+    settle(toy)
+    expect(toy.release?.status?.flight?.state).toBe('open')
+  })
+})
+
+describe('a pause', () => {
+  it('is acknowledged only when the record is stopped (G9)', () => {
+    const toy = released({ steps: threeSteps })
+    toy.pause(true)
+    for (let pass = 0; toy.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
+      expect(reason(toy) === 'Paused' && toy.rollout?.status?.observedGeneration === 2).toBe(false)
+      act(toy)
+    }
+    settle(toy)
+    expect(reason(toy)).toBe('Paused')
+    expect(toy.rollout?.status).toMatchObject({
+      observedGeneration: 2,
+      message: expect.stringContaining('paused by spec.strategy.paused since'),
+    })
+    toy.pause(false)
+    settle(toy)
+    expect(reason(toy)).toBe('InRolling')
+  })
+
+  it('stops the final batch too, which then goes on where it was', () => {
+    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
+    toy.wish({ currentStepState: 'StepReady' })
+    for (let pass = 0; reason(toy) !== 'Finalising' && pass < 30; pass++) act(toy)
+    toy.pause(true)
+    settle(toy)
+    expect(reason(toy)).toBe('Paused')
+    expect(toy.release?.status?.flight?.state).toBe('stopped')
+    const old = toy.oldPods().length
+    expect(old).toBeGreaterThan(0)
+    toy.pause(false)
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+  })
+
+  it('stops what is done about nodes that were left', () => {
+    const toy = leftBehind()
+    toy.pause(true)
+    settle(toy)
+    expect(toy.release?.status?.flight?.state).toBe('stopped')
+    expect(toy.rollout?.status?.observedGeneration).toBe(2)
+  })
+})
+
+describe('nodes that are left behind', () => {
+  it('do not keep the release from being Healthy; the condition names them', () => {
+    const toy = leftBehind()
+    expect(conditions(toy)).toMatchObject({ Ready: 'True', Succeeded: 'True', StrategyRestored: 'False' })
+    expect(toy.rollout?.status?.message).toContain('node-4')
+    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.inProgressing])
+  })
+
+  it('are updated when they are back, and then everything is given back', () => {
+    const toy = leftBehind()
+    toy.nodes.set('node-4', { ready: true, bad: false })
+    settle(toy)
+    expect(toy.oldPods()).toEqual([])
+    expect(toy.release).toBeUndefined()
+    expect(conditions(toy)).toMatchObject({ StrategyRestored: 'True' })
+  })
+})
+
+describe('the end of control', () => {
+  it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it stands', () => {
+    const toy = released({ steps: threeSteps })
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    expect(planOf(toy)).toEqual({ kind: 'deleteRelease' })
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Disabled')
+    expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
+    expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
+  })
+
+  it('begins no release for a Rollout that was disabled before its first one', () => {
+    const toy = healthy()
+    toy.setImage('v2')
+    toy.actNatively()
+    for (let pass = 0; toy.rollout?.status?.phase !== 'Progressing' && pass < 9; pass++) toy.passRollout()
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    for (let pass = 0; pass < 9; pass++) {
+      expect(planOf(toy).kind).not.toBe('createRelease')
+      toy.passRollout()
+    }
+  })
+
+  it('comes with a deleted Rollout, which goes last', () => {
+    const toy = released({ steps: threeSteps })
+    toy.deleteRollout()
+    settle(toy)
+    expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
+  })
+
+  it('gives the strategy back where no node runs an old pod', () => {
+    const toy = healthy()
+    toy.deleteRollout()
+    settle(toy)
+    expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
+    expect(toy.daemonSet.metadata.annotations).toEqual({})
+    expect(toy.daemonSet.metadata.labels).toEqual({})
+  })
+
+  it('freezes old nodes though no release had begun', () => {
+    const toy = healthy()
+    toy.setImage('v2')
+    toy.actNatively()
+    toy.deleteRollout()
+    settle(toy)
+    expect(strategyOf(toy.daemonSet)).toBe('OnDelete')
+    expect(JSON.parse(toy.daemonSet.metadata.annotations?.[daemonSetAnnotations.frozen] ?? '{}')).toMatchObject({
+      revision: 'hash-v2',
+      nodesLeft: 5,
+    })
+  })
+})
+
+function healthy(options: ToyOptions = {}): ToyCluster {
+  const toy = new ToyCluster(options)
+  settle(toy)
+  return toy
+}
+
+/** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
+function released(options: ToyOptions, withinMs?: number): ToyCluster {
+  const toy = healthy(options)
+  toy.setImage('v2')
+  if (withinMs === undefined) settle(toy)
+  else for (const endMs = toy.nowMs + withinMs; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
+  return toy
+}
+
+/** A release that has ended but for a NotReady node. */
+function leftBehind(): ToyCluster {
+  const toy = healthy({ steps: [{ replicas: '100%' }] })
+  toy.nodes.set('node-4', { ready: false, bad: false })
+  toy.setImage('v2')
+  settle(toy)
+  expect(toy.rollout?.status?.phase).toBe('Healthy')
+  return toy
+}
+
+function act(toy: ToyCluster): void {
+  toy.passRollout()
+  toy.passRelease()
+  toy.passExecutor()
+  toy.actNatively()
+}
+
+function approve(toy: ToyCluster): void {
+  toy.wish({ currentStepState: 'StepReady' })
+  settle(toy)
+}
+
+function setSteps(toy: ToyCluster, steps: NonNullable<ToyOptions['steps']>): void {
+  toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps } } }))
+}
+
+function planOf(toy: ToyCluster): RolloutPlan {
+  return planRollout(toy.rolloutView()!)
+}
+
+function canaryIn({ rollout }: ToyCluster): RolloutStatus['canaryStatus'] {
+  return rollout?.status?.canaryStatus
+}
+
+function canaryOf(plan: RolloutPlan): RolloutStatus['canaryStatus'] {
+  return plan.kind === 'writeStatus' ? plan.status.canaryStatus : undefined
+}
+
+function reason({ rollout }: ToyCluster): string | undefined {
+  return rollout?.status?.conditions?.find(({ type }) => type === 'Progressing')?.reason
+}
+
+function conditions({ rollout }: ToyCluster): Readonly<Record<string, string>> {
+  return Object.fromEntries((rollout?.status?.conditions ?? []).map(({ type, status }) => [type, status]))
+}
+
+function stalledBy(plan: RolloutPlan): { readonly reason: string; readonly message: string } | undefined {
+  const stalled = plan.kind === 'writeStatus' ? plan.status.conditions?.find(({ type }) => type === 'Stalled') : undefined
+  return stalled && { reason: stalled.reason, message: stalled.message }
+}
