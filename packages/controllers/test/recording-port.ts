@@ -1,0 +1,131 @@
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
+import type { FleetPod } from '@tranche/fleet'
+import type { TouchAnswer } from '@tranche/flight'
+import { type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { controlInfo } from '@tranche/planner'
+
+/** A port that remembers what was asked of it and answers as a test says. */
+export interface RecordingPort extends ReleasePort {
+  readonly calls: string[]
+  readonly records: FlightRecord[]
+  reading: ReleaseReading | null
+  live: ReleaseReading | null
+  pods: readonly FleetPod[]
+  /** By name of the pod; standing otherwise. */
+  touches: Record<string, TouchAnswer>
+  wins: boolean
+  fails: Error | null
+}
+
+/** @returns a port on which a calm release stands: two nodes, one batch of both, announced, the record open */
+export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort {
+  const calls: string[] = []
+  const records: FlightRecord[] = []
+  const note = async (call: string): Promise<void> => {
+    calls.push(call)
+    if (port.fails !== null) throw port.fails
+  }
+  const port: RecordingPort = {
+    calls,
+    records,
+    reading: aReading(record),
+    live: aReading(record),
+    pods: [aFleetPod('a'), aFleetPod('b')],
+    touches: {},
+    wins: true,
+    fails: null,
+    read: async () => port.reading,
+    async readLive() {
+      calls.push('readLive')
+      return port.live
+    },
+    setFinalizer: (_release, present) => note(`setFinalizer ${present}`),
+    patchDaemonSet: (_daemonSet, patch) => note(`patchDaemonSet ${patch.at(-1)?.path ?? ''}`),
+    async listPods() {
+      calls.push('listPods')
+      return port.pods
+    },
+    async writeRecord(_release, written) {
+      await note(`writeRecord ${written.state}`)
+      records.push(written)
+      return port.wins
+    },
+    patchStatus: () => note('patchStatus'),
+    async touchPod({ name }) {
+      calls.push(`touch ${name}`)
+      return port.touches[name] ?? { kind: 'standing', resourceVersion: '99' }
+    },
+    labelPod: ({ name }) => note(`label ${name}`),
+  }
+  return port
+}
+
+/** @returns what the port reads; members of the record as given */
+export function aReading(record: Partial<FlightRecord> = {}, tranche: BatchRelease['spec']['tranche'] = {}): ReleaseReading {
+  const nodes = ['a', 'b'].map((name) => ({ name, desired: true, ready: true, pods: [aFleetPod(name)] }))
+  const template = { spec: { containers: [{ name: 'agent', image: 'new' }] } }
+  const revision = { metadata: { name: 'new', uid: 'new', resourceVersion: '1' }, revision: 2, data: { spec: { template } } }
+  return {
+    release: aRelease(record, tranche),
+    daemonSet: aDaemonSet(template),
+    revisions: [revision],
+    fleet: { nodes, desired: 2 },
+    otherControl: 'none',
+    strategyScope: 'binding',
+  }
+}
+
+function aRelease(record: Partial<FlightRecord>, tranche: BatchRelease['spec']['tranche']): BatchRelease {
+  const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
+  const finalizers = ['rollouts.kruise.io/batch-release-finalizer']
+  const flight: FlightRecord = {
+    ...{ workloadUid: 'daemonset', epoch: 1, seq: 1, state: 'open', holds: [], generation: 1, revision: 'new', partition: 0, limit: 1 },
+    ...{ watermark: '1', permits: [] },
+    ...record,
+  }
+  return {
+    metadata: {
+      namespace: 'demo',
+      name: 'agent',
+      uid: 'release',
+      resourceVersion: '5',
+      generation: 1,
+      finalizers,
+      ownerReferences: [owner],
+    },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      releasePlan: { batches: [{ canaryReplicas: '100%' }], batchPartition: 0, rolloutID: 'new', enableExtraWorkloadForCanary: false },
+      tranche: { canaryRevision: 'new', stableRevision: 'old', release: 'r1', ...tranche },
+    },
+    status: { flight },
+  }
+}
+
+function aDaemonSet(template: DaemonSet['spec']['template']): DaemonSet {
+  const annotations = {
+    [daemonSetAnnotations.canaryRevision]: 'new',
+    [daemonSetAnnotations.stableRevision]: 'old',
+    [daemonSetAnnotations.partition]: '0',
+    [daemonSetAnnotations.controlInfo]: controlInfo('agent', 'release'),
+    [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
+    [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate',
+    [daemonSetAnnotations.rollout]: 'agent',
+  }
+  return {
+    metadata: { namespace: 'demo', name: 'agent', uid: 'daemonset', resourceVersion: '4', generation: 1, annotations },
+    spec: { template, updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } },
+    status: { observedGeneration: 1 },
+  }
+}
+
+/** @returns an available pod of revision `old` on the node */
+export function aFleetPod(node: string, fields: Partial<FleetPod> = {}): FleetPod {
+  return {
+    ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
+    ...{ createdAt: '2023-01-01T00:00:00Z', terminating: false, phase: 'Running', ready: true, readyFromMs: 0, readyStamp: undefined },
+    ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
+    ...fields,
+  }
+}

@@ -1,0 +1,157 @@
+import { FakeClock } from '@tranche/clock'
+import { createReleasePass } from '@tranche/controllers'
+import type { FlightRecord } from '@tranche/api-schema'
+import { silentLogger } from '@tranche/log'
+import type { Outcome } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+import { aFleetPod, aReading, recordingPort, type RecordingPort } from './recording-port.ts'
+
+const key = { namespace: 'demo', name: 'agent' }
+const stopped = { state: 'stopped' } as const
+const permits = ['a', 'b'].map((node) => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' }))
+const voiding: Partial<FlightRecord> = { state: 'voiding', holds: [{ reason: 'Paused', id: '1' }], permits }
+const unclear = { kind: 'unclear', why: '500' } as const
+
+describe('a pass over a BatchRelease', () => {
+  it('does nothing when the BatchRelease is gone', async () => {
+    const port = recordingPort()
+    port.reading = null
+    expect(await pass(port)).toEqual({ kind: 'awaitChange' })
+    expect(port.calls).toEqual([])
+  })
+
+  it('writes one thing, and looks again at once', async () => {
+    const port = recordingPort()
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(port.calls).toEqual(['patchStatus'])
+  })
+
+  it('opens a record only after reading everything live (F9)', async () => {
+    const port = recordingPort(stopped)
+    await pass(port)
+    expect(port.calls).toEqual(['readLive', 'writeRecord open'])
+  })
+
+  it('opens nothing when the live read decides otherwise (F9)', async () => {
+    const port = recordingPort(stopped)
+    port.live = aReading(stopped, { paused: true })
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.calls).toEqual(['readLive'])
+  })
+
+  it('opens nothing when the record has moved on at the live read (F9)', async () => {
+    const port = recordingPort(stopped)
+    port.live = aReading({ ...stopped, seq: 2 })
+    await pass(port)
+    expect(port.records).toEqual([])
+  })
+
+  it('opens nothing when the BatchRelease is gone at the live read', async () => {
+    const port = recordingPort(stopped)
+    port.live = null
+    expect(await pass(port)).toEqual({ kind: 'awaitChange' })
+    expect(port.records).toEqual([])
+  })
+
+  it('looks again later when somebody else has written the record', async () => {
+    const port = recordingPort(stopped)
+    port.wins = false
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 1_000 })
+  })
+
+  it('lets the first record rest on the highest version of a live list (F2)', async () => {
+    const port = recordingPort()
+    const reading = aReading()
+    port.reading = { ...reading, release: { ...reading.release, status: {} } }
+    port.pods = [aFleetPod('a', { resourceVersion: '9' }), aFleetPod('b', { resourceVersion: '10' })]
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'writeRecord stopped'])
+    expect(port.records[0]?.watermark).toBe('10')
+  })
+
+  it('is stopped when every pod in the record has answered, in one write (F8)', async () => {
+    const port = recordingPort(voiding)
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
+    expect(port.records[0]?.permits).toEqual([])
+  })
+
+  it('is not stopped while a touch is not answered clearly, and keeps that permit (F8)', async () => {
+    const port = recordingPort(voiding)
+    port.touches = { 'pod-b': unclear }
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.records).toMatchObject([{ state: 'voiding', permits: [permits[1]] }])
+  })
+
+  it('writes no record when no touch was answered clearly, then says so, then touches again', async () => {
+    const port = recordingPort(voiding)
+    port.touches = { 'pod-a': unclear, 'pod-b': unclear }
+    const run = passOf(port)
+    await run()
+    await run()
+    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'touch pod-b', 'patchStatus'])
+  })
+
+  it('takes a pod that is in no live list for executed, and keeps its permit until it settles', async () => {
+    const port = recordingPort(voiding)
+    port.pods = [aFleetPod('a')]
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'writeRecord stopped'])
+    expect(port.records[0]?.permits).toEqual([permits[1]])
+  })
+
+  it('opens the record of a DaemonSet that was made anew once its old pods are touched (F11)', async () => {
+    const port = recordingPort({ ...stopped, workloadUid: 'before' })
+    port.live = aReading({ ...stopped, workloadUid: 'before' })
+    port.pods = [aFleetPod('a'), aFleetPod('b', { terminating: true })]
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'readLive', 'writeRecord open'])
+  })
+
+  it('opens nothing while an old pod of a lost record has not answered clearly (F11)', async () => {
+    const port = recordingPort({ ...stopped, workloadUid: 'before' })
+    port.touches = { 'pod-a': unclear }
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.records).toEqual([])
+  })
+
+  it('lowers the limit with the permits beyond it, in one write (F10)', async () => {
+    const port = recordingPort({ limit: 2, permits })
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'touch pod-b', 'writeRecord open'])
+    expect(port.records[0]).toMatchObject({ limit: 1, permits: [permits[0]] })
+  })
+
+  it('lowers no limit while a touch is not answered clearly (F10)', async () => {
+    const port = recordingPort({ limit: 2, permits })
+    port.touches = { 'pod-b': unclear }
+    await pass(port)
+    expect(port.records).toEqual([])
+  })
+
+  it('labels a pod once, until its watch shows the label', async () => {
+    const port = recordingPort()
+    const reading = aReading()
+    const node = { name: 'a', desired: true, ready: true, pods: [aFleetPod('a', { hash: 'new', rolloutId: 'before' })] }
+    port.reading = { ...reading, fleet: { nodes: [node], desired: 1 } }
+    const run = passOf(port)
+    await run()
+    await run()
+    expect(port.calls).toEqual(['label pod-a', 'patchStatus'])
+  })
+
+  it('lets errors pass through', async () => {
+    const port = recordingPort()
+    port.fails = new Error('the connection was reset')
+    await expect(pass(port)).rejects.toThrow('the connection was reset')
+  })
+})
+
+function pass(port: RecordingPort): Promise<Outcome> {
+  return passOf(port)()
+}
+
+function passOf(cluster: RecordingPort): () => Promise<Outcome> {
+  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger })
+  return () => run(key, new AbortController().signal)
+}

@@ -1,0 +1,74 @@
+import type { Rollout } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { createRolloutPass, type RolloutPort, type RolloutReading } from '@tranche/controllers'
+import { ROLLOUT_FINALIZER } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import type { Outcome } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+import { aReading } from './recording-port.ts'
+
+const key = { namespace: 'demo', name: 'agent' }
+const deleted = { deletionTimestamp: '2023-11-14T00:00:00Z' }
+
+describe('a pass over a Rollout', () => {
+  it('does nothing when the Rollout is gone', async () => {
+    expect(await pass(null)).toEqual({ outcome: { kind: 'awaitChange' }, calls: [] })
+  })
+
+  it('writes one thing, and looks again at once', async () => {
+    const { calls, outcome } = await pass(reading({ metadata: { finalizers: [] } }))
+    expect(calls).toEqual(['setFinalizer true'])
+    expect(outcome).toEqual({ kind: 'recheckAfter', ms: 0 })
+  })
+
+  it('records events only for a status that was stored', async () => {
+    const stalled = { ...reading({}), daemonSet: undefined }
+    expect((await pass(stalled)).calls).toEqual(['writeStatus Initial', 'event WorkloadNotFound'])
+    await expect(pass(stalled, new Error('conflict'))).rejects.toThrow('conflict')
+  })
+
+  it('waits for the watch after it has asked for the deletion of its BatchRelease', async () => {
+    const { calls, outcome } = await pass({ ...reading({ metadata: deleted }), release: aReading().release })
+    expect(calls).toEqual(['deleteRelease'])
+    expect(outcome).toEqual({ kind: 'awaitChange' })
+  })
+
+  it('deletes no BatchRelease that is not its own', async () => {
+    const { release } = aReading()
+    const foreign = { ...release, metadata: { ...release.metadata, ownerReferences: [] } }
+    const { calls } = await pass({ ...reading({ metadata: deleted }), release: foreign })
+    expect(calls).toEqual(['patchDaemonSet'])
+  })
+})
+
+function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): RolloutReading {
+  const { daemonSet, revisions, fleet } = aReading()
+  const rollout: Rollout = {
+    metadata: { ...key, uid: 'rollout', resourceVersion: '3', generation: 1, finalizers: [ROLLOUT_FINALIZER], ...metadata },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      strategy: { canary: { steps: [{ replicas: '100%' }] } },
+    },
+  }
+  return { rollout, daemonSet, revisions, fleet, release: undefined, others: [rollout], strategyScope: 'binding' }
+}
+
+async function pass(read: RolloutReading | null, fails?: Error): Promise<{ readonly outcome: Outcome; readonly calls: readonly string[] }> {
+  const calls: string[] = []
+  const note = async (call: string): Promise<void> => {
+    if (fails !== undefined) throw fails
+    calls.push(call)
+  }
+  const cluster: RolloutPort = {
+    read: () => read,
+    setFinalizer: (_rollout, present) => note(`setFinalizer ${present}`),
+    patchDaemonSet: () => note('patchDaemonSet'),
+    createRelease: () => note('createRelease'),
+    updateRelease: () => note('updateRelease'),
+    deleteRelease: () => note('deleteRelease'),
+    writeStatus: (_rollout, status) => note(`writeStatus ${status.phase ?? ''}`),
+  }
+  const events = { record: (_regarding: unknown, _type: unknown, reason: string) => void calls.push(`event ${reason}`) } as never
+  const run = createRolloutPass({ cluster, clock: new FakeClock(), log: silentLogger, events })
+  return { outcome: await run(key, new AbortController().signal), calls }
+}

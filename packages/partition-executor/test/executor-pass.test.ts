@@ -1,0 +1,162 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import type { FleetPod } from '@tranche/fleet'
+import type { TouchAnswer } from '@tranche/flight'
+import { silentLogger } from '@tranche/log'
+import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
+import type { Outcome } from '@tranche/reconcile'
+import { describe, expect, it } from 'vitest'
+
+const key = { namespace: 'demo', name: 'agent' }
+const permitFor = (node: string): Permit => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' })
+
+describe('a pass of the executor', () => {
+  it('does nothing where no BatchRelease is in charge', async () => {
+    const stage = aStage({})
+    stage.reading = null
+    expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+  })
+
+  it('writes permits before it deletes anything, in one write', async () => {
+    const stage = aStage({})
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(stage.calls).toEqual(['writeRecord a,b,c'])
+  })
+
+  it('looks again later when somebody else has written the record', async () => {
+    const stage = aStage({})
+    stage.wins = false
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 1_000 })
+  })
+
+  it('deletes as many pods as the limit allows, side by side', async () => {
+    const stage = aStage({ limit: 2, permits: ['a', 'b', 'c'].map(permitFor) })
+    expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+    expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b'])
+  })
+
+  it('sends no delete twice while its watch has not shown what became of it', async () => {
+    const stage = aStage({ permits: [permitFor('a')] })
+    await stage.pass()
+    await stage.pass()
+    expect(stage.calls.filter((call) => call === 'delete pod-a')).toHaveLength(1)
+  })
+
+  it('never sends a refused delete again with a newer version (F5)', async () => {
+    const stage = aStage({ permits: [permitFor('a')] })
+    stage.refuses = true
+    await stage.pass()
+    await stage.pass()
+    stage.set(stage.record, { a: { resourceVersion: '12' } })
+    await stage.pass()
+    expect(stage.calls.filter((call) => call.startsWith('delete'))).toEqual(['delete pod-a'])
+    expect(stage.calls.at(-1)).toMatch(/^writeRecord/)
+    expect(stage.written.at(-1)?.permits).not.toContainEqual(permitFor('a'))
+  })
+
+  it('lets an error pass through when every delete has ended, and may send that one again', async () => {
+    const stage = aStage({ limit: 2, permits: ['a', 'b'].map(permitFor) })
+    stage.fails = 'pod-a'
+    await expect(stage.pass()).rejects.toThrow('reset')
+    stage.fails = null
+    await stage.pass()
+    expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b', 'delete pod-a'])
+  })
+
+  it('takes a permit out of the record only after its pod has answered a touch (F7)', async () => {
+    const stage = aStage({ permits: ['a', 'b'].map(permitFor), partition: 2 })
+    await stage.pass()
+    expect(stage.calls).toEqual(['touch pod-b', 'writeRecord a'])
+  })
+
+  it.each([
+    ['executed', { kind: 'executed' }],
+    ['unclear', { kind: 'unclear', why: '500' }],
+  ] as const)('keeps the permit of a pod whose touch says %s (F7)', async (_name, answer) => {
+    const stage = aStage({ permits: ['a', 'b'].map(permitFor), partition: 2 })
+    stage.touch = answer
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 1_000 })
+    expect(stage.written).toEqual([])
+  })
+
+  it('does nothing while its pod watch is behind the record (F2)', async () => {
+    const stage = aStage({ permits: [permitFor('a')], watermark: '1000' })
+    expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+    expect(stage.calls).toEqual([])
+  })
+})
+
+interface Stage {
+  readonly calls: string[]
+  readonly written: FlightRecord[]
+  record: FlightRecord
+  reading: ExecutorReading | null
+  wins: boolean
+  refuses: boolean
+  fails: string | null
+  touch: TouchAnswer
+  set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
+  pass(): Promise<Outcome>
+}
+
+/** Three nodes with available old pods, one batch of all, limit 1, as `fields` change the record. */
+function aStage(fields: Partial<FlightRecord>): Stage {
+  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', partition: 0, limit: 1 }
+  const record: FlightRecord = { ...scope, epoch: 1, seq: 1, state: 'open', holds: [], watermark: '1', permits: [], ...fields }
+  const stage: Stage = {
+    calls: [],
+    written: [],
+    record,
+    reading: aReading(record, {}),
+    wins: true,
+    refuses: false,
+    fails: null,
+    touch: { kind: 'standing', resourceVersion: '20' },
+    set: (changed, pods = {}) => void (stage.reading = aReading(changed, pods)),
+    pass: () => run(key, new AbortController().signal),
+  }
+  const run = createExecutorPass({ cluster: portOf(stage), clock: new FakeClock(), log: silentLogger })
+  return stage
+}
+
+function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster'] {
+  return {
+    read: () => stage.reading,
+    async writeRecord(_release, written) {
+      stage.calls.push(`writeRecord ${written.permits.map(({ node }) => node).join()}`)
+      stage.written.push(written)
+      return stage.wins
+    },
+    async deletePod({ podName }) {
+      stage.calls.push(`delete ${podName}`)
+      if (stage.fails === podName) throw new Error('the connection was reset')
+      return !stage.refuses
+    },
+    async touchPod({ podName }) {
+      stage.calls.push(`touch ${podName}`)
+      return stage.touch
+    },
+  }
+}
+
+function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<FleetPod>>>): ExecutorReading {
+  const nodes = ['a', 'b', 'c'].map((name) => ({ name, desired: true, ready: true, pods: [{ ...aFleetPod(name), ...pods[name] }] }))
+  const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
+  return {
+    announcement: {
+      ...{ uid: 'daemonset', generation: 1, observedGeneration: 1, controlledBy: 'release', canaryRevision: 'new', stableRevision: 'old' },
+      ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', minReadySeconds: 0 },
+    },
+    release: { metadata: { ...key, uid: 'release', resourceVersion: '5' }, spec, status: { flight } },
+    fleet: { nodes, desired: 3 },
+    podsSeen: '100',
+  }
+}
+
+function aFleetPod(node: string): FleetPod {
+  return {
+    ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
+    ...{ createdAt: '2023-01-01T00:00:00Z', terminating: false, phase: 'Running', ready: true, readyFromMs: 0, readyStamp: undefined },
+    ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
+  }
+}
