@@ -120,6 +120,24 @@ it('keeps every promise while the watches of one executor are minutes behind (F2
   expectKept(stage)
 })
 
+it.each([1, 2, 3, 4])(
+  'takes no node too many while one executor sees the record at once and pods minutes late, seed %i (F2, G3)',
+  async (seed) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors, seed })
+    stage.disturb({
+      onEvent: ({ actor, resource }) =>
+        actor === 'executor-2' && resource.resource === 'pods' ? { kind: 'delay', ms: 180_000 } : undefined,
+    })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.pass(600_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  },
+)
+
 it('ends a release though the watches of its only executor are minutes behind (F2, G6)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], executors: ['executor-1'] })
   stage.disturb({ onEvent: ({ actor }) => (actor === 'executor-1' ? { kind: 'delay', ms: 120_000 } : undefined) })

@@ -1,0 +1,81 @@
+import { afterEach, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations as keys } from '@tranche/kube-types'
+import type { WireRequest } from '@tranche/wire'
+import { deletions, expectKept } from './expect-kept.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '30%', pause: {} }, { replicas: '100%' }]
+const isDelete = ({ method, path }: WireRequest): boolean => method === 'DELETE' && path.includes('/pods/')
+
+it('deletes nothing while the DaemonSet controller has not observed what was changed (F1, G4)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  const heal = stage.disturb({
+    onRequest: ({ actor, resource }) =>
+      actor === 'daemonset-controller' && resource.resource !== 'pods' ? { kind: 'cut', when: 'before' } : undefined,
+  })
+  await stage.setImage('v3')
+  await stage.pass(200)
+  const deleted = deletions(stage)
+  await stage.pass(120_000)
+  expect(deletions(stage)).toBe(deleted)
+  heal()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
+it('deletes nothing while somebody else has written paused on the DaemonSet, until we take it off (F1)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  stage.program('controller-1').process.cutOff()
+  await stage.patchDaemonSet({ metadata: { annotations: { [keys.paused]: 'true' } } })
+  await stage.pass(200)
+  const deleted = deletions(stage)
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(deleted)
+  stage.program('controller-1').process.reconnect()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('keeps every promise when the record is lost under an executor that was frozen before its DELETE (F11)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors: ['executor-1', 'executor-2'] })
+  const { process } = stage.program('executor-1')
+  process.freezeBefore(isDelete)
+  await stage.setImage('v2')
+  await stage.until('the first executor is frozen', () => process.isFrozen())
+  const uid = (await stage.release())?.metadata.uid
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { metadata: { finalizers: [] } } })
+  await stage.client.delete(resourcePaths.batchReleases, stageKey).catch(() => {})
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { metadata: { finalizers: [] } } }).catch(() => {})
+  await stage.until('another BatchRelease is in charge', async () => {
+    const release = await stage.release()
+    return release !== undefined && release.metadata.uid !== uid && release.status?.flight?.state === 'open'
+  })
+  process.thaw()
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+})
+
+it('puts RollingUpdate back to OnDelete when somebody sets it in mid-release, and counts what leaked (G11)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+  await stage.until('it is OnDelete again', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'OnDelete')
+  await stage.pass(60_000)
+  expect((await nodesOn(stage, 'v2')).length).toBeLessThan(12)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
