@@ -1,0 +1,205 @@
+import { type BatchRelease, customResourceDefinitions, type FlightRecord } from '@tranche/api-schema'
+import { VirtualClock } from '@tranche/clock'
+import { createNewest, touchPod, writeRecord } from '@tranche/cluster'
+import { createKubeClient, createReflector, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { Pod } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { createSimulator } from '@tranche/sim'
+import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const key = { namespace: 'demo', name: 'agent' }
+const signal = new AbortController().signal
+let clock: VirtualClock
+let client: KubeClient
+let faults: FaultInjector
+let stop: () => void
+
+beforeEach(async () => {
+  clock = new VirtualClock()
+  faults = {}
+  const onRequest: FaultInjector['onRequest'] = (call) => faults.onRequest?.(call)
+  const simulator = createSimulator({ clock, nodes: 0, watchDelayMs: { min: 50, max: 50 }, faults: { onRequest } })
+  stop = () => simulator.stop()
+  client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
+  for (const definition of customResourceDefinitions) await drive(client.create(resourcePaths.customResourceDefinitions, definition))
+  await drive(client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'demo' } }))
+})
+
+afterEach(() => stop())
+
+describe('touchPod', () => {
+  it('says that a pod stands, with the version that the touch has given it', async () => {
+    const pod = await makePod()
+    const answer = await touch(pod, 'a')
+    const now = await drive(client.get<Pod>(resourcePaths.pods, key))
+    expect(answer).toEqual({ kind: 'standing', resourceVersion: now.metadata.resourceVersion })
+    expect(now.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion)
+  })
+
+  it('moves the version with every new value, so that a delete by the old one is refused', async () => {
+    const pod = await makePod()
+    const { uid, resourceVersion } = pod.metadata
+    await touch(pod, 'a')
+    await expect(drive(client.delete(resourcePaths.pods, key, { preconditions: { uid, resourceVersion } }))).rejects.toThrow()
+  })
+
+  it('says that a terminating pod was executed', async () => {
+    const pod = await makePod(['example.com/hold'])
+    await drive(client.delete(resourcePaths.pods, key))
+    expect(await touch(pod, 'a')).toEqual({ kind: 'executed' })
+  })
+
+  it('says that a pod that is gone was executed', async () => {
+    const pod = await makePod()
+    await drive(client.delete(resourcePaths.pods, key, { gracePeriodSeconds: 0 }))
+    expect(await touch(pod, 'a')).toEqual({ kind: 'executed' })
+  })
+
+  it('says that a pod whose name another one has taken was executed, and leaves the other alone', async () => {
+    const pod = await makePod()
+    const other = { ...pod, metadata: { ...pod.metadata, uid: '00000000-0000-4000-8000-000000000000' } }
+    expect(await touch(other, 'a')).toEqual({ kind: 'executed' })
+    expect((await drive(client.get<Pod>(resourcePaths.pods, key))).metadata.resourceVersion).toBe(pod.metadata.resourceVersion)
+  })
+
+  it('cannot tell when the API server has no answer', async () => {
+    const pod = await makePod()
+    failWrites(500, 'InternalError')
+    expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+
+  it('cannot tell when no answer comes, though the touch was made', async () => {
+    const pod = await makePod()
+    faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'cut', when: 'after' } : undefined) }
+    expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+
+  it('cannot tell when a policy refuses the touch', async () => {
+    const pod = await makePod()
+    failWrites(403, 'Forbidden')
+    expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+})
+
+describe('writeRecord', () => {
+  it('writes the first record', async () => {
+    const release = await makeRelease()
+    expect((await write(release, aRecord(1)))?.status?.flight).toEqual(aRecord(1))
+  })
+
+  it('lets one of two first records win', async () => {
+    const release = await makeRelease()
+    expect(await write(release, aRecord(1))).not.toBeNull()
+    expect(await write(release, aRecord(1))).toBeNull()
+  })
+
+  it('lets one of two writers win that have read the same record', async () => {
+    const release = (await write(await makeRelease(), aRecord(1)))!
+    const ends = await drive(
+      Promise.all([writeRecord(client, release, aRecord(2), signal), writeRecord(client, release, aRecord(2), signal)]),
+    )
+    expect(ends.filter((end) => end !== null)).toHaveLength(1)
+  })
+
+  it('writes though other parts of the status have changed since', async () => {
+    const release = (await write(await makeRelease(), aRecord(1)))!
+    const body = { status: { message: 'meanwhile' } }
+    await drive(client.patch(resourcePaths.batchReleases, key, { type: 'merge', body }, { subresource: 'status' }))
+    expect((await write(release, aRecord(2)))?.status).toMatchObject({ message: 'meanwhile', flight: { seq: 2 } })
+  })
+
+  it('loses against a BatchRelease that was made anew, and against none', async () => {
+    const release = (await write(await makeRelease(), aRecord(1)))!
+    await drive(client.delete(resourcePaths.batchReleases, key))
+    expect(await write(release, aRecord(2))).toBeNull()
+    await makeRelease()
+    expect(await write(release, aRecord(2))).toBeNull()
+  })
+
+  it('lets an error of the API server pass through', async () => {
+    const release = await makeRelease()
+    failWrites(403, 'Forbidden')
+    await expect(write(release, aRecord(1))).rejects.toThrow()
+  })
+})
+
+describe('newest', () => {
+  it('takes the answer to a write until the watch has it, and then what the watch shows', async () => {
+    const release = await makeRelease()
+    const reflector = createReflector<BatchRelease, BatchRelease>({
+      client,
+      clock,
+      log: silentLogger,
+      resource: resourcePaths.batchReleases,
+      transform: (object) => object,
+    })
+    const ending = new AbortController()
+    const ended = reflector.start(ending.signal).catch(() => {})
+    await drive(reflector.whenSynced(ending.signal))
+    const newest = createNewest(reflector)
+    expect(newest.get(key)?.metadata.resourceVersion).toBe(release.metadata.resourceVersion)
+
+    const written = (await write(release, aRecord(1)))!
+    newest.learn(written)
+    expect(reflector.store.get(key)?.status).toBeUndefined()
+    expect(newest.get(key)).toBe(written)
+
+    await write(written, aRecord(2))
+    await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
+    expect(newest.get(key)?.status?.flight?.seq).toBe(2)
+
+    await drive(client.delete(resourcePaths.batchReleases, key))
+    await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
+    expect(newest.get(key)).toBeUndefined()
+    ending.abort()
+    await drive(ended)
+  })
+})
+
+async function drive<T>(promise: Promise<T>): Promise<T> {
+  let settled = false
+  const mark = (): void => void (settled = true)
+  promise.then(mark, mark)
+  await clock.run({ done: () => settled })
+  return promise
+}
+
+async function makePod(finalizers: readonly string[] = []): Promise<Pod> {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...key, finalizers },
+    spec: { containers: [{ name: 'agent', image: 'registry.example/agent:v1' }] },
+  }
+  return (await drive(client.create(resourcePaths.pods, pod))) as unknown as Pod
+}
+
+async function makeRelease(): Promise<BatchRelease> {
+  const release = {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'BatchRelease',
+    metadata: key,
+    spec: { releasePlan: { enableExtraWorkloadForCanary: false } },
+  }
+  return (await drive(client.create(resourcePaths.batchReleases, release))) as unknown as BatchRelease
+}
+
+function touch(pod: Pod, value: string): ReturnType<typeof touchPod> {
+  return drive(touchPod(client, { ...key, uid: pod.metadata.uid }, value, signal))
+}
+
+function write(release: BatchRelease, record: FlightRecord): ReturnType<typeof writeRecord> {
+  return drive(writeRecord(client, release, record, signal))
+}
+
+function aRecord(seq: number): FlightRecord {
+  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', partition: 0, limit: 1 }
+  return { ...scope, epoch: 1, seq, state: 'stopped', holds: [], watermark: '1', permits: [] }
+}
+
+/** Answers every patch from now on with this error. */
+function failWrites(code: number, reason: string): void {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: reason, reason, code } as const
+  faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'error', error: new ApiStatusError(status) } : undefined) }
+}
