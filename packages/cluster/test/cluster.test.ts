@@ -200,6 +200,5 @@ function aRecord(seq: number): FlightRecord {
 
 /** Answers every patch from now on with this error. */
 function failWrites(code: number, reason: string): void {
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: reason, reason, code } as const
-  faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'error', error: new ApiStatusError(status) } : undefined) }
+  faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'error', error: new ApiStatusError(code, reason, reason) } : undefined) }
 }
