@@ -22,6 +22,7 @@ const touch = 'packages/flight/src/touch.ts'
 const fleetPod = 'packages/fleet/src/fleet-pod.ts'
 const release = 'packages/planner/src/release/plan-batch-release.ts'
 const labels = 'packages/planner/src/release/plan-labels.ts'
+const releasePass = 'packages/controllers/src/release-pass.ts'
 
 const passTests = ['packages/planner/test/pass/plan-pass.test.ts']
 const passProperties = ['packages/planner/test/pass/plan-pass.property.test.ts']
@@ -33,6 +34,7 @@ const allowanceTests = ['packages/flight/test/allowance.test.ts']
 const touchTests = ['packages/flight/test/touch.test.ts']
 const podTests = ['packages/fleet/test/fleet-pod.test.ts']
 const releaseTests = ['packages/planner/test/release/plan-batch-release.test.ts']
+const releasePassTests = ['packages/controllers/test/release-pass.test.ts']
 const labelTests = ['packages/planner/test/release/plan-labels.test.ts']
 
 /** The faults, by rule. */
@@ -228,6 +230,14 @@ export const mutants: readonly Mutant[] = [
     find: "why: 'open', record: openRecord(record, wanted.allowance), confirm: true",
     replace: "why: 'open', record: openRecord(record, wanted.allowance), confirm: false",
     tests: releaseTests,
+  },
+  {
+    rule: 'F9',
+    fault: 'a record is opened on what the watches show',
+    file: releasePass,
+    find: 'return plan.confirm ? confirmAndWrite',
+    replace: 'return plan.confirm && plan.record.epoch < 0 ? confirmAndWrite',
+    tests: releasePassTests,
   },
   {
     rule: 'F9',
