@@ -35,7 +35,7 @@ const touchTests = ['packages/flight/test/touch.test.ts']
 const podTests = ['packages/fleet/test/fleet-pod.test.ts']
 const releaseTests = ['packages/planner/test/release/plan-batch-release.test.ts']
 const releasePassTests = ['packages/controllers/test/release-pass.test.ts']
-const labelTests = ['packages/planner/test/release/plan-labels.test.ts']
+const labelTests = ['packages/planner/test/release/release-status.test.ts']
 
 /** The faults, by rule. */
 export const mutants: readonly Mutant[] = [
