@@ -199,6 +199,15 @@ describe('planBatchRelease', () => {
     expect(JSON.parse(String(value))).toEqual({ revision: 'new', stable: 'old', nodesLeft: 2, at: stamp(0) })
   })
 
+  it('gives no strategy back when the template is newer than what it has announced', () => {
+    const view = { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } } as const
+    const announced = { ...view, nodes: 'a:old b:old', annotations: { [canaryRevision]: 'old' } }
+    const plan = planBatchRelease(aView(announced))
+    expect(plan.kind === 'patchDaemonSet' && plan.patch.some(({ path }) => path.includes('tranche.dev~1frozen'))).toBe(true)
+    const pending = planOnceSaid(aView({ ...announced, generation: 3, observed: 2 }))
+    expect(pending.kind).toBe('wait')
+  })
+
   it('pauses a DaemonSet whose status changes all the time: it tests who is in charge, not the resourceVersion', () => {
     const plan = planBatchRelease(aView({ tranche: { paused: true } }))
     const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)

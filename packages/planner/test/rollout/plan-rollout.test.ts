@@ -199,6 +199,17 @@ describe('a release', () => {
     expect(toy.oldPods()).toHaveLength(2)
   })
 
+  it('is put on a step that exists though it is paused, so that the pause can be acknowledged', () => {
+    const toy = released({ steps: threeSteps })
+    approve(toy)
+    setSteps(toy, [{ replicas: '100%' }])
+    toy.pause(true)
+    settle(toy)
+    expect(canaryIn(toy)?.currentStepIndex).toBe(1)
+    expect(reason(toy)).toBe('Paused')
+    expect(toy.oldPods()).toHaveLength(2)
+  })
+
   it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
     const toy = released({ steps: threeSteps })
     setSteps(toy, [])
@@ -217,7 +228,7 @@ describe('a pause', () => {
     const toy = released({ steps: threeSteps })
     toy.pause(true)
     for (let pass = 0; toy.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
-      expect(reason(toy) === 'Paused' && toy.rollout?.status?.observedGeneration === 2).toBe(false)
+      expect([reason(toy), toy.rollout?.status?.observedGeneration]).toEqual(['InRolling', 1])
       act(toy)
     }
     settle(toy)
@@ -266,7 +277,10 @@ describe('nodes that are left behind', () => {
   it('are updated when they are back, and then everything is given back', () => {
     const toy = leftBehind()
     toy.nodes.set('node-4', { ready: true, bad: false })
-    settle(toy)
+    settle(toy, () => {
+      if (toy.release !== undefined && toy.release.status?.phase !== 'Completed')
+        expect(conditions(toy)).toMatchObject({ StrategyRestored: 'False' })
+    })
     expect(toy.oldPods()).toEqual([])
     expect(toy.release).toBeUndefined()
     expect(conditions(toy)).toMatchObject({ StrategyRestored: 'True' })

@@ -1,0 +1,68 @@
+import type { RolloutStatus } from '@tranche/api-schema'
+import { rolloutEvents } from '@tranche/controllers'
+import { describe, expect, it } from 'vitest'
+
+describe('the events of a Rollout', () => {
+  const cases: Record<string, { before: RolloutStatus | undefined; after: RolloutStatus; want: readonly string[] }> = {
+    'tell of a release that begins': {
+      before: aStatus('Completed', 'Completed'),
+      after: aStatus('Initializing', 'BeforeStepUpgrade'),
+      want: ['ReleaseStarted'],
+    },
+    'tell of a step that begins': {
+      before: aStatus('InRolling', 'BeforeStepUpgrade'),
+      after: aStatus('InRolling', 'StepUpgrade'),
+      want: ['StepStarted'],
+    },
+    'tell of a step that pauses': {
+      before: aStatus('InRolling', 'StepUpgrade'),
+      after: aStatus('InRolling', 'StepPaused'),
+      want: ['StepPaused'],
+    },
+    'tell of a pause': { before: aStatus('InRolling', 'StepUpgrade'), after: aStatus('Paused', 'StepUpgrade'), want: ['Paused'] },
+    'tell of its end': { before: aStatus('Paused', 'StepUpgrade'), after: aStatus('InRolling', 'StepUpgrade'), want: ['Resumed'] },
+    'tell of a release that is over': {
+      before: aStatus('Finalising', 'Completed'),
+      after: aStatus('Completed', 'Completed'),
+      want: ['ReleaseCompleted'],
+    },
+    'warn of a reason to stall, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
+    'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
+    'are none where nothing is new but counts': {
+      before: stalled('BudgetZero'),
+      after: { ...stalled('BudgetZero'), message: 'again' },
+      want: [],
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { before, after, want }) => {
+    expect(rolloutEvents(before, after, null).map(({ reason }) => reason)).toEqual(want)
+  })
+
+  it('warn of a wish that could not be taken', () => {
+    const status = aStatus('InRolling', 'StepUpgrade')
+    expect(rolloutEvents(status, status, 'put back')).toEqual([{ type: 'Warning', reason: 'WishRefused', message: 'put back' }])
+  })
+})
+
+function aStatus(reason: string, currentStepState: NonNullable<RolloutStatus['canaryStatus']>['currentStepState']): RolloutStatus {
+  const phase = reason === 'Completed' ? 'Healthy' : 'Progressing'
+  const canaryStatus = { podTemplateHash: 'new', canaryRevision: 'new', canaryReplicas: 0, canaryReadyReplicas: 0 } as const
+  return {
+    phase,
+    message: 'what is going on',
+    currentStepIndex: 1,
+    currentStepState,
+    conditions: [{ type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', reason, message: '' }],
+    canaryStatus: { ...canaryStatus, currentStepIndex: 1, nextStepIndex: 2, finalisingStep: '', currentStepState },
+  }
+}
+
+function stalled(reason: string): RolloutStatus {
+  return {
+    phase: 'Healthy',
+    currentStepIndex: 1,
+    currentStepState: 'Completed',
+    conditions: [{ type: 'Stalled', status: 'True', reason, message: '' }],
+  }
+}
