@@ -43,6 +43,23 @@ it('replaces the old pods that are not Ready without the budget for Ready ones, 
   expectKept(stage)
 })
 
+it('does not restart a broken fleet all at once by changing its mind (F11, G2)', async () => {
+  stage = await setStage({
+    nodes: 12,
+    maxUnavailable: 2,
+    steps: [{ replicas: '100%' }],
+    annotations: { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '8000' },
+  })
+  for (const pod of await stage.pods()) await breakPod(pod)
+  for (const tag of ['v2', 'v3', 'v4', 'v5']) {
+    const before = deletions(stage)
+    await stage.setImage(tag)
+    await stage.until('something is deleted or time has passed', () => deletions(stage) > before, 60_000)
+  }
+  await untilReleased(stage, 'v5')
+  expectKept(stage)
+})
+
 it('is not blocked by an old pod that turns unready behind the head (F7, G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
