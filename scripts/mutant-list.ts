@@ -273,6 +273,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'F11',
+    fault: 'the finalizer of a release goes while its record is open',
+    file: 'packages/planner/src/release/plan-batch-release.ts',
+    find: "const calm = record === undefined || record.state === 'stopped'",
+    replace: 'const calm = record === undefined || record !== undefined',
+    tests: releaseTests,
+  },
+  {
+    rule: 'F11',
     fault: 'a rollover forgets pods that are still on their way',
     file: record,
     find: "state: 'open', holds: [] }",

@@ -161,6 +161,14 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] }, annotations: unannounced },
       want: { kind: 'setFinalizer', present: false },
     },
+    'voids its record before its finalizer goes, even where somebody took control away (F11)': {
+      view: { metadata: deleting, annotations: unannounced },
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
+    },
+    'touches the pods of its record before its finalizer goes (F11)': {
+      view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
+      want: { kind: 'touchPermits' },
+    },
     'takes its finalizer off when the DaemonSet is gone and the record is stopped': {
       view: { metadata: deleting, daemonSet: null, record: { state: 'stopped', permits: [permitFor('a')] } },
       want: { kind: 'setFinalizer', present: false },
