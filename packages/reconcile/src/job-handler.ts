@@ -1,6 +1,6 @@
 import { parseKey } from '@tranche/kube-types'
 import { createPass, type PassOptions } from './pass.ts'
-import { awaitChange, recheckAfter, type Outcome } from './reconcile.ts'
+import { awaitChange, recheckAfter, SOONEST_RECHECK_MS, type Outcome } from './reconcile.ts'
 
 /** Settings of {@link createJobHandler}. */
 export interface JobHandlerOptions extends PassOptions {
@@ -27,7 +27,7 @@ export function createJobHandler(options: JobHandlerOptions): (key: string, sign
       return recheckAfter(Math.min(options.backOffMaxMs ?? 30_000, (options.backOffBaseMs ?? 5) * 2 ** failed))
     }
     failures.delete(key)
-    if (result.kind === 'recheckAfter' || result.kind === 'unmended') return recheckAfter(result.ms)
-    return result.kind === 'stopped' ? recheckAfter(0) : awaitChange
+    if (result.kind === 'recheckAfter' || result.kind === 'unmended') return recheckAfter(Math.max(SOONEST_RECHECK_MS, result.ms))
+    return result.kind === 'stopped' ? recheckAfter(SOONEST_RECHECK_MS) : awaitChange
   }
 }

@@ -19,7 +19,13 @@ export type Outcome = { readonly kind: 'awaitChange' } | { readonly kind: 'reche
 /** The outcome of a pass that has nothing to wait for on the clock. */
 export const awaitChange: Outcome = { kind: 'awaitChange' }
 
-/** @returns the outcome of a pass that wants another one in `ms` (≥ 0) at the latest */
+/**
+ * How soon a pass can follow another one of the same key, in milliseconds. Never at once: a pass that asks again and again
+ * leaves time for the watches that it waits for.
+ */
+export const SOONEST_RECHECK_MS = 1
+
+/** @returns the outcome of a pass that wants another one in `ms` (≥ 0; at least {@link SOONEST_RECHECK_MS} is waited) at the latest */
 export function recheckAfter(ms: number): Outcome {
   return { kind: 'recheckAfter', ms }
 }

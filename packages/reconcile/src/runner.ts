@@ -1,5 +1,6 @@
 import { parseKey } from '@tranche/kube-types'
 import { createPass, type PassOptions, type PassResult } from './pass.ts'
+import { SOONEST_RECHECK_MS } from './reconcile.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** Settings of {@link createRunner}. */
@@ -54,7 +55,7 @@ function comeAgain(queue: WorkQueue, key: string, result: PassResult): void {
     return
   }
   queue.forget(key)
-  if (result.kind === 'recheckAfter' || result.kind === 'unmended') queue.addAfter(key, result.ms)
+  if (result.kind === 'recheckAfter' || result.kind === 'unmended') queue.addAfter(key, Math.max(SOONEST_RECHECK_MS, result.ms))
 }
 
 function endWithin(options: RunnerOptions, running: Promise<unknown>, graceMs: number, stopping: AbortController): Promise<void> {

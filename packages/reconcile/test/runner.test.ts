@@ -38,6 +38,13 @@ describe('createRunner', () => {
     expect(bench.observations).toHaveLength(2)
   })
 
+  it('leaves time between passes that ask again at once, so that what they wait for can come', async () => {
+    const bench = newBench(async () => recheckAfter(0))
+    bench.queue.add('default/agent')
+    await bench.clock.advanceAsync(10)
+    expect(bench.observations).toHaveLength(11)
+  })
+
   it('runs as many passes side by side as it has workers, each for another key', async () => {
     const running: string[] = []
     const bench = newBench((key) => (running.push(key.name), new Promise<never>(() => {})), { workers: 2 })
@@ -103,7 +110,7 @@ describe('createRunner', () => {
     })
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(45)
-    expect(startedMs).toEqual([0, 5, 15, 35, 35, 40])
+    expect(startedMs).toEqual([0, 5, 15, 35, 36, 41])
   })
 
   it('warns of a conflict that comes five times in a row', async () => {
