@@ -50,6 +50,8 @@ type Values = Readonly<Record<string, unknown>>
 
 /** @throws {AppError} OPTION_INVALID */
 export function toSimulationOptions(command: 'dev' | 'sim', values: Values): SimulationOptions {
+  if (values['demoAsked'] === true && values['demoRefused'] === true)
+    throw misplaced('--no-demo', 'stands beside --demo', 'leave one of them out: there is nothing to release in an empty cluster')
   const options: SimulationOptions = {
     command,
     nodes: parseWhole('--nodes', text(values, 'nodes') ?? '30', { min: 0, max: 10_000 }),
@@ -74,6 +76,13 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
 
 /** @throws {AppError} OPTION_INVALID */
 export function toProcessOptions(command: ProcessOptions['command'], values: Values): ProcessOptions {
+  const admission = parseAdmission(text(values, 'admission') ?? 'none')
+  if (admission !== 'none')
+    throw misplaced(
+      '--admission in-process',
+      'exists only in tranche dev',
+      'leave it out: the strategy is turned to OnDelete when a Rollout is bound to a DaemonSet',
+    )
   if (values['queue'] !== undefined) parseChoice('--queue', text(values, 'queue') ?? '', ['in-process'])
   return {
     command,
@@ -81,7 +90,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     context: text(values, 'context'),
     identity: text(values, 'identity'),
     logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
-    admission: parseAdmission(text(values, 'admission') ?? 'none'),
+    admission,
     leaderElection: values['leaderElection'] !== false,
     workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
   }

@@ -12,7 +12,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
   const program = new Command('tranche')
     .description('Rolls new versions of Kubernetes DaemonSets out in batches.')
     .version(versionText(), '--version', 'print the version')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print the help of a command')
     .showHelpAfterError('Try tranche --help.')
     .exitOverride()
     .configureOutput({ writeOut: (text) => void io.out.write(text), writeErr: (text) => void io.err.write(text) })
@@ -33,6 +33,9 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
   withSimulationOptions(dev)
     .option('--virtual', 'let time jump to the next event: a long release takes seconds; needs --demo')
     .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'in-process')
+    .option('--demo', 'perform a whole release of the demonstration DaemonSet demo/node-agent')
+    .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
+    .option('--log <file>', 'write the log of simulator, controller and executor there, as JSON lines')
     .action(async (values: Record<string, unknown>) => {
       const options = toSimulationOptions('dev', values)
       exit(await (await import('./commands/simulate.ts')).simulate(options, io))
@@ -40,7 +43,9 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
 
   const sim = program.command('sim').description('Run a simulated cluster alone, for controllers and executors that run elsewhere.')
   withSimulationOptions(sim)
-    .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'none')
+    .option('--demo', 'perform a whole release of the DaemonSet demo/node-agent; needs a controller and an executor that run elsewhere')
+    .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
+    .option('--log <file>', 'write the log of the simulator there, as JSON lines')
     .action(async (values: Record<string, unknown>) => {
       const options = toSimulationOptions('sim', values)
       exit(await (await import('./commands/simulate.ts')).simulate(options, io))
@@ -48,6 +53,7 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
 }
 
 function withSimulationOptions(command: Command): Command {
+  noteBoth(command)
   return command
     .option('--nodes <n>', 'nodes of the cluster', '30')
     .option('--speed <f>', 'how many times faster pods start and stop', '1')
@@ -57,12 +63,15 @@ function withSimulationOptions(command: Command): Command {
     .option('--ready-file <path>', 'write {kubeconfig, apiServer, caFile, token} as JSON once the API answers')
     .option('--record <file>', 'write every accepted write, one JSON object a line')
     .option('--watch-delay-ms <range>', 'delay of each watch, as MAX or MIN-MAX', '0-20')
-    .option('--demo', 'perform a whole release of the demonstration DaemonSet')
-    .option('--no-demo', 'begin with an empty cluster')
-    .option('--exit', 'end when the demonstration is over: 0 when it succeeded')
-    .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
-    .option('--log <file>', 'write the log of controller and executor there, as JSON lines')
+    .option('--no-demo', 'begin with an empty cluster, without the DaemonSet demo/node-agent and its Rollout')
+    .option('--exit', 'with --demo: end when the release is over, with 0 when it succeeded')
     .option('--no-color', 'no colours; NO_COLOR is honoured as well')
+}
+
+/** The parser keeps only the last of `--demo` and `--no-demo`. */
+function noteBoth(command: Command): void {
+  command.on('option:demo', () => command.setOptionValue('demoAsked', true))
+  command.on('option:no-demo', () => command.setOptionValue('demoRefused', true))
 }
 
 function addProcessCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {
@@ -79,7 +88,8 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
       .option('--context <name>', 'context of the kubeconfig')
       .option('--identity <name>', 'begin of the name of this process in leases and records; else the host name')
       .option('--log-level <level>', 'debug, info, warn or error', 'info')
-    if (name !== 'executor') command.option('--admission <mode>', 'none, or in-process', 'none')
+    if (name !== 'executor')
+      command.option('--admission <mode>', 'none: nothing of ours sees updates of DaemonSets before they are stored', 'none')
     if (name === 'controller' || name === 'all-in-one')
       command.option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
     if (name !== 'controller') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { run } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
@@ -22,6 +25,17 @@ describe('the command line', () => {
     'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port stands beside --virtual' },
     'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
     'refuses a queue that it does not have': { args: 'executor --queue redis', says: '--queue does not take "redis". Give in-process.' },
+    'refuses a release in an empty cluster': {
+      args: 'dev --no-demo --demo',
+      says: '--no-demo stands beside --demo. Leave one of them out',
+    },
+    'refuses a release in an empty cluster, in either order': { args: 'dev --demo --no-demo', says: '--no-demo stands beside --demo' },
+    'refuses admission in a controller that does not serve the API': {
+      args: 'controller --admission in-process',
+      says: '--admission in-process exists only in tranche dev. Leave it out',
+    },
+    'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'exists only in tranche dev' },
+    'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
     'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },
     'refuses a path that is empty': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
@@ -38,6 +52,31 @@ describe('the command line', () => {
     const io = capture()
     await expect(run(['controller', '--kubeconfig', '/does/not/exist'], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \/does\/not\/exist cannot be read: .*\n$/)
+  })
+
+  it('says in one line that a kubeconfig is not YAML, and repeats nothing of it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
+    const path = join(folder, 'config')
+    writeFileSync(path, 'users: b: c\n  token: secret\n')
+    const io = capture()
+    await expect(run(['controller', '--kubeconfig', path], io)).resolves.toBe(1)
+    rmSync(folder, { recursive: true })
+    expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \S+ is not valid: [^\n]+\n$/)
+    expect(io.texts.err).not.toContain('secret')
+  })
+
+  it('names the folder that does not exist, not the file that it would have written first', async () => {
+    const io = capture()
+    await expect(run(['dev', '--virtual', '--demo', '--record', '/does/not/exist'], io)).resolves.toBe(1)
+    expect(io.texts.err).toMatch(/^FILE_UNWRITABLE: \/does\/not\/exist cannot be written: the folder \/does\/not does not exist\. /)
+  })
+
+  it('prints the help of a command when asked for it by word', async () => {
+    const [word, flag] = [capture(), capture()]
+    await expect(run(['help', 'dev'], word)).resolves.toBe(0)
+    await expect(run(['dev', '--help'], flag)).resolves.toBe(0)
+    expect(word.texts.out).toBe(flag.texts.out)
+    expect(word.texts.out).toContain('Usage: tranche dev')
   })
 
   it.each(['version', '--version'])('prints its version as data: %s', async (word) => {

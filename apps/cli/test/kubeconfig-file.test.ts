@@ -45,7 +45,13 @@ describe('writeAccessFiles', () => {
   })
 
   it('says that a folder does not exist', () => {
-    expect(() => writeAccessFiles(access, join(folder, 'missing', 'config'))).toThrow(expect.objectContaining({ code: 'FILE_UNWRITABLE' }))
+    const missing = join(folder, 'missing')
+    expect(() => writeAccessFiles(access, join(missing, 'config'))).toThrow(
+      expect.objectContaining({
+        code: 'FILE_UNWRITABLE',
+        message: `${join(missing, 'config')} cannot be written: the folder ${missing} does not exist`,
+      }),
+    )
   })
 
   it('removes what it wrote into a temporary folder, and leaves a file that was asked for', () => {

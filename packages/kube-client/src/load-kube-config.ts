@@ -89,7 +89,7 @@ function readFile(config: KubeConfig, path: string): void {
   try {
     config.loadFromFile(path)
   } catch (error) {
-    throw invalid(path, `kubeconfig ${path} is not valid: ${messageOf(error)}`, {
+    throw invalid(path, `kubeconfig ${path} is not valid: ${firstLine(messageOf(error))}`, {
       hint: `Repair it; kubectl config view --kubeconfig=${path} shows what is read.`,
       cause: error,
     })
@@ -197,6 +197,11 @@ function remember<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
 
 function invalid(path: string, message: string, rest: { readonly hint: string; readonly cause?: unknown }): AppError {
   return new AppError('KUBECONFIG_INVALID', message, { details: { path }, ...rest })
+}
+
+/** The parser of YAML repeats the text it fails at, which may hold a token. */
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').replace(/[\s:]+$/, '')
 }
 
 function messageOf(error: unknown): string {

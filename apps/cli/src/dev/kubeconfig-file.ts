@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { AppError } from '@tranche/errors'
 import { parse, stringify } from 'yaml'
-import { cannotWrite, writeWhole } from './output-file.ts'
+import { cannotWrite, requireFolder, writeWhole } from './output-file.ts'
 
 /** How to reach the simulated API server. */
 export interface ServerAccess {
@@ -35,6 +35,7 @@ export function writeAccessFiles(access: ServerAccess, path: string | undefined)
   const folder = path === undefined ? makeFolder() : undefined
   const kubeconfig = path === undefined ? join(folder!, 'kubeconfig') : resolve(path)
   const caFile = `${kubeconfig}.ca.crt`
+  requireFolder(kubeconfig)
   refuseForeign(kubeconfig)
   writeWhole(caFile, access.ca)
   writeWhole(kubeconfig, stringify(kubeconfigOf(access)))

@@ -1,4 +1,5 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { AppError } from '@tranche/errors'
 
 /** A file that grows line by line. */
@@ -17,6 +18,7 @@ const GATHERED_CHARACTERS = 64 * 1024
  * @throws {AppError} FILE_UNWRITABLE
  */
 export function openLineFile(path: string): LineFile {
+  requireFolder(path)
   const fd = tryTo(path, () => openSync(path, 'w', 0o600))
   let gathered = ''
   const flush = (): void => {
@@ -41,6 +43,7 @@ export function openLineFile(path: string): LineFile {
  * @throws {AppError} FILE_UNWRITABLE
  */
 export function writeWhole(path: string, text: string): void {
+  requireFolder(path)
   const unfinished = `${path}.${process.pid}.tmp`
   tryTo(path, () => {
     try {
@@ -51,6 +54,12 @@ export function writeWhole(path: string, text: string): void {
       throw error
     }
   })
+}
+
+/** @throws {AppError} FILE_UNWRITABLE when the folder of `path` does not exist */
+export function requireFolder(path: string): void {
+  const folder = dirname(resolve(path))
+  if (!existsSync(folder)) throw cannotWrite(path, new Error(`the folder ${folder} does not exist`))
 }
 
 /** @returns the error for a file that cannot be written */
