@@ -167,6 +167,35 @@ describe('a Rollout that goes in mid-release', () => {
     expectKept(stage)
   })
 
+  it.each([
+    ['Deployment', { kind: 'Deployment' }],
+    ['other DaemonSet', { name: 'other' }],
+  ] as const)('names a %s: lets go of the DaemonSet, and can be deleted (product §3.7)', async (_what, workloadRef) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    await stage.patchRollout({ spec: { workloadRef } })
+    await stage.until('it is unbound', async () => (await stage.daemonSet()).metadata.annotations?.[keys.rollout] === undefined)
+    expect((await stage.daemonSet()).metadata.annotations).toHaveProperty([keys.frozen])
+    expect(await stage.release()).toBeUndefined()
+    const deleted = deletions(stage)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    await stage.client.delete(resourcePaths.rollouts, stageKey)
+    await stage.until('it is gone', rolloutGone)
+    expectKept(stage)
+  })
+
+  it('may not name another workload where admission is', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    const changed = stage.patchRollout({ spec: { workloadRef: { kind: 'Deployment' } } })
+    await expect(changed).rejects.toMatchObject({ status: 422, causes: [{ field: 'spec.workloadRef' }] })
+    await untilPausedAt(stage, 1)
+    expectKept(stage)
+  })
+
   it('is enabled again and finishes what it left', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
     await stage.setImage('v2')

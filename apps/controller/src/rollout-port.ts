@@ -2,8 +2,9 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, keyOf, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import type { StrategyScope } from '@tranche/planner'
+import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import type { StrategyScope, WorkloadReading } from '@tranche/planner'
+import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
@@ -14,15 +15,11 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
     read(key) {
       const rollout = newest.rollouts.get(key)
       if (rollout === undefined) return null
-      const daemonSet = newest.daemonSets.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
+      const workload = workloadOf(cluster, rollout, key)
       return {
         rollout,
-        daemonSet,
-        revisions: daemonSet === undefined ? [] : cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
-        fleet:
-          daemonSet === undefined
-            ? { nodes: [], desired: 0 }
-            : cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+        ...(workload ?? { daemonSet: undefined, revisions: [], fleet: { nodes: [], desired: 0 } }),
+        former: formerOf(cluster, rollout, key),
         release: newest.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
         strategyScope,
@@ -62,4 +59,32 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
       newest.rollouts.learn(await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal }))
     },
   }
+}
+
+function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: ObjectKey): WorkloadReading | undefined {
+  if (!isDaemonSetRef(spec.workloadRef)) return undefined
+  const daemonSet = cluster.newest.daemonSets.get({ namespace, name: spec.workloadRef.name })
+  return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
+}
+
+/** A DaemonSet that `workloadRef` named before, and that nobody has unbound yet. */
+function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name }: ObjectKey): WorkloadReading | undefined {
+  const workload = isDaemonSetRef(spec.workloadRef) ? spec.workloadRef.name : null
+  for (const { metadata } of cluster.daemonSets.store.list()) {
+    if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
+    // The watch may lag behind our own write.
+    const daemonSet = cluster.newest.daemonSets.get({ namespace, name: metadata.name })
+    if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)
+  }
+  return undefined
+}
+
+function isBoundTo({ annotations }: DaemonSet['metadata'], rollout: string): boolean {
+  return annotations?.[daemonSetAnnotations.rollout] === rollout
+}
+
+function readingOf(cluster: WatchedCluster, daemonSet: DaemonSet): WorkloadReading {
+  const { uid } = daemonSet.metadata
+  const fleet = cluster.fleet.view(uid, daemonSet.spec.template.spec ?? {})
+  return { daemonSet, revisions: cluster.revisions.store.byIndex('owner', uid), fleet }
 }

@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
-import { controllerOf, type DaemonSet, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 
 /** Where keys to look at go. */
 export interface Woken {
@@ -40,6 +40,9 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       if (isSameButForCounts(previous, current)) return wakeReleases(cluster, key, woken.releaseSoon)
       wakeRollouts(cluster, key, woken)
       wakeReleases(cluster, key, woken.release)
+      // It may be bound to a Rollout that names another workload by now.
+      const boundTo = current?.metadata.annotations?.[daemonSetAnnotations.rollout]
+      if (boundTo !== undefined) woken.rollout(keyText({ namespace: key.namespace, name: boundTo }))
     },
   })
   revisions.subscribe({

@@ -28,7 +28,7 @@ export interface RolloutRequest {
 
 /**
  * Decides whether a Rollout may be written. A Rollout of another workload kind passes with a warning that we do not act on
- * it. A write that changes nothing we judge passes too, and so does everything on a Rollout that is going: a Rollout that
+ * it, unless it leaves a DaemonSet behind whose release runs. A write that changes nothing we judge passes too, and so does everything on a Rollout that is going: a Rollout that
  * is already wrong can still be labelled, and its finalizer can go.
  *
  * What the schema refuses is left to the API server, which says it itself.
@@ -37,13 +37,11 @@ export function admitRollout({ operation, oldObject, newObject, others, desired 
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
   if (!rolloutSchema.safeParse(newObject).success) return allow()
   if (oldObject !== null && !isJudgedAgain(oldObject, newObject)) return allow()
-  if (!isDaemonSetRef(newObject.spec.workloadRef)) return allow(adviseRollout(newObject))
-
-  const problems = [
-    ...validateRollout(newObject, { desired: desired ?? null }),
-    ...takenProblems(newObject, others),
-    ...(oldObject === null ? [] : validateChange(oldObject, newObject)),
-  ]
+  const changes = oldObject === null ? [] : validateChange(oldObject, newObject)
+  if (!isDaemonSetRef(newObject.spec.workloadRef)) {
+    return changes.length === 0 ? allow(adviseRollout(newObject)) : deny(newObject, changes)
+  }
+  const problems = [...validateRollout(newObject, { desired: desired ?? null }), ...takenProblems(newObject, others), ...changes]
   return problems.length === 0 ? allow(adviseRollout(newObject)) : deny(newObject, problems)
 }
 

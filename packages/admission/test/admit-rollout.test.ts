@@ -83,6 +83,11 @@ describe('a Rollout is denied', () => {
       'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is under way; keep 2 steps until it has ended; sizes and pauses may change',
     ],
     [
+      'when its workload becomes another kind in mid-release',
+      update(progressing, rollout({}, { workloadRef: deployment })),
+      'Rollout node-agent cannot be released: spec.workloadRef is {"apiVersion":"apps/v1","kind":"Deployment","name":"web"}: a release of the DaemonSet node-agent is under way; wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
+    ],
+    [
       'when numbers and percentages shrink on the nodes there are',
       admitRollout({ operation: 'CREATE', oldObject: null, newObject: withSteps([5, '10%']), others: [], desired: 30 }),
       'Rollout node-agent cannot be released: spec.strategy.canary.steps[1].replicas is "10%": sizes are cumulative and never shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',

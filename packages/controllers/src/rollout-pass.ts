@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
@@ -45,7 +45,7 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
     case 'setFinalizer':
       return cluster.setFinalizer(rollout, plan.present, signal)
     case 'patchDaemonSet':
-      return cluster.patchDaemonSet(boundDaemonSet(view), plan.patch, signal)
+      return cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
     case 'createRelease':
       return cluster.createRelease(rollout, plan.spec, signal)
     case 'updateRelease':
@@ -76,9 +76,4 @@ function outcomeOf(plan: RolloutPlan): Outcome {
   if (plan.kind === 'deleteRelease' || (plan.kind === 'setFinalizer' && !plan.present)) return awaitChange
   if (plan.kind !== 'wait') return recheckAfter(0)
   return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
-}
-
-function boundDaemonSet({ daemonSet }: RolloutView): DaemonSet {
-  if (daemonSet === undefined) throw new Error('a pass was planned without its DaemonSet')
-  return daemonSet
 }

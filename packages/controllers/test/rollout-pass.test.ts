@@ -50,7 +50,7 @@ function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): Rol
       strategy: { canary: { steps: [{ replicas: '100%' }] } },
     },
   }
-  return { rollout, daemonSet, revisions, fleet, release: undefined, others: [rollout], strategyScope: 'binding' }
+  return { rollout, daemonSet, revisions, fleet, former: undefined, release: undefined, others: [rollout], strategyScope: 'binding' }
 }
 
 async function pass(read: RolloutReading | null, fails?: Error): Promise<{ readonly outcome: Outcome; readonly calls: readonly string[] }> {

@@ -10,11 +10,12 @@ const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling
  * Checks a change of a Rollout whose release is under way: its workload and the number of its steps stay; sizes, pauses
  * and thresholds may change.
  *
- * @returns every problem; empty when no release is under way, or the Rollout is not ours
+ * @returns every problem; empty when no release is under way, or the Rollout was not ours before
  */
 export function validateChange(before: Rollout, after: Rollout): readonly Problem[] {
   if (!isDaemonSetRef(before.spec.workloadRef) || !busyPhases.includes(before.status?.phase)) return []
-  return [...workloadProblems(before, after), ...stepCountProblems(before, after)]
+  const workload = workloadProblems(before, after)
+  return isDaemonSetRef(after.spec.workloadRef) ? [...workload, ...stepCountProblems(before, after)] : workload
 }
 
 function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
@@ -24,7 +25,7 @@ function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
       path: 'spec.workloadRef',
       value: after.spec.workloadRef,
       message: `a release of the DaemonSet ${before.spec.workloadRef.name} is under way`,
-      fix: 'wait until it has ended, or delete this Rollout and create another',
+      fix: 'wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
       reason: 'InvalidSpec',
     },
   ]

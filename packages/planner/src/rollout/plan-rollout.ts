@@ -7,6 +7,7 @@ import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
 import { isForeign } from './release-standing.ts'
+import { isStatusOurs, leftStatus } from './left-status.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus } from './status-writes.ts'
@@ -14,7 +15,12 @@ import { mayWriteStatus } from './status-writes.ts'
 /** The one write that a pass over a Rollout should make. */
 export type RolloutPlan =
   | { readonly kind: 'setFinalizer'; readonly present: boolean }
-  | { readonly kind: 'patchDaemonSet'; readonly why: 'bind' | 'unbind'; readonly patch: readonly PatchOperation[] }
+  | {
+      readonly kind: 'patchDaemonSet'
+      readonly why: 'bind' | 'unbind'
+      readonly daemonSet: DaemonSet
+      readonly patch: readonly PatchOperation[]
+    }
   | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'deleteRelease' }
@@ -29,13 +35,50 @@ export type RolloutPlan =
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
 export function planRollout(view: RolloutView): RolloutPlan {
-  if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return wait('another controller: the workload is no DaemonSet')
+  if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planLettingGo(view) ?? wait('another controller: the workload is no DaemonSet')
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }
+  const left = planLeaving(view)
+  if (left !== null) return left
   const next = nextRolloutStatus(view)
   const bound = planBinding(view, next)
   if (bound !== null && bound.kind !== 'wait') return bound
   return planOwnRelease(view, next) ?? planStatus(view, next)
+}
+
+/**
+ * The workload became another kind: what is ours is taken back, the finalizer and our status with it, and from then on
+ * the Rollout is another controller's. Null when nothing is ours.
+ */
+function planLettingGo(view: RolloutView): RolloutPlan | null {
+  const { release, rollout } = view
+  if (release !== undefined && !isForeign(view) && isDaemonSetRelease(release)) {
+    return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : wait('its BatchRelease to stop')
+  }
+  const unbound = planUnbindingFormer(view)
+  if (unbound !== null) return unbound
+  if (!isStatusOurs(rollout.status)) return null
+  if (hasFinalizer(rollout)) return { kind: 'setFinalizer', present: false }
+  if (rollout.metadata.deletionTimestamp !== undefined) return null
+  return { kind: 'writeStatus', status: leftStatus(rollout), warning: null }
+}
+
+/** The workload became another DaemonSet: the one before is let go, its BatchRelease first. */
+function planLeaving(view: RolloutView): RolloutPlan | null {
+  const { release, rollout } = view
+  if (release === undefined || isForeign(view) || release.spec.workloadRef?.name === rollout.spec.workloadRef.name) {
+    const unbound = planUnbindingFormer(view)
+    return unbound?.kind === 'wait' ? null : unbound
+  }
+  return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null
+}
+
+function planUnbindingFormer(view: RolloutView): RolloutPlan | null {
+  return view.former === undefined ? null : planUnbinding({ ...view, ...view.former })
+}
+
+function isDaemonSetRelease({ spec }: BatchRelease): boolean {
+  return spec.workloadRef !== undefined && isDaemonSetRef(spec.workloadRef)
 }
 
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
@@ -52,7 +95,7 @@ function planDeletion(view: RolloutView): RolloutPlan {
       ? { kind: 'deleteRelease' }
       : (planTerminating(view) ?? wait('its BatchRelease to stop'))
   }
-  return planUnbinding(view) ?? { kind: 'setFinalizer', present: false }
+  return planUnbinding(view) ?? planUnbindingFormer(view) ?? { kind: 'setFinalizer', present: false }
 }
 
 function planTerminating(view: RolloutView): RolloutPlan | null {
@@ -69,7 +112,7 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   }
   if (daemonSet === undefined || next.blocked) return null
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', patch }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch }
 }
 
 function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
@@ -89,7 +132,7 @@ function planUnbinding(view: RolloutView): RolloutPlan | null {
   const change = unbinding(view, daemonSet)
   if (change === null) return wait('the DaemonSet controller to observe the latest generation')
   const patch = daemonSetPatch(daemonSet, change)
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', patch }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch }
 }
 
 /** Null while it cannot be told which pods are old. */
@@ -126,8 +169,6 @@ function oldNodes({ fleet }: RolloutView, revision: string): number {
 function planRelease(view: RolloutView): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
-  // It lets go of the DaemonSet it has; the next one is for the other.
-  if (release !== undefined && release.spec.workloadRef?.name !== rollout.spec.workloadRef.name) return { kind: 'deleteRelease' }
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(rollout, release)
   const spec = releaseSpecFor(view)
   // The status names a step that is no more: it is put right first, for no size follows from it.

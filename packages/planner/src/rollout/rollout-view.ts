@@ -3,14 +3,24 @@ import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import type { StrategyScope } from '../release/release-view.ts'
 
+/** A DaemonSet with its revisions and its nodes. */
+export interface WorkloadReading {
+  readonly daemonSet: DaemonSet
+  /** ControllerRevisions that the DaemonSet controls. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+}
+
 /** Everything one pass over one Rollout has read. */
 export interface RolloutView {
   readonly rollout: Rollout
-  /** The DaemonSet that spec.workloadRef names; undefined when it does not exist. */
+  /** The DaemonSet that spec.workloadRef names; undefined when it does not exist, or the workload is no DaemonSet. */
   readonly daemonSet: DaemonSet | undefined
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
+  /** Another DaemonSet of the namespace that is still bound to the Rollout; undefined without one. */
+  readonly former: WorkloadReading | undefined
   /** The BatchRelease of the same name; undefined when it does not exist. */
   readonly release: BatchRelease | undefined
   /** The other Rollouts of the namespace. */

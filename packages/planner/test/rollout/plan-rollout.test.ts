@@ -287,6 +287,55 @@ describe('nodes that are left behind', () => {
   })
 })
 
+describe.each([
+  ['another kind', { kind: 'Deployment' }],
+  ['another DaemonSet', { name: 'other' }],
+])('a workloadRef that names %s in mid-release', (_what, change) => {
+  it('lets go of the DaemonSet: it is frozen, unbound, and its BatchRelease is gone', () => {
+    const toy = released({ steps: threeSteps })
+    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    expect(planOf(toy)).toEqual({ kind: 'deleteRelease' })
+    settle(toy)
+    expect(toy.release).toBeUndefined()
+    expect(toy.daemonSet.metadata.labels).toEqual({})
+    expect(Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
+      [daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.frozen].toSorted(),
+    )
+    expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
+  })
+
+  it('gives the strategy back where no release runs', () => {
+    const toy = healthy()
+    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    settle(toy)
+    expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
+    expect(toy.daemonSet.metadata.annotations).toEqual({})
+  })
+
+  it('keeps no deletion of the Rollout waiting', () => {
+    const toy = released({ steps: threeSteps })
+    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    toy.deleteRollout()
+    settle(toy)
+    expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
+    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.rollout])
+  })
+})
+
+describe('a Rollout whose workload became another kind', () => {
+  it('has nothing of ours in the end, and is left alone from then on', () => {
+    const toy = released({ steps: threeSteps })
+    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
+    settle(toy)
+    expect(toy.rollout?.metadata.finalizers).toEqual([])
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('let go'), conditions: [] })
+    expect(toy.rollout?.status).not.toHaveProperty('stableRevision')
+    const { metadata } = toy.rollout!
+    toy.rollout = { ...toy.rollout!, metadata: { ...metadata, finalizers: ['rollouts.kruise.io/rollout'] } }
+    expect(planOf(toy).kind).toBe('wait')
+  })
+})
+
 describe('the end of control', () => {
   it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it stands', () => {
     const toy = released({ steps: threeSteps })

@@ -217,7 +217,13 @@ export class ToyCluster {
     if (this.rollout === undefined) return null
     const { rollout, daemonSet, revisions, release, scope: strategyScope, nowMs } = this
     const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
-    return { rollout, daemonSet, revisions, fleet: this.fleet(), release, others: [rollout], strategyScope, ...clocks }
+    const reading = { daemonSet, revisions, fleet: this.fleet() }
+    const { kind, name } = rollout.spec.workloadRef
+    const named = kind === 'DaemonSet' && name === 'agent'
+    const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
+    const none = { daemonSet: undefined, revisions: [], fleet: { nodes: [], desired: 0 } }
+    const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
+    return { rollout, ...workloads, release, others: [rollout], strategyScope, ...clocks }
   }
 
   releaseView(): ReleaseView | null {
