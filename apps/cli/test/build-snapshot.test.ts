@@ -69,12 +69,42 @@ describe('buildSnapshot', () => {
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
     expect(buildSnapshot({ ...calm, batchRelease }, now).waiting).toEqual({
       message: 'waiting for node-1',
+      subject: '["Availability","node-1"]',
       sinceMs: Date.parse(waiting.since),
     })
   })
 
   it('says what the Rollout waits for otherwise', () => {
-    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', sinceMs: null })
+    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', subject: 'upgrading', sinceMs: null })
+  })
+
+  const asOf = (message: string): string | undefined => {
+    const { status, ...rest } = rollout('Progressing')
+    return buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, message } } }, now).waiting?.subject
+  }
+
+  it.each([
+    { first: 'ready since 2023-11-14T22:13:00Z', second: 'ready since 2023-11-14T22:13:20.5Z', same: true },
+    { first: '3 more nodes are to be updated', second: '2 more nodes are to be updated', same: true },
+    { first: 'pauses for 60 s', second: 'pauses for 59 s', same: true },
+    { first: 'waiting for node-1', second: 'waiting for node-2', same: false },
+    { first: 'waits for approval', second: 'is not healthy', same: false },
+  ])('takes "$first" and "$second" as the same wait: $same', ({ first, second, same }) => {
+    expect(asOf(first) === asOf(second)).toBe(same)
+  })
+
+  it('says that the Rollout holds everything', () => {
+    const { status, ...rest } = rollout('Progressing')
+    const conditions = [{ type: 'Progressing', status: 'True', reason: 'Paused', message: '', lastTransitionTime: '' }] as const
+    expect(buildSnapshot(calm, now).paused).toBe(false)
+    expect(buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, conditions: [...conditions] } } }, now).paused).toBe(true)
+  })
+
+  it('shows the events of this release alone', () => {
+    const events = ['Rollout/agent', 'BatchRelease/agent', 'DaemonSet/agent', 'Pod/agent-x7k2p', 'Rollout/other', 'Pod/agent-two-x7k2p']
+    const event = (object: string, namespace: string) => ({ atMs: 0, warning: true, reason: 'R', message: '', object, namespace })
+    const all = [...events.map((object) => event(object, 'demo')), event('Rollout/agent', 'elsewhere')]
+    expect(buildSnapshot({ ...calm, events: all }, now).events.map(({ object }) => object)).toEqual(events.slice(0, 4))
   })
 
   it('waits for nothing when the Rollout is Healthy', () => {

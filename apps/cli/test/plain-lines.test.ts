@@ -1,5 +1,7 @@
-import { type NodeSnapshot, type NodeState, plainLines, type ReleaseSnapshot } from '@tranche/cli'
+import { type NodeSnapshot, type NodeState, plainLines, type ReleaseSnapshot, type Waiting, type WaitSeen, waitingLine } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+
+const START_MS = 1_700_000_000_000
 
 describe('plainLines', () => {
   it('tells where the release stands at the beginning', () => {
@@ -33,15 +35,88 @@ describe('plainLines', () => {
     expect(plainLines(failing, failing)).toEqual([])
   })
 
-  it('tells what a pause waits for', () => {
-    const step = { index: 1, count: 3, state: 'StepPaused' }
-    const lines = plainLines({ ...calm, step }, { ...calm, step, waiting: { message: 'waits for approval', sinceMs: null } })
-    expect(lines).toEqual(['demo/agent 10s: waiting: waits for approval'])
+  it('tells a pause by the Rollout, and its end', () => {
+    const held = { ...calm, paused: true }
+    expect(plainLines(calm, held)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade, paused'])
+    expect(plainLines(held, calm)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade'])
+  })
+
+  it('counts available nodes, whatever their revision, while no release runs', () => {
+    const starting = [...nodes(2).slice(0, 2), ...nodes(0).slice(2, 10), ...nodes(0).slice(10).map(asDown)]
+    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null, toVersion: 'v1', startedAtMs: null, nodes: starting }
+    expect(plainLines(null, idle)).toEqual(['demo/agent: Healthy, version v1', 'demo/agent: 10 of 40 nodes available'])
+  })
+
+  it('counts anew when a release begins', () => {
+    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null }
+    expect(plainLines(idle, calm)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
   })
 
   it('lets nothing from the cluster steer the terminal', () => {
     expect(plainLines(null, { ...calm, toVersion: 'v2\u001b[2J\nmore' }).join('')).not.toMatch(/\p{Cc}/u)
   })
+})
+
+describe('waitingLine', () => {
+  const unready: Waiting = { message: 'waiting for updated nodes to become available: node-1', subject: 'a', sinceMs: START_MS }
+
+  it('says nothing of a wait that passes at once, as each pod brings one', () => {
+    expect(
+      watch([
+        [0, unready],
+        [1, { ...unready, subject: 'b' }],
+        [2, null],
+      ]),
+    ).toEqual([])
+  })
+
+  it('says what is waited for once that has lasted, and only once', () => {
+    const lines = watch([
+      [0, unready],
+      [2, unready],
+      [3, { ...unready, message: 'the same in other words' }],
+    ])
+    expect(lines).toEqual(['demo/agent 2s: waiting for updated nodes to become available: node-1'])
+  })
+
+  it('says what is waited for instead', () => {
+    const other = { ...unready, message: 'waiting for new pods on node-2', subject: 'b' }
+    expect(
+      watch([
+        [0, unready],
+        [2, unready],
+        [3, other],
+        [5, other],
+      ]),
+    ).toEqual(['demo/agent 2s: waiting for updated nodes to become available: node-1', 'demo/agent 5s: waiting for new pods on node-2'])
+  })
+
+  it('says every thirty seconds that it still waits, and for how long', () => {
+    expect(watch(Array.from({ length: 70 }, (_, second) => [second, unready] as const))).toEqual([
+      'demo/agent 2s: waiting for updated nodes to become available: node-1',
+      'demo/agent 32s: still waiting (32s) for updated nodes to become available: node-1',
+      'demo/agent 1m02s: still waiting (1m02s) for updated nodes to become available: node-1',
+    ])
+  })
+
+  it.each([
+    { where: 'at a step', with: { step: { index: 1, count: 3, state: 'StepPaused' } } },
+    { where: 'in mid-batch', with: { paused: true } },
+    { where: 'before a release', with: { phase: 'Initial', step: null } },
+  ])('says at once what a person has to decide $where', ({ with: fields }) => {
+    const waiting = { message: 'step 1 waits for approval', subject: 's', sinceMs: null }
+    expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: waiting for: step 1 waits for approval'])
+  })
+
+  function watch(course: readonly (readonly [second: number, waiting: Waiting | null])[], fields: Partial<ReleaseSnapshot> = {}): string[] {
+    let seen: WaitSeen | null = null
+    return course.flatMap(([second, waiting]) => {
+      const nowMs = START_MS + second * 1000
+      const next = waitingLine(seen, { ...calm, endedAtMs: null, ...fields, nowMs, waiting })
+      seen = next.seen
+      return next.line === null ? [] : [next.line]
+    })
+  }
 })
 
 const calm: ReleaseSnapshot = {
@@ -54,6 +129,7 @@ const calm: ReleaseSnapshot = {
   toVersion: 'v2',
   phase: 'Progressing',
   step: { index: 1, count: 3, state: 'StepUpgrade' },
+  paused: false,
   steps: [],
   nodes: nodes(0),
   maxUnavailable: 4,
@@ -67,4 +143,8 @@ function nodes(updated: number): NodeSnapshot[] {
 
 function node(name: string, state: NodeState): NodeSnapshot {
   return { name, zone: '', state, onCanary: state === 'updated', ...(state === 'failing' && { reason: 'ImagePullBackOff' }) }
+}
+
+function asDown(snapshot: NodeSnapshot): NodeSnapshot {
+  return { ...snapshot, state: 'updating' }
 }

@@ -19,13 +19,17 @@ describe('renderReleaseView', () => {
       snapshot: {
         step: { index: 1, count: 3, state: 'StepPaused' },
         nodes: zones('##........', '#.........', '..........'),
-        waiting: { message: 'step 1 of 3 is done and waits for approval', sinceMs: NOW_MS - 65_000 },
+        waiting: { message: 'step 1 of 3 is done and waits for approval', subject: '', sinceMs: NOW_MS - 65_000 },
       },
     },
     'nodes that fail': {
       snapshot: {
         nodes: zones('XX#.......', 'X?v.......', '..........'),
-        waiting: { message: 'waiting for 3 nodes to become available: node-a-0, node-a-1, node-b-0', sinceMs: NOW_MS - 600_000 },
+        waiting: {
+          message: 'waiting for 3 nodes to become available: node-a-0, node-a-1, node-b-0',
+          subject: '',
+          sinceMs: NOW_MS - 600_000,
+        },
       },
     },
     'a finished release': {
@@ -65,7 +69,7 @@ describe('renderReleaseView', () => {
   })
 
   it('lets nothing from the cluster steer the terminal', () => {
-    const waiting = { message: 'evil \u001b[2J\u009b31m\r\nmessage', sinceMs: null }
+    const waiting = { message: 'evil \u001b[2J\u009b31m\r\nmessage', subject: '', sinceMs: null }
     expect(renderReleaseView({ ...calm, waiting }, plain).join('')).not.toMatch(/\p{Cc}/u)
   })
 
@@ -87,6 +91,7 @@ const calm: ReleaseSnapshot = {
   toVersion: 'v2',
   phase: 'Progressing',
   step: { index: 2, count: 3, state: 'StepUpgrade' },
+  paused: false,
   steps: [
     { label: '10%', nodes: 3 },
     { label: '50%', nodes: 15 },
@@ -101,16 +106,24 @@ const calm: ReleaseSnapshot = {
 function inStepTwo(): Partial<ReleaseSnapshot> {
   return {
     nodes: zones('###o......', '##oo......', '###.......'),
-    waiting: { message: 'waiting for 3 nodes to become available: node-a-3, node-b-2, node-b-3', sinceMs: NOW_MS - 4_000 },
+    waiting: { message: 'waiting for 3 nodes to become available: node-a-3, node-b-2, node-b-3', subject: '', sinceMs: NOW_MS - 4_000 },
     events: [
       {
         atMs: NOW_MS - 2_000,
         warning: false,
         reason: 'PodDeleted',
         object: 'BatchRelease/node-agent',
+        namespace: 'demo',
         message: 'deleted the old pod on node-b-3',
       },
-      { atMs: NOW_MS - 70_000, warning: true, reason: 'Unhealthy', object: 'Pod/node-agent-x7k2p', message: 'readiness probe failed' },
+      {
+        atMs: NOW_MS - 70_000,
+        warning: true,
+        reason: 'Unhealthy',
+        object: 'Pod/node-agent-x7k2p',
+        namespace: 'demo',
+        message: 'readiness probe failed',
+      },
     ],
   }
 }

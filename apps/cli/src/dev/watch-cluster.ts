@@ -139,7 +139,7 @@ interface EventObject extends KubeObject {
   readonly reason?: string
   readonly message?: string
   readonly note?: string
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
+  readonly involvedObject?: { readonly kind?: string; readonly namespace?: string; readonly name?: string }
   readonly lastTimestamp?: string | null
   readonly eventTime?: string | null
 }
@@ -158,6 +158,7 @@ function toEventSnapshot(event: EventObject): EventSnapshot {
     warning: event.type === 'Warning',
     reason: event.reason ?? '',
     object: `${object?.kind ?? ''}/${object?.name ?? ''}`,
+    namespace: object?.namespace ?? '',
     message: event.message ?? event.note ?? '',
   }
 }

@@ -1,5 +1,6 @@
 import { type CommandIo, wantsColors, wantsUnicode } from '../command-io.ts'
 import { plainLines } from '../view/plain-lines.ts'
+import { type WaitSeen, waitingLine } from '../view/waiting-line.ts'
 import type { ReleaseSnapshot } from '../view/release-snapshot.ts'
 import { renderReleaseView } from '../view/render-release-view.ts'
 import { createLiveScreen } from './live-screen.ts'
@@ -38,14 +39,17 @@ function sizeOf({ err }: CommandIo): { readonly width: number; readonly height: 
 
 function createPlainView(io: CommandIo): ReleaseScreen {
   let told: ReleaseSnapshot | null = null
+  let waitSeen: WaitSeen | null = null
   return {
     show(snapshot) {
       if (snapshot === null) return
       const before = told?.daemonSet === snapshot.daemonSet ? told : null
-      const lines = plainLines(before, snapshot)
-      if (lines.length === 0) return
-      told = snapshot
-      io.err.write(`${lines.join('\n')}\n`)
+      const changes = plainLines(before, snapshot)
+      if (changes.length > 0) told = snapshot
+      const { seen, line } = waitingLine(before === null ? null : waitSeen, snapshot)
+      waitSeen = seen
+      const lines = [...changes, ...(line === null ? [] : [line])]
+      if (lines.length > 0) io.err.write(`${lines.join('\n')}\n`)
     },
     say: (text) => void io.err.write(`${text}\n`),
     close: () => {},

@@ -43,11 +43,12 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
     toVersion: versionOf(daemonSet.spec.template.spec?.containers?.[0]?.image) ?? 'no image',
     phase: rollout?.status?.phase ?? null,
     step: stepPosition(rollout),
+    paused: isPaused(rollout),
     steps: stepMarks(rollout, nodes.length),
     nodes,
     maxUnavailable: scaleIntOrPercent(daemonSet.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, nodes.length),
     waiting: waitingOf(objects),
-    events,
+    events: events.filter((event) => isAbout(event, daemonSet, rollout)),
   }
 }
 
@@ -111,6 +112,18 @@ function fromVersion({ rollout, revisions }: ReleaseObjects, canary: ControllerR
   return versionOf(from && templateOf(from)?.spec?.containers?.[0]?.image)
 }
 
+function isPaused(rollout: Rollout | undefined): boolean {
+  return rollout?.status?.conditions?.some(({ type, reason }) => type === 'Progressing' && reason === 'Paused') ?? false
+}
+
+/** Of the DaemonSet, its Rollout and BatchRelease, and its pods, which are named after it. */
+function isAbout({ object, namespace }: EventSnapshot, { metadata }: DaemonSet, rollout: Rollout | undefined): boolean {
+  if (namespace !== metadata.namespace) return false
+  const [kind = '', name = ''] = object.split('/')
+  if (kind === 'Pod') return name.slice(0, name.lastIndexOf('-')) === metadata.name
+  return kind === 'DaemonSet' ? name === metadata.name : name === rollout?.metadata.name
+}
+
 function stepPosition(rollout: Rollout | undefined): StepPosition | null {
   const status = rollout?.status
   const count = rollout?.spec.strategy.canary?.steps?.length ?? 0
@@ -131,11 +144,20 @@ function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
   if (status?.phase === undefined) return null
   const waiting = batchRelease?.status?.waiting
   if (status.phase === 'Progressing' && status.currentStepState !== 'StepPaused' && waiting !== undefined)
-    return { message: waiting.message, sinceMs: timeOf(waiting.since) }
+    return {
+      message: waiting.message,
+      subject: JSON.stringify([waiting.reason, ...waiting.nodes]),
+      sinceMs: timeOf(waiting.since),
+    }
   const settled =
     status.phase === 'Healthy' && !status.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True')
   if (settled || !status.message) return null
-  return { message: status.message, sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
+  return { message: status.message, subject: withoutTimes(status.message), sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
+}
+
+/** Durations, times of day and counts move while it waits; the names of nodes stay. */
+function withoutTimes(message: string): string {
+  return message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '').replace(/(?<![\w-])\d+(?:ms|[smhd])?(?![\w-])/g, '')
 }
 
 function timeOf(text: string | undefined): number | null {

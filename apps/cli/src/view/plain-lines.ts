@@ -16,41 +16,49 @@ export function plainLines(told: ReleaseSnapshot | null, snapshot: ReleaseSnapsh
     ...(positionText(snapshot) === (told && positionText(told)) ? [] : [positionText(snapshot)]),
     ...(hasMoved(told, snapshot) ? [progressText(snapshot)] : []),
     ...newlyFailing(told, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`),
-    ...waitingLine(told, snapshot),
   ]
-  const elapsed = snapshot.startedAtMs === null ? '' : ` ${durationText((snapshot.endedAtMs ?? snapshot.nowMs) - snapshot.startedAtMs)}`
-  return lines.map((line) => printable(`${snapshot.daemonSet}${elapsed}: ${line}`))
+  return lines.map((line) => plainLine(snapshot, line))
 }
 
-function positionText({ phase, step, rollout, toVersion }: ReleaseSnapshot): string {
-  const where = rollout === null ? 'no Rollout' : (phase ?? 'not looked at yet')
-  return step === null || phase !== 'Progressing'
-    ? `${where}, version ${toVersion}`
-    : `${where}, version ${toVersion}, step ${step.index} of ${step.count}, ${step.state}`
+/** @returns `text` behind the name of the DaemonSet and how long its release has run */
+export function plainLine(snapshot: ReleaseSnapshot, text: string): string {
+  const elapsed = snapshot.startedAtMs === null ? '' : ` ${durationText((snapshot.endedAtMs ?? snapshot.nowMs) - snapshot.startedAtMs)}`
+  return printable(`${snapshot.daemonSet}${elapsed}: ${text}`)
+}
+
+function positionText({ phase, step, rollout, toVersion, paused }: ReleaseSnapshot): string {
+  const where = `${rollout === null ? 'no Rollout' : (phase ?? 'not looked at yet')}, version ${toVersion}`
+  if (phase !== 'Progressing') return where
+  return `${where}${step === null ? '' : `, step ${step.index} of ${step.count}, ${step.state}`}${paused ? ', paused' : ''}`
 }
 
 function hasMoved(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): boolean {
   const desired = snapshot.nodes.length
-  if (told === null || told.nodes.length !== desired) return true
-  const moved = Math.abs(countStates(snapshot.nodes).updated - countStates(told.nodes).updated)
-  const complete = moved > 0 && countStates(snapshot.nodes).updated === desired
+  if (told === null || told.nodes.length !== desired || isReleasing(told) !== isReleasing(snapshot)) return true
+  const moved = Math.abs(nodesDone(snapshot) - nodesDone(told))
+  const complete = moved > 0 && nodesDone(snapshot) === desired
   return complete || (moved > 0 && (moved >= desired * PROGRESS_SHARE || positionText(told) !== positionText(snapshot)))
 }
 
+/** Without a Rollout the DaemonSet controller updates, which is told as well. */
+function isReleasing({ phase, rollout }: ReleaseSnapshot): boolean {
+  return phase === 'Progressing' || rollout === null
+}
+
+/** What counts: updated nodes while a release runs, available ones while none does. */
+function nodesDone(snapshot: ReleaseSnapshot): number {
+  const { updated, old } = countStates(snapshot.nodes)
+  return isReleasing(snapshot) ? updated : updated + old
+}
+
 function progressText(snapshot: ReleaseSnapshot): string {
-  const counts = countStates(snapshot.nodes)
-  const down = snapshot.nodes.length - counts.updated - counts.old
-  return `${counts.updated} of ${snapshot.nodes.length} nodes updated, ${down} down`
+  const desired = snapshot.nodes.length
+  if (!isReleasing(snapshot)) return `${nodesDone(snapshot)} of ${desired} nodes available`
+  const { updated, old } = countStates(snapshot.nodes)
+  return `${updated} of ${desired} nodes updated, ${desired - updated - old} down`
 }
 
 function newlyFailing(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): NodeSnapshot[] {
   const known = new Set(told?.nodes.filter((node) => node.state === 'failing').map((node) => `${node.name} ${node.reason}`))
   return snapshot.nodes.filter((node) => node.state === 'failing' && !known.has(`${node.name} ${node.reason}`))
-}
-
-/** What it waits for changes with every node; only a wait that has lasted is told. */
-function waitingLine(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): string[] {
-  const { waiting, step } = snapshot
-  if (waiting === null || waiting.message === told?.waiting?.message) return []
-  return step?.state === 'StepPaused' || snapshot.phase !== 'Progressing' ? [`waiting: ${waiting.message}`] : []
 }

@@ -17,6 +17,8 @@ export interface ReleaseSnapshot {
   /** `status.phase` of the Rollout; null while it has no status. */
   readonly phase: string | null
   readonly step: StepPosition | null
+  /** The release is held by `spec.strategy.paused`, the batch in flight too. */
+  readonly paused: boolean
   /** Cumulative size of each step, as written and in nodes. */
   readonly steps: readonly StepMark[]
   /** Every desired node, by zone, then by name. */
@@ -69,6 +71,8 @@ export interface NodeSnapshot {
 /** What the release waits for. */
 export interface Waiting {
   readonly message: string
+  /** The same without what moves while it waits: equal as long as the reason and the nodes are. */
+  readonly subject: string
   /** Epoch milliseconds; null when it is not known. */
   readonly sinceMs: number | null
 }
@@ -80,6 +84,8 @@ export interface EventSnapshot {
   readonly reason: string
   /** `Kind/name`. */
   readonly object: string
+  /** Of the object; empty where it has none. */
+  readonly namespace: string
   readonly message: string
 }
 
