@@ -22,16 +22,9 @@ describe('renderReleaseView', () => {
         waiting: { message: 'step 1 of 3 is done and waits for approval', subject: '', sinceMs: NOW_MS - 65_000 },
       },
     },
-    'nodes that fail': {
-      snapshot: {
-        nodes: zones('XX#.......', 'X?v.......', '..........'),
-        waiting: {
-          message: 'waiting for 3 nodes to become available: node-a-0, node-a-1, node-b-0',
-          subject: '',
-          sinceMs: NOW_MS - 600_000,
-        },
-      },
-    },
+    'nodes that fail': { snapshot: failing() },
+    'nodes that fail in a low terminal': { snapshot: failing(), options: { height: 14 } },
+    'a release held in mid-batch': { snapshot: { ...inStepTwo(), paused: true } },
     'a finished release': {
       snapshot: {
         phase: 'Healthy',
@@ -103,6 +96,13 @@ const calm: ReleaseSnapshot = {
   events: [],
 }
 
+function failing(): Partial<ReleaseSnapshot> {
+  return {
+    nodes: zones('XX#.......', 'X?v.......', '..........'),
+    waiting: { message: 'waiting for 3 nodes to become available: node-a-0, node-a-1, node-b-0', subject: '', sinceMs: NOW_MS - 600_000 },
+  }
+}
+
 function inStepTwo(): Partial<ReleaseSnapshot> {
   return {
     nodes: zones('###o......', '##oo......', '###.......'),
@@ -115,6 +115,14 @@ function inStepTwo(): Partial<ReleaseSnapshot> {
         object: 'BatchRelease/node-agent',
         namespace: 'demo',
         message: 'deleted the old pod on node-b-3',
+      },
+      {
+        atMs: NOW_MS - 30_000,
+        warning: false,
+        reason: 'StepApproved',
+        object: 'Rollout/node-agent',
+        namespace: 'demo',
+        message: 'approved',
       },
       {
         atMs: NOW_MS - 70_000,

@@ -1,5 +1,7 @@
 import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
+const MOST_COLUMNS = 80
+
 /** What the lines depend on. */
 export interface NextCommandsOptions {
   readonly kubeconfig: string
@@ -13,25 +15,29 @@ export interface NextCommandsOptions {
 export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const approval = JSON.stringify({ status: { canaryStatus: { currentStepState: 'StepReady' } } })
-  const setImage = (image: string): string => `kubectl -n ${namespace} set image daemonset/${name} ${DEMO_CONTAINER}=${image}`
+  const setImage = (image: string): readonly string[] => [
+    `kubectl -n ${namespace} set image daemonset/${name}`,
+    `${DEMO_CONTAINER}=${image}`,
+  ]
   const commands = demo
     ? [
-        `kubectl -n ${namespace} get rollouts,daemonsets,pods`,
+        [`kubectl -n ${namespace} get rollouts,daemonsets,pods`],
         setImage(demoImage(version)),
-        '# say yes to a step that is paused',
-        `kubectl -n ${namespace} patch rollout ${name} --subresource=status --type=merge -p '${approval}'`,
-        '# a version that cannot be pulled',
+        ['# say yes to a step that is paused'],
+        [`kubectl -n ${namespace} patch rollout ${name} --subresource=status --type=merge`, `-p '${approval}'`],
+        ['# a version that cannot be pulled'],
         setImage(demoImage(`${version}-bad-pull`)),
       ]
-    : ['kubectl get nodes', 'kubectl apply -f examples/']
-  return [
-    'In another terminal:',
-    '',
-    `  ${exportCommand(kubeconfig)}`,
-    ...commands.map((command) => `  ${command}`),
-    '',
-    'Ctrl-C ends the cluster.',
-  ].join('\n')
+    : [['kubectl get nodes'], ['kubectl apply -f examples/']]
+  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C ends the cluster.'].join(
+    '\n',
+  )
+}
+
+/** One command in pieces: on one line where that fits into 80 columns, else with a continuation before each piece, so that it can be copied. */
+function continued(pieces: readonly string[]): string {
+  const whole = `  ${pieces.join(' ')}`
+  return whole.length <= MOST_COLUMNS ? whole : `  ${pieces.join(' \\\n    ')}`
 }
 
 /** @returns the command that lets kubectl find the cluster */

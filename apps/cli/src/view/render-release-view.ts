@@ -15,7 +15,6 @@ export interface ViewOptions {
   readonly unicode: boolean
 }
 
-const MOST_BAR_COLUMNS = 72
 const MOST_ZONE_ROWS = 8
 const MOST_FAILING_ROWS = 5
 const MOST_EVENT_ROWS = 6
@@ -33,16 +32,45 @@ export function renderReleaseView(snapshot: ReleaseSnapshot, options: ViewOption
     glyphs: options.unicode ? unicodeGlyphs : asciiGlyphs,
     painter: createLinePainter(options.width, options.colors),
   }
-  const top = [...headerLines(snapshot, pen), ...barLines(snapshot, pen), ...waitingLines(snapshot, pen)]
-  const middle = [...failingLines(snapshot, pen), ...nodeLines(snapshot, pen)]
-  const rest = options.height - top.length - middle.length
-  const lines = [...top, ...middle, ...eventLines(snapshot, rest, pen)].slice(0, options.height)
+  const lines = fitted(
+    [
+      { weight: 5, lines: headerLines(snapshot, pen) },
+      { weight: 2, lines: barLines(snapshot, pen) },
+      { weight: 4, lines: waitingLines(snapshot, pen) },
+      { weight: 3, lines: failingLines(snapshot, pen) },
+      { weight: 1, lines: nodeLines(snapshot, pen) },
+      { weight: 0, lines: eventLines(snapshot, pen) },
+    ],
+    options.height,
+  )
   return options.unicode ? lines : lines.map((line) => line.replaceAll('…', '~').replaceAll('→', '->'))
 }
 
 interface Pen extends ViewOptions {
   readonly glyphs: Glyphs
   readonly painter: LinePainter
+}
+
+/** Lines that belong together; all but the first section begin with an empty one. */
+interface Section {
+  /** The heavier gets its rows first where there are too few. */
+  readonly weight: number
+  readonly lines: readonly string[]
+}
+
+/** An empty line and a heading without anything below them say nothing. */
+const FEWEST_ROWS = 3
+
+function fitted(sections: readonly Section[], height: number): string[] {
+  let left = height
+  const rows = new Map<Section, number>()
+  for (const section of [...sections].sort((a, b) => b.weight - a.weight)) {
+    const given = Math.min(section.lines.length, left)
+    if (given < Math.min(FEWEST_ROWS, section.lines.length)) continue
+    rows.set(section, given)
+    left -= given
+  }
+  return sections.flatMap((section) => section.lines.slice(0, rows.get(section) ?? 0))
 }
 
 function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
@@ -53,12 +81,14 @@ function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   return [pen.painter.line(['bold', name], `   ${versions}`, ...elapsed), pen.painter.line(...phaseSpans(snapshot))]
 }
 
-function phaseSpans({ phase, step, rollout }: ReleaseSnapshot): Span[] {
+function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
   if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates it']]
   if (phase === null) return [['dim', 'the controller has not looked at the Rollout yet']]
   const word: Span = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
-  if (step === null || phase !== 'Progressing') return [word]
-  return [word, `   step ${step.index} of ${step.count}   `, [step.state === 'StepPaused' ? 'yellow' : 'dim', step.state]]
+  if (phase !== 'Progressing') return [word]
+  const held: Span[] = paused ? ['   ', ['yellow', 'paused']] : []
+  if (step === null) return [word, ...held]
+  return [word, `   step ${step.index} of ${step.count}   `, [step.state === 'StepPaused' ? 'yellow' : 'dim', step.state], ...held]
 }
 
 function barLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
@@ -66,7 +96,7 @@ function barLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const desired = snapshot.nodes.length
   if (desired === 0) return ['', pen.painter.line(['dim', 'no node to run on'])]
   const label = ` ${counts.updated}/${desired} nodes`
-  const width = Math.max(10, Math.min(MOST_BAR_COLUMNS, pen.width - label.length))
+  const width = Math.max(10, pen.width - label.length)
   const bar = progressBar({ desired, updated: counts.updated, updating: counts.updating + failingOnCanary(snapshot) }, width, pen.glyphs)
   const current = snapshot.phase === 'Progressing' ? (snapshot.step?.index ?? null) : null
   const marks = stepMarks(snapshot.steps, current, { width, desired, glyphs: pen.glyphs })
@@ -150,15 +180,15 @@ function cellSpans(row: ZoneRow, pen: Pen): Span[] {
   return spans
 }
 
-function eventLines(snapshot: ReleaseSnapshot, rows: number, pen: Pen): string[] {
-  const events = snapshot.events.slice(0, Math.min(MOST_EVENT_ROWS, rows - 2))
+function eventLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
+  const events = snapshot.events.slice(0, MOST_EVENT_ROWS)
   if (events.length === 0) return []
   const lines = events.map((event) =>
     pen.painter.line(
       ['dim', `  ${durationText(snapshot.nowMs - event.atMs).padStart(6)}  `],
       [event.warning ? 'yellow' : 'cyan', event.reason],
       `  ${event.message}`,
-      ['dim', `  ${event.object}`],
+      ...(event.object === `Rollout/${snapshot.rollout}` ? [] : [['dim', `  ${event.object}`] as const]),
     ),
   )
   return ['', pen.painter.line(['bold', 'Events']), ...lines]

@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process'
+import { nextCommands } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+
+describe('nextCommands', () => {
+  const text = nextCommands({ kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2' })
+
+  it('is no wider than 80 columns', () => {
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+
+  it('can be copied: a shell puts continued lines together again', () => {
+    const commands = text.split('\n').slice(2, -2).join('\n')
+    const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
+    expect(heard.trim().split('\n')).toEqual([
+      '-n demo get rollouts,daemonsets,pods',
+      '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2',
+      '-n demo patch rollout node-agent --subresource=status --type=merge -p {"status":{"canaryStatus":{"currentStepState":"StepReady"}}}',
+      '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2-bad-pull',
+    ])
+  })
+
+  it('quotes a path that a shell would take apart', () => {
+    expect(nextCommands({ kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain("export KUBECONFIG='/tmp/it'\\''s here'")
+  })
+})
