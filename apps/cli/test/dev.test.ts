@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text as readText } from 'node:stream/consumers'
 import { run } from '@tranche/cli'
 import { readRecording, unavailableSeen } from '@tranche/recording'
@@ -95,6 +96,39 @@ describe('tranche dev as a process', () => {
     await expect(ended).resolves.toBe(0)
     expect(existsSync(ready.kubeconfig)).toBe(false)
   })
+})
+
+describe('tranche controller and tranche executor as processes', () => {
+  it('each say in one line that they have started, under which name, and what they wait for', async () => {
+    const readyFile = join(folder, 'ready.json')
+    const sim = start(['sim', '--no-demo', '--nodes', '0', '--ready-file', readyFile])
+    await expect.poll(() => existsSync(readyFile), { timeout: 10_000, interval: 20 }).toBe(true)
+    const { kubeconfig } = JSON.parse(readFileSync(readyFile, 'utf8')) as { kubeconfig: string }
+    const programs = ['controller', 'executor'].map((name) => start([name, '--identity', 'me', '--kubeconfig', kubeconfig]))
+    const [controller, executor] = await Promise.all(programs.map(async (program) => JSON.parse(await firstLine(program)) as object))
+    expect(controller).toMatchObject({
+      program: 'tranche-controller',
+      identity: expect.stringMatching(/^me_[0-9a-f]{8}_controller$/) as string,
+      msg: 'started; waits for the Lease kube-system/tranche-controller',
+    })
+    expect(executor).toMatchObject({
+      program: 'tranche-executor',
+      identity: expect.stringMatching(/^me_[0-9a-f]{8}_executor$/) as string,
+      msg: 'started',
+    })
+    const ended = [...programs, sim].map((program) => new Promise((resolve) => program.on('exit', resolve)))
+    for (const program of [...programs, sim]) program.kill('SIGINT')
+    await expect(Promise.all(ended)).resolves.toEqual([0, 0, 0])
+  }, 20_000)
+
+  function start(args: readonly string[]): ChildProcess {
+    return spawn(process.execPath, ['apps/cli/bin/tranche.mjs', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  }
+
+  async function firstLine({ stderr }: ChildProcess): Promise<string> {
+    for await (const line of createInterface({ input: stderr! })) return line
+    throw new Error('it ended without a word')
+  }
 })
 
 /** @returns the first line in which two files differ, from 0; null when they are the same */

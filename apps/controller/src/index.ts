@@ -1,1 +1,1 @@
-export { type ControllerOptions, type RunningController, startController } from './start-controller.ts'
+export { type ControllerOptions, LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from './start-controller.ts'

@@ -56,7 +56,10 @@ export interface RunningController {
 }
 
 const STOP_GRACE_MS = 5_000
-const LEASE_NAME = 'tranche-controller'
+/** Name of the Lease that controllers share. */
+export const LEASE_NAME = 'tranche-controller'
+/** Namespace of the Lease, unless told otherwise. */
+export const LEASE_NAMESPACE = 'kube-system'
 
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
 export function startController(options: ControllerOptions): RunningController {
@@ -74,7 +77,7 @@ export function startController(options: ControllerOptions): RunningController {
   const end = Promise.withResolvers<void>()
   const term = createTerm({ ...options, log }, client, cluster, events)
   const elector = createLeaderElector({
-    port: createLeasePort(client, { namespace: options.leaseNamespace ?? 'kube-system', name: LEASE_NAME }),
+    port: createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }),
     identity: options.identity,
     clock: options.clock,
     log,

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
-import { type RunningController, startController } from '@tranche/controller'
+import { LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { AppError, isAppError } from '@tranche/errors'
 import {
@@ -12,6 +12,7 @@ import {
   loadKubeConfig,
   type UndiciExchange,
 } from '@tranche/kube-client'
+import { fieldManagers } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
 import type { CommandIo } from '../command-io.ts'
@@ -93,6 +94,8 @@ function startPrograms(
 
   if (options.command !== 'executor') {
     const { admission, leaderElection } = options
+    const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
+    log.info({ program: fieldManagers.controller, identity: `${identity}_controller` }, `started${next}`)
     keep(
       startController({
         ...common,
@@ -103,7 +106,9 @@ function startPrograms(
       }),
     )
   }
-  if (options.command !== 'controller')
+  if (options.command !== 'controller') {
+    log.info({ program: fieldManagers.executor, identity: `${identity}_executor` }, 'started')
     keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
+  }
   return programs
 }
