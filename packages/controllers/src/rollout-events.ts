@@ -9,14 +9,30 @@ export interface RolloutEvent {
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
- * and a Warning for what somebody wrote and could not be taken.
+ * one for each action that is answered, and a Warning for what somebody wrote and could not be taken.
  */
 export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly RolloutEvent[] {
-  return [...wishEvents(warning), ...stallEvents(before, after), ...phaseEvents(before, after), ...stepEvents(before, after)]
+  return [
+    ...wishEvents(warning),
+    ...actionEvents(before, after),
+    ...stallEvents(before, after),
+    ...phaseEvents(before, after),
+    ...stepEvents(before, after),
+  ]
 }
 
 function wishEvents(warning: string | null): RolloutEvent[] {
   return warning === null ? [] : [{ type: 'Warning', reason: 'WishRefused', message: warning }]
+}
+
+function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+  const { lastAction } = after
+  if (lastAction === undefined || lastAction.id === before?.lastAction?.id) return []
+  const { id, type, by, reason, result } = lastAction
+  const message = `${type === '' ? 'action' : type} (id ${id})${by === undefined ? '' : ` by ${by}`}${reason === undefined ? '' : `: ${reason}`}`
+  return result === 'Accepted'
+    ? [{ type: 'Normal', reason: 'WishAccepted', message }]
+    : [{ type: 'Warning', reason: 'WishRefused', message }]
 }
 
 function stallEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {

@@ -28,6 +28,21 @@ describe('the events of a Rollout', () => {
     },
     'warn of a reason to stall, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
     'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
+    'tell of a wish that was accepted': {
+      before: aStatus('InRolling', 'StepUpgrade'),
+      after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      want: ['WishAccepted'],
+    },
+    'warn of a wish that was refused': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '2', type: 'abort', result: 'Refused', at: '' } },
+      want: ['WishRefused'],
+    },
+    'tell of a wish once': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      want: [],
+    },
     'are none where nothing is new but counts': {
       before: stalled('BudgetZero'),
       after: { ...stalled('BudgetZero'), message: 'again' },

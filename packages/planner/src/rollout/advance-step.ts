@@ -1,7 +1,7 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { resolveSize } from '@tranche/validation'
 import type { Course } from './course.ts'
-import { stepsOf } from './release-spec.ts'
+import { nextIndex, stepsOf } from './release-spec.ts'
 import { releaseStanding } from './release-standing.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -14,10 +14,15 @@ export function advanceStep(view: RolloutView, course: Course): Course {
   const steps = stepsOf(view.rollout)
   const asked = course.canary
   const jump = jumpTarget(asked, steps.length)
-  if (jump !== null) return toStep(view, course, jump, `jumped to step ${jump} of ${steps.length}`)
+  if (jump !== null) return jumpTo(view, course, jump)
   const canary = { ...asked, nextStepIndex: nextIndex(asked.currentStepIndex, steps.length) }
   const step = steps[canary.currentStepIndex - 1]
   return step === undefined ? toFittingStep(view, course) : walkStep(view, { ...course, canary }, step)
+}
+
+/** Goes to another step, or to the beginning of the present one. */
+export function jumpTo(view: RolloutView, course: Course, step: number): Course {
+  return toStep(view, course, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
 }
 
 /**
@@ -110,15 +115,11 @@ function enter(view: RolloutView, course: Course, state: CanaryStatus['currentSt
   return { ...course, canary: { ...course.canary, currentStepState: state, lastUpdateTime: stamp(view) }, message }
 }
 
-/** Another step than the one that follows, and one that exists; null otherwise. */
-function jumpTarget(canary: CanaryStatus, steps: number): number | null {
+/** The step that `nextStepIndex` asks for: another than the one that follows, and one that exists; null otherwise. */
+export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
   const { nextStepIndex, currentStepIndex } = canary
   if (nextStepIndex === nextIndex(currentStepIndex, steps)) return null
   return Number.isInteger(nextStepIndex) && nextStepIndex >= 1 && nextStepIndex <= steps ? nextStepIndex : null
-}
-
-function nextIndex(index: number, steps: number): number {
-  return index < steps ? index + 1 : -1
 }
 
 /** Back to the revision that ran before: no pause is worth anything. */

@@ -1,4 +1,5 @@
-import type { CanaryStatus, RolloutStatus } from '@tranche/api-schema'
+import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { isFinalising, nextIndex, stepsOf } from './release-spec.ts'
 
 /** The canary status with what people wrote into it, and what had to be put back. */
 export interface Heeded {
@@ -9,16 +10,41 @@ export interface Heeded {
 
 /**
  * Tells the wishes in a status from our own words: `canaryStatus.currentStepState` is written by people too (`StepReady`
- * approves a paused step), while the status's own `currentStepState` is only ever written by us. A word that is no wish
- * now is put back, never kept for later (G10).
+ * approves a paused step), while the status's own `currentStepState` is only ever written by us; and another
+ * `nextStepIndex` than the one that follows jumps. A word that is no wish now is put back, never kept for later (G10).
  */
-export function heedWishes(status: RolloutStatus | undefined): Heeded | undefined {
-  const canary = status?.canaryStatus
-  if (status === undefined || canary === undefined) return undefined
+export function heedWishes({ spec, status, metadata }: Rollout): Heeded | undefined {
+  if (status?.canaryStatus === undefined) return undefined
+  const state = heedState(status, status.canaryStatus)
+  const next = heedNextStep({ spec, status, metadata }, state.canary)
+  const warnings = [state.warning, next.warning].filter((warning) => warning !== null)
+  return { canary: next.canary, warning: warnings.length === 0 ? null : warnings.join('; ') }
+}
+
+function heedState(status: RolloutStatus, canary: CanaryStatus): Heeded {
   const own = status.currentStepState
   const asked = canary.currentStepState
   if (asked === own || own === '') return { canary, warning: null }
   if (status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady') return { canary, warning: null }
   const warning = `canaryStatus.currentStepState was set to ${asked} while the step is ${own}; only StepReady on a paused step is a wish, so it was put back`
   return { canary: { ...canary, currentStepState: own }, warning }
+}
+
+function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
+  const phase = rollout.status?.phase
+  const steps = stepsOf(rollout).length
+  const { currentStepIndex, nextStepIndex } = canary
+  if (phase === 'Progressing' && !isFinalising(canary)) {
+    // The step after the present one, or none: our own word from before the steps of the spec became more or fewer.
+    const isOwn = nextStepIndex === -1 || nextStepIndex === currentStepIndex + 1
+    if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }
+    return putBack(canary, nextIndex(currentStepIndex, steps), `and the steps are 1 to ${steps}`)
+  }
+  if ((phase !== 'Healthy' && phase !== 'Progressing') || nextStepIndex === -1) return { canary, warning: null }
+  return putBack(canary, -1, 'while there is no step to leave')
+}
+
+function putBack(canary: CanaryStatus, nextStepIndex: number, why: string): Heeded {
+  const warning = `canaryStatus.nextStepIndex was set to ${canary.nextStepIndex} ${why}, so it was put back to ${nextStepIndex}`
+  return { canary: { ...canary, nextStepIndex }, warning }
 }

@@ -45,6 +45,11 @@ export function stepsOf(rollout: Rollout): readonly RolloutStep[] {
   return rollout.spec.strategy.canary?.steps ?? []
 }
 
+/** The step after this one, from 1; −1 after the last. */
+export function nextIndex(index: number, steps: number): number {
+  return index < steps ? index + 1 : -1
+}
+
 /** The steps are done and the release is being finished; a pause in between does not change that. */
 export function isFinalising({ finalisingStep }: CanaryStatus): boolean {
   return finalisingStep === 'ResumeWorkload'

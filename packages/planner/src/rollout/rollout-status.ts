@@ -1,8 +1,9 @@
 import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
+import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateSpec } from '@tranche/validation'
 import { type Discovery, discoverRevisions } from '../release/discover-revisions.ts'
-import { advanceStep, toFittingStep } from './advance-step.ts'
+import { advanceStep, jumpTo, toFittingStep } from './advance-step.ts'
+import { type ActionEffect, answerAction } from './answer-action.ts'
 import type { Course, NextStatus } from './course.ts'
 import { heedWishes } from './heed-wishes.ts'
 import { isForeign, releaseStanding } from './release-standing.ts'
@@ -13,16 +14,39 @@ import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
 
 /** Decides the next status of a Rollout from what stands and what is seen. Pure. */
 export function nextRolloutStatus(view: RolloutView): NextStatus {
-  const course = courseOf(view)
-  const status = toStatus(view, course)
+  const standing = standingCourse(view)
+  const decided = courseOf(view, standing)
+  const answer = answerAction(view, standing, decided)
+  const course = answer === null ? decided : carryOut(view, answer.effect, { standing, decided })
+  const status = { ...toStatus(view, course), ...(answer !== null && { lastAction: answer.lastAction }) }
   const held = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, held].filter((ms) => ms !== null)
   return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
 }
 
-function courseOf(view: RolloutView): Course {
+interface Courses {
+  readonly standing: Course
+  readonly decided: Course
+}
+
+function carryOut(view: RolloutView, effect: ActionEffect, { standing, decided }: Courses): Course {
+  switch (effect.kind) {
+    case 'none':
+      return decided
+    case 'approve':
+      return courseOf(view, { ...standing, canary: { ...standing.canary, currentStepState: 'StepReady' } })
+    case 'jump': {
+      const jumped = jumpTo(view, standing, effect.step)
+      // The message of a pause says since when.
+      return standing.reason === 'Paused' ? { ...jumped, message: standing.message } : jumped
+    }
+    default:
+      return effect satisfies never
+  }
+}
+
+function courseOf(view: RolloutView, standing: Course): Course {
   const { rollout, daemonSet } = view
-  const standing = standingCourse(view)
   if (rollout.metadata.deletionTimestamp !== undefined)
     return { ...standing, phase: 'Terminating', message: 'stopping the release and leaving the DaemonSet as it stands' }
   if (rollout.spec.disabled === true) return disabledCourse(view, standing)
@@ -42,7 +66,7 @@ function courseOf(view: RolloutView): Course {
 function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonly Problem[] {
   const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
   return [
-    ...validateRollout(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
     ...validateBinding(rollout, others, boundTo),
   ]
 }
@@ -52,7 +76,7 @@ function standingCourse(view: RolloutView): Course {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
-  const heeded = heedWishes(status)
+  const heeded = heedWishes(view.rollout)
   return {
     phase: status?.phase ?? 'Initial',
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
@@ -141,6 +165,8 @@ function progressingCourse(view: RolloutView, standing: Course, discovery: Disco
   return advanceStep(view, counted)
 }
 
+const PAUSED = 'paused by spec.strategy.paused since'
+
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
 function pausedCourse(view: RolloutView, standing: Course): Course {
   const { paused, message } = releaseStanding(view)
@@ -149,9 +175,8 @@ function pausedCourse(view: RolloutView, standing: Course): Course {
       ...standing,
       message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
     }
-  const since =
-    standing.reason === 'Paused' ? standing.message : `paused by spec.strategy.paused since ${stamp(view)}; set it to false to go on`
-  return { ...standing, reason: 'Paused', message: since }
+  const isSaid = standing.reason === 'Paused' && standing.message.startsWith(PAUSED)
+  return { ...standing, reason: 'Paused', message: isSaid ? standing.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
 }
 
 function finalisingCourse(view: RolloutView, standing: Course): Course {

@@ -142,11 +142,29 @@ describe('a release', () => {
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
   })
 
-  it('puts a nextStepIndex back that is no step', () => {
+  it('puts a nextStepIndex back that is no step, with a warning', () => {
     const toy = released({ steps: threeSteps })
     toy.wish({ nextStepIndex: 9 })
     settle(toy)
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
+    expect(toy.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
+  })
+
+  it('puts a nextStepIndex back that is written while no release runs, with a warning', () => {
+    const toy = healthy({ steps: threeSteps })
+    toy.wish({ nextStepIndex: 2 })
+    settle(toy)
+    expect(canaryIn(toy)?.nextStepIndex).toBe(-1)
+    expect(toy.warnings).toEqual([expect.stringContaining('there is no step to leave')])
+  })
+
+  it('warns of no nextStepIndex that is our own from before the steps changed', () => {
+    const toy = released({ steps: [...threeSteps, { replicas: '100%' }] })
+    setSteps(toy, [{ replicas: '20%', pause: {} }])
+    settle(toy)
+    setSteps(toy, threeSteps)
+    settle(toy)
+    expect(toy.warnings).toEqual([])
   })
 
   it('goes on when a timed pause is over, and says when', () => {

@@ -1,7 +1,13 @@
 import type { BatchRelease, FlightRecord, Rollout, RolloutStep } from '@tranche/api-schema'
 import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
 import { changePermits, createRecord, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  daemonSetAnnotations,
+  rolloutAnnotations,
+  ROLLOUTS_API_VERSION,
+} from '@tranche/kube-types'
 import {
   type BatchReleasePlan,
   controlledBy,
@@ -106,6 +112,14 @@ export class ToyCluster {
     const canary = this.rollout?.status?.canaryStatus
     if (this.rollout?.status === undefined || canary === undefined) return
     this.rollout = { ...this.rollout, status: { ...this.rollout.status, canaryStatus: { ...canary, ...words } } }
+  }
+
+  /** Writes the annotation `tranche.dev/action`. */
+  act(action: object | string): void {
+    if (this.rollout === undefined) return
+    const text = typeof action === 'string' ? action : JSON.stringify(action)
+    const annotations = { ...this.rollout.metadata.annotations, [rolloutAnnotations.action]: text }
+    this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
   }
 
   deleteRollout(): void {

@@ -1,0 +1,169 @@
+import type { LastAction, RolloutStep } from '@tranche/api-schema'
+import { planRollout } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { settle } from './settle.ts'
+import { ToyCluster } from './toy-cluster.ts'
+
+const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }]
+const approve = { id: '1', type: 'approve', expectedStep: 1 }
+const jump = { id: '1', type: 'jump', expectedStep: 1, step: 3 }
+
+describe('an action', () => {
+  it.each([
+    ['approves the step it is meant for', approve, { currentStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 3 }],
+    ['approves the revision it is meant for', { ...approve, revision: 'hash-v2' }, { currentStepIndex: 2 }],
+    ['jumps ahead', jump, { currentStepIndex: 3, nextStepIndex: 4, currentStepState: 'StepPaused', canaryReplicas: 4 }],
+    ['jumps to the step that follows', { ...jump, step: 2 }, { currentStepIndex: 2, currentStepState: 'StepPaused' }],
+    ['jumps to the present step', { ...jump, step: 1 }, { currentStepIndex: 1, currentStepState: 'StepPaused' }],
+  ])('%s', (_name, action, canary) => {
+    const toy = paused()
+    toy.act({ ...action, by: 'alice', reason: 'looks good' })
+    settle(toy)
+    expect(toy.rollout?.status?.canaryStatus).toMatchObject(canary)
+    expect(answerOf(toy)).toEqual({
+      ...{ id: '1', type: action.type, result: 'Accepted', by: 'alice', reason: 'looks good' },
+      at: expect.stringMatching(/Z$/),
+    })
+  })
+
+  it.each<[string, object | string, string]>([
+    ['for another step', { ...approve, expectedStep: 2 }, 'it is meant for step 2, and the release is at step 1'],
+    ['for no step', { id: '1', type: 'approve' }, 'it does not say expectedStep; the release is at step 1'],
+    ['for another revision', { ...approve, revision: 'hash-v9' }, 'it is meant for revision hash-v9, and hash-v2 is being released'],
+    ['a jump for another step', { ...jump, expectedStep: 3 }, 'it is meant for step 3, and the release is at step 1'],
+    ['a jump to a step that does not exist', { ...jump, step: 7 }, 'there is no step 7: the steps are 1 to 4'],
+    ['promote', { id: '1', type: 'promote' }, 'not carried out by this version'],
+    ['abort', { id: '1', type: 'abort' }, 'not carried out by this version'],
+    ['retry', { id: '1', type: 'retry' }, 'not carried out by this version'],
+    [
+      'what has a misspelt member',
+      { ...approve, expectdStep: 1 },
+      'it cannot be read: it: unrecognized key: "expectdStep"; write it anew, with an id of its own',
+    ],
+  ])('is refused: %s', (_name, action, reason) => {
+    const toy = paused()
+    toy.act(action)
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason })
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it('is refused while no release runs, and not kept for the next one', () => {
+    const toy = healthy()
+    toy.act(approve)
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: 'no release is under way' })
+    toy.setImage('v2')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it('is refused while the step is not paused', () => {
+    const toy = healthy()
+    toy.setImage('v2')
+    while (toy.rollout?.status?.currentStepState !== 'StepUpgrade') act(toy)
+    toy.act(approve)
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('state StepUpgrade') })
+  })
+
+  it('is refused when the template has changed since, also while that is not observed yet', () => {
+    const toy = paused()
+    toy.setImage('v3')
+    toy.act(approve)
+    toy.passRollout()
+    expect(answerOf(toy)).toBeUndefined()
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('revision hash-v3 is released now') })
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it('is refused while the Rollout is stalled', () => {
+    const toy = paused()
+    setSteps(toy, [{ replicas: '60%' }, { replicas: '20%' }])
+    toy.act(approve)
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('the Rollout is stalled: ') })
+  })
+
+  it('is refused on a Rollout that is deleted', () => {
+    const toy = paused()
+    toy.deleteRollout()
+    toy.act(approve)
+    toy.passRollout()
+    toy.passRollout()
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: 'no release is under way' })
+  })
+
+  it('is carried out on a paused Rollout, and goes on when the pause ends', () => {
+    const toy = paused()
+    toy.pause(true)
+    settle(toy)
+    toy.act(jump)
+    settle(toy)
+    expect([answerOf(toy)?.result, toy.rollout?.status?.currentStepIndex, toy.oldPods().length]).toEqual(['Accepted', 3, 4])
+    expect(toy.rollout?.status?.message).toContain('paused by spec.strategy.paused since')
+    toy.pause(false)
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 3, currentStepState: 'StepPaused' })
+  })
+
+  it.each(['{', '[]', 'yes', '{"id":3,"type":"approve"}'])('that cannot be read is refused once and stalls nothing: %s', (text) => {
+    const toy = paused()
+    toy.act(text)
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ id: expect.stringMatching(/^unreadable-[0-9a-f]{8}$/), result: 'Refused' })
+    expect(toy.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
+    toy.wish({ currentStepState: 'StepReady' })
+    settle(toy)
+    expect(toy.rollout?.status?.currentStepIndex).toBe(2)
+  })
+
+  it('is answered and takes effect in one write of the status (G7)', () => {
+    const toy = paused()
+    toy.act(approve)
+    const plan = planRollout(toy.rolloutView()!)
+    expect(plan).toMatchObject({ kind: 'writeStatus', status: { currentStepIndex: 2, lastAction: { id: '1', result: 'Accepted' } } })
+  })
+
+  it('is answered once for each id', () => {
+    const toy = paused()
+    toy.act({ ...approve, expectedStep: 2 })
+    settle(toy)
+    toy.act(approve)
+    settle(toy)
+    expect(toy.rollout?.status?.currentStepIndex).toBe(1)
+    toy.act({ ...approve, id: '2' })
+    settle(toy)
+    expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['2', 2])
+  })
+})
+
+function healthy(): ToyCluster {
+  const toy = new ToyCluster({ steps })
+  settle(toy)
+  return toy
+}
+
+/** A release of v2 that pauses at step 1. */
+function paused(): ToyCluster {
+  const toy = healthy()
+  toy.setImage('v2')
+  settle(toy)
+  return toy
+}
+
+function act(toy: ToyCluster): void {
+  toy.passRollout()
+  toy.passRelease()
+  toy.passExecutor()
+  toy.actNatively()
+}
+
+function setSteps(toy: ToyCluster, changed: readonly RolloutStep[]): void {
+  toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps: changed } } }))
+}
+
+function answerOf(toy: ToyCluster): LastAction | undefined {
+  return toy.rollout?.status?.lastAction
+}
