@@ -69,7 +69,7 @@ describe('buildSnapshot', () => {
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
     expect(buildSnapshot({ ...calm, batchRelease }, now).waiting).toEqual({
       message: 'waiting for node-1',
-      subject: '["Availability","node-1"]',
+      subject: '["Availability","waiting for node-1","node-1"]',
       sinceMs: Date.parse(waiting.since),
     })
   })
@@ -159,6 +159,7 @@ function revision(hash: string, number: number, image: string): ControllerRevisi
 function pod(fields: Partial<FleetPod>): FleetPod {
   const state = {
     phase: 'Running',
+    acknowledged: true,
     ready: true,
     readyFromMs: 0,
     readyStamp: undefined,

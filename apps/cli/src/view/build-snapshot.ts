@@ -146,7 +146,7 @@ function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
   if (status.phase === 'Progressing' && status.currentStepState !== 'StepPaused' && waiting !== undefined)
     return {
       message: waiting.message,
-      subject: JSON.stringify([waiting.reason, ...waiting.nodes]),
+      subject: JSON.stringify([waiting.reason, withoutTimes(waiting.message), ...waiting.nodes]),
       sinceMs: timeOf(waiting.since),
     }
   const settled =
