@@ -4,6 +4,7 @@ export type PatchOperation = { readonly op: 'add' | 'replace'; readonly path: st
 /** What is wrong with one field. @see meta/v1 StatusCause */
 export interface DenyCause {
   readonly reason: 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueNotSupported'
+  /** Without the field: whoever shows a cause puts `field` in front of it. */
   readonly message: string
   readonly field: string
 }

@@ -4,6 +4,7 @@ import {
   adviseRollout,
   isDaemonSetRef,
   type Problem,
+  problemBody,
   problemText,
   rivalsOf,
   validateChange,
@@ -62,13 +63,20 @@ function takenProblems(rollout: Rollout, others: readonly Rollout[]): readonly P
 }
 
 function deny(rollout: Rollout, problems: readonly Problem[]): Admission {
-  const causes = problems.map(causeOf)
-  const texts = causes.map(({ message }) => message).join('; and ')
-  return { kind: 'deny', message: `Rollout ${rollout.metadata.name} cannot be released: ${texts}`, causes }
+  const texts = problems.map(problemText).join('; and ')
+  return { kind: 'deny', message: `Rollout ${rollout.metadata.name} cannot be released: ${texts}`, causes: problems.map(causeOf) }
 }
 
+/** As the API server words its own causes: the field stands beside the message, not in it. */
+const causeWords = {
+  FieldValueInvalid: 'Invalid value',
+  FieldValueRequired: 'Required value',
+  FieldValueNotSupported: 'Unsupported value',
+} as const
+
 function causeOf(problem: Problem): DenyCause {
-  return { reason: causeReason(problem), message: problemText(problem), field: problem.path }
+  const reason = causeReason(problem)
+  return { reason, message: `${causeWords[reason]}: ${problemBody(problem)}`, field: problem.path }
 }
 
 function causeReason({ reason, value }: Problem): DenyCause['reason'] {

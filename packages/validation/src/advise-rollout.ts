@@ -1,10 +1,11 @@
 import type { Rollout } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from './workload.ts'
 
 /** What is allowed and yet may surprise; shown as warnings by admission and `lint`. Each is one sentence without full stop. */
 export function adviseRollout(rollout: Rollout): readonly string[] {
   if (!isDaemonSetRef(rollout.spec.workloadRef)) return [notOurs(rollout)]
-  return [...lastStepAdvice(rollout), ...ignoredAdvice(rollout)]
+  return [...lastStepAdvice(rollout), ...ignoredAdvice(rollout), ...onDeleteAdvice(rollout)]
 }
 
 function notOurs(rollout: Rollout): string {
@@ -23,4 +24,13 @@ function ignoredAdvice(rollout: Rollout): readonly string[] {
   return (['enableExtraWorkloadForCanary', 'disableGenerateCanaryService'] as const)
     .filter((field) => canary?.[field] === true)
     .map((field) => `spec.strategy.canary.${field} has no effect on a DaemonSet`)
+}
+
+/** A policy that is not known is a problem, not advice. */
+function onDeleteAdvice({ metadata }: Rollout): readonly string[] {
+  const value = metadata.annotations?.[rolloutAnnotations.onDelete]
+  if (value !== 'Complete' && value !== 'Rollback') return []
+  return [
+    `metadata.annotations[${rolloutAnnotations.onDelete}] is ${value}, which is not carried out: this version always freezes a release where it stands`,
+  ]
 }

@@ -1,5 +1,5 @@
 export { adviseRollout } from './advise-rollout.ts'
-export { type Problem, problemsText, problemText } from './problem.ts'
+export { type Problem, problemBody, problemsText, problemText } from './problem.ts'
 export { resolveSize, resolveSteps, type Sized } from './step-sizes.ts'
 export { type ParsedAction, parseAction } from './validate-annotations.ts'
 export { validateDaemonSetBudget } from './validate-budget.ts'

@@ -23,6 +23,11 @@ export function problemText({ path, value, message, fix }: Problem): string {
   return `${what}: ${message}; ${fix}`
 }
 
+/** @returns value, rule and fix without the field, for those who show the field beside it */
+export function problemBody({ value, message, fix }: Problem): string {
+  return value === undefined ? `${message}; ${fix}` : `${shown(value)}: ${message}; ${fix}`
+}
+
 /** @returns the text of the first problem, and how many more there are; empty without problems */
 export function problemsText(problems: readonly Problem[]): string {
   const [first, ...others] = problems

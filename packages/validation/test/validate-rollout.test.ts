@@ -182,6 +182,14 @@ describe('a Rollout of another workload', () => {
 describe('what is allowed and may surprise is said', () => {
   it.each<[string, Rollout, readonly string[]]>([
     ['a last step of 100% needs no word', rolloutWith(), []],
+    ['that a deletion freezes needs no word', rolloutAnnotated({ 'tranche.dev/on-delete': 'Freeze' }), []],
+    ...(['Complete', 'Rollback'] as const).map((policy): [string, Rollout, readonly string[]] => [
+      `that a deletion does not end in ${policy}`,
+      rolloutAnnotated({ 'tranche.dev/on-delete': policy }),
+      [
+        `metadata.annotations[tranche.dev/on-delete] is ${policy}, which is not carried out: this version always freezes a release where it stands`,
+      ],
+    ]),
     [
       'a last step below 100%',
       rolloutInSteps({ replicas: '30%' }),
