@@ -1,7 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
-import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
+import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
 import { type FleetPod, toFleetPod } from '@tranche/fleet'
 import { isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
@@ -45,6 +45,11 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       cluster.newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
     },
     listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
+    async findPods(namespace, uids, signal) {
+      const transform = ({ metadata }: KubeObject): TouchablePod | null =>
+        uids.has(metadata.uid) ? { namespace, name: metadata.name, uid: metadata.uid } : null
+      return (await client.list<TouchablePod>(resourcePaths.pods, { namespace, transform, signal })).items
+    },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)
       if (written !== null) cluster.newest.batchReleases.learn(written)

@@ -125,6 +125,7 @@ function createTerm(options: ControllerOptions, client: KubeClient, cluster: Wat
   const woken: Woken = {
     rollout: (key) => queues?.rollout.add(key),
     release: (key) => queues?.release.add(key),
+    rolloutSoon: createThrottle(clock, (key, delayMs) => queues?.rollout.addAfter(key, delayMs)),
     releaseSoon: createThrottle(clock, (key, delayMs) => queues?.release.addAfter(key, delayMs)),
   }
   return {

@@ -6,6 +6,8 @@ import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, typ
 export interface Woken {
   readonly rollout: (key: string) => void
   readonly release: (key: string) => void
+  /** As `rollout`, for what changes with every pod. */
+  readonly rolloutSoon: (key: string) => void
   /** As `release`, for what changes with every pod: a flood of it becomes a few passes. */
   readonly releaseSoon: (key: string) => void
 }
@@ -56,7 +58,9 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   pods.subscribe({
     onChange(_key, previous, current) {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
-      if (owner !== undefined) wakeReleases(cluster, owner, woken.releaseSoon)
+      if (owner === undefined) return
+      wakeReleases(cluster, owner, woken.releaseSoon)
+      wakeResting(cluster, owner, woken)
     },
   })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
@@ -70,6 +74,13 @@ export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woke
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
+}
+
+/** A Rollout says how many nodes are available while no release of its own tells it. */
+function wakeResting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
+  for (const rollout of rollouts.store.list()) {
+    if (rollout.status?.phase === 'Healthy' && isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
+  }
 }
 
 function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {

@@ -1,7 +1,8 @@
-import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX } from '@tranche/api-schema'
+import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX, stalledReasons, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized } from './is-finalized.ts'
+import { isSettling, SETTLING } from './settling.ts'
 import type { ReleaseView } from './release-view.ts'
 import { unwellText } from './unwell-text.ts'
 import { waitingFor } from './waiting-for.ts'
@@ -36,7 +37,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   return {
     ...base,
     phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
-    message: batchMessage(progress, state, batch),
+    message: settlingMessage(view, progress, state) ?? batchMessage(progress, state, batch),
     stableRevision: wanted.stable,
     updateRevision: wanted.allowance.revision,
     observedRolloutID: release.spec.releasePlan.rolloutID ?? '',
@@ -87,19 +88,38 @@ function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   return since !== undefined && sameRelease ? since : new Date(nowMs).toISOString()
 }
 
+/** The final settling time, while it runs: nothing is left to update, and a crash still counts. */
+function settlingMessage(view: ReleaseView, progress: BatchProgress, state: string): string | null {
+  const { releasePlan, tranche } = view.release.spec
+  const settleMs = (tranche?.finalSettleSeconds ?? 0) * 1000
+  if (releasePlan.batchPartition !== undefined || state !== 'Ready' || settleMs === 0 || progress.desired === 0) return null
+  const endMs = Date.parse(readySince(view, batchOf(view.release))) + settleMs
+  if (endMs <= view.nowMs) return null
+  return `${SETTLING} goes Healthy at ${new Date(endMs).toISOString()} if nothing crashes; ${countsText(progress)}`
+}
+
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
-  const counts = `${progress.updatedAvailable} of ${progress.effectiveSize} nodes are updated and available`
+  const counts = countsText(progress)
   const skipped = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are passed over until they are back` : ''
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
 }
 
+function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string {
+  return `${updatedAvailable} of ${effectiveSize} nodes are updated and available`
+}
+
 /** Counts change with every pod; what else is in the status says what is going on. */
 function withoutCounts(status: BatchReleaseStatusPatch): unknown {
   const { message: _message, updatedAvailableReplicas: _available, canaryStatus, waiting: wait, ...rest } = status
   const { updatedReplicas: _updated, updatedReadyReplicas: _ready, ...canary } = canaryStatus ?? {}
-  return { ...rest, canary, waiting: wait === null || wait === undefined ? null : wait.reason }
+  return { ...rest, canary, settling: isSettling(status.message), waiting: wait === null || wait === undefined ? null : waitWords(wait) }
+}
+
+/** What somebody must act on is said as it stands now; what merely goes on changes with every pod. */
+function waitWords({ reason, message }: Waiting): string {
+  return reason !== 'NodesLeft' && stalledReasons.some((stalled) => stalled === reason) ? `${reason}: ${message}` : reason
 }
 
 /** Of `before`, the members that `after` speaks of; absent ones as null. */

@@ -8,6 +8,7 @@ import type { Course, NextStatus } from './course.ts'
 import { heedWishes } from './heed-wishes.ts'
 import { isForeign, releaseStanding } from './release-standing.ts'
 import { isFinalising, isWithinSteps, stepsOf } from './release-spec.ts'
+import { currentText } from './current-text.ts'
 import { toConditions } from './rollout-conditions.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
@@ -59,7 +60,7 @@ function courseOf(view: RolloutView, standing: Course): Course {
   if (discovery.kind === 'pending')
     return { ...standing, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
   return standing.phase === 'Progressing'
-    ? progressingCourse(view, standing, discovery)
+    ? progressingCourse(view, daemonSet, standing, discovery)
     : restingCourse(view, daemonSet, standing, discovery)
 }
 
@@ -110,10 +111,12 @@ function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course
   if (discovery.canary !== stable || (asked && newer && standing.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
     return startCourse(view, standing, discovery)
   const left = releaseStanding(view).nodesLeft
-  const message = left ?? `revision ${discovery.canary} is released; ${view.fleet.desired} nodes are desired`
+  const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
+  const message = left ?? text
   const known = standing.phase === 'Healthy' && standing.canary.canaryRevision === discovery.canary
   const canary = known ? standing.canary : completedCanary(view, discovery.canary)
-  return { ...standing, phase: 'Healthy', canary, stableRevision: discovery.canary, message, stalled: budgetStall(view, daemonSet) }
+  const resting = { ...standing, phase: 'Healthy', canary, stableRevision: discovery.canary, message } as const
+  return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
 /** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
@@ -154,13 +157,13 @@ function startCourse(view: RolloutView, standing: Course, discovery: Discovery &
   }
 }
 
-function progressingCourse(view: RolloutView, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
+function progressingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
   if (discovery.canary !== standing.canary.canaryRevision) return startCourse(view, standing, discovery)
   const counted = { ...standing, canary: withCounts(view, standing.canary) }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
   if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
-  if (finalising) return finalisingCourse(view, { ...counted, reason: 'Finalising' })
+  if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: 'Finalising' })
   if (standing.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
   return advanceStep(view, counted)
 }
@@ -179,7 +182,7 @@ function pausedCourse(view: RolloutView, standing: Course): Course {
   return { ...standing, reason: 'Paused', message: isSaid ? standing.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
 }
 
-function finalisingCourse(view: RolloutView, standing: Course): Course {
+function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course): Course {
   const { completed, nodesLeft, message, stalled } = releaseStanding(view)
   if (!completed && nodesLeft === null) return { ...standing, message: message ?? 'finishing the release', stalled }
   const canary: CanaryStatus = {
@@ -189,7 +192,6 @@ function finalisingCourse(view: RolloutView, standing: Course): Course {
     nextStepIndex: -1,
     lastUpdateTime: stamp(view),
   }
-  const done = `revision ${canary.canaryRevision} is released`
   return {
     ...standing,
     phase: 'Healthy',
@@ -197,7 +199,7 @@ function finalisingCourse(view: RolloutView, standing: Course): Course {
     canary,
     stableRevision: canary.canaryRevision,
     succeeded: true,
-    message: nodesLeft ?? done,
+    message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
   }
 }
 

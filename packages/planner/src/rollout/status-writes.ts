@@ -1,4 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { isSettling } from '../release/settling.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** How often mere counts and messages are written while a step goes on. */
@@ -21,9 +22,15 @@ export function untilCountsMs(view: RolloutView): number | null {
 }
 
 function withoutCounts(status: RolloutStatus): unknown {
-  const { message: _message, conditions, canaryStatus, skippedNodes: _skipped, ...rest } = status
+  const { message: words, conditions, canaryStatus, skippedNodes: _skipped, ...rest } = status
   const { canaryReplicas: _canary, canaryReadyReplicas: _ready, message: _words, ...canary } = canaryStatus ?? {}
-  return { ...rest, canary, conditions: conditions?.map(({ type, status: value, reason }) => [type, value, reason]) }
+  return {
+    ...rest,
+    canary,
+    settling: isSettling(words),
+    // Why somebody must act is said as it stands now.
+    conditions: conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, type === 'Stalled' ? message : '']),
+  }
 }
 
 function sameJson(a: unknown, b: unknown): boolean {

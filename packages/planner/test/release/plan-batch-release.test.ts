@@ -240,7 +240,7 @@ describe('planBatchRelease', () => {
   it('never waits longer for its counts than for the clock', () => {
     const canaryStatus = { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-9_500) } as const
     const view = onceSaid(aView({ ...finishing, status: { ...finishing.status, canaryStatus } }))
-    const release = { ...view.release, status: { ...view.release.status, message: 'of a moment ago' } }
+    const release = { ...view.release, status: { ...view.release.status, message: 'settling: a moment ago' } }
     const plan = planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })
     expect(plan).toEqual({ kind: 'wait', for: 'counts', recheckAfterMs: 500 })
   })

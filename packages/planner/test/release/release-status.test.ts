@@ -76,6 +76,24 @@ describe('the status of a BatchRelease', () => {
       },
       want: { canaryStatus: { batchState: 'Ready', batchReadyTime: stamp(0) }, waiting: null },
     },
+    'says until when the final settling time runs': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new',
+        annotations: { [partition]: '0' },
+        status: { ...leaving(-9_000).status, ...begun },
+      },
+      want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
+    },
+    'speaks of no settling while a node is not available': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new!',
+        annotations: { [partition]: '0' },
+        status: { ...leaving(-9_000).status, ...begun },
+      },
+      want: { message: expect.stringMatching(/^batch 2: 4 of 5 nodes/) },
+    },
     'leaves nodes behind only when the others have settled': {
       view: { ...leaving(-9_000), status: { ...leaving(-9_000).status, ...begun } },
       want: { waiting: null, skippedNodes: ['e'] },
@@ -117,6 +135,26 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease({ ...fewer, statusWrittenMs: 95_000 })).toMatchObject({ kind: 'writeStatus' })
     const ready = { ...counts, fleet: aView({ nodes: 'a:new b:new c:old d:old e:old' }).fleet }
     expect(planBatchRelease(ready)).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { batchState: 'Ready' } } })
+  })
+
+  it('says at once why somebody must act, also when only the words change', () => {
+    const held = (maxUnavailable: number | string): ViewFields => ({
+      daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } },
+      record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '2' }] },
+    })
+    const said = onceSaid(aView(held('banana')))
+    const changed = { ...aView(held(0)), release: said.release, statusWrittenMs: 99_000 }
+    expect(planBatchRelease(changed)).toMatchObject({
+      kind: 'writeStatus',
+      status: { waiting: { reason: 'BudgetZero', message: expect.stringContaining('maxUnavailable is 0') } },
+    })
+  })
+
+  it('says at once that the final settling begins', () => {
+    const view = { ...aView({ ...leaving(-9_000), nodes: 'a:new b:new c:new d:new e:new', annotations: { [partition]: '0' } }) }
+    const said = onceSaid(view)
+    const release = { ...said.release, status: { ...said.release.status, message: 'batch 2 is ready' } }
+    expect(planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })).toMatchObject({ kind: 'writeStatus' })
   })
 
   it('replaces no status that came meanwhile: the first one tests the resourceVersion', () => {

@@ -43,6 +43,48 @@ describe('a Rollout without a release', () => {
     })
   })
 
+  it('says which revision is current and how many nodes are available, every five seconds at most', () => {
+    const toy = healthy()
+    expect(toy.rollout?.status?.message).toBe('revision hash-v1 is current; 5 of 5 nodes are available')
+    toy.pods.pop()
+    const view = toy.rolloutView()!
+    expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 4_000 })).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
+    expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 5_000 })).toMatchObject({
+      kind: 'writeStatus',
+      status: { phase: 'Healthy', message: 'revision hash-v1 is current; 4 of 5 nodes are available' },
+    })
+  })
+
+  it('is Healthy though no node is available', () => {
+    const toy = new ToyCluster()
+    toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
+    for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: false, bad: false })
+    for (let pass = 0; pass < 9; pass++) {
+      toy.passRollout()
+      toy.actNatively()
+      toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
+    }
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Healthy',
+      message: 'revision hash-v1 is current; 0 of 5 nodes are available',
+    })
+  })
+
+  it('says at once why it is stalled, also when only the words change', () => {
+    const toy = healthy()
+    const budget = (maxUnavailable: number | string): void =>
+      toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } })
+    budget('banana')
+    settle(toy)
+    budget(0)
+    toy.actNatively()
+    const view = toy.rolloutView()!
+    expect(stalledBy(planRollout({ ...view, statusWrittenMs: view.monotonicMs }))).toEqual({
+      reason: 'BudgetZero',
+      message: expect.stringContaining('maxUnavailable is 0'),
+    })
+  })
+
   it('waits for another controller when its workload is no DaemonSet, and writes nothing', () => {
     const toy = new ToyCluster()
     toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
@@ -110,6 +152,14 @@ describe('a release', () => {
     approve(toy)
     expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
     expect(conditions(toy)).toMatchObject({ Succeeded: 'True', Progressing: 'False', StrategyRestored: 'True' })
+  })
+
+  it('says until when it settles', () => {
+    const toy = healthy({ steps: [{ replicas: '100%' }] })
+    toy.setImage('v2')
+    const messages = new Set<string>()
+    settle(toy, () => messages.add(toy.rollout?.status?.message ?? ''))
+    expect([...messages]).toContainEqual(expect.stringMatching(/^settling: goes Healthy at .*Z if nothing crashes; 5 of 5 nodes/))
   })
 
   it('does not pause at a last step of 100%', () => {
