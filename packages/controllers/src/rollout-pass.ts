@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
@@ -45,7 +45,9 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
     case 'setFinalizer':
       return cluster.setFinalizer(rollout, plan.present, signal)
     case 'patchDaemonSet':
-      return cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
+      await cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
+      if (plan.frozen !== null) recordFrozen(events, view, plan.daemonSet, plan.frozen)
+      return
     case 'createRelease':
       return cluster.createRelease(rollout, plan.spec, signal)
     case 'updateRelease':
@@ -66,6 +68,13 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
 function record(events: EventRecorder, { rollout }: RolloutView, { type, reason, message }: RolloutEvent): void {
   const { namespace = '', name, uid } = rollout.metadata
   events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
+}
+
+/** On both: the Rollout may be about to go. */
+function recordFrozen(events: EventRecorder, view: RolloutView, daemonSet: DaemonSet, message: string): void {
+  const { namespace = '', name, uid } = daemonSet.metadata
+  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'Frozen', message)
+  record(events, view, { type: 'Warning', reason: 'Frozen', message })
 }
 
 /**

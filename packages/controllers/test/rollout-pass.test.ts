@@ -23,8 +23,14 @@ describe('a pass over a Rollout', () => {
 
   it('records events only for a status that was stored', async () => {
     const stalled = { ...reading({}), daemonSet: undefined }
-    expect((await pass(stalled)).calls).toEqual(['writeStatus Initial', 'event WorkloadNotFound'])
+    expect((await pass(stalled)).calls).toEqual(['writeStatus Initial', 'event WorkloadNotFound on Rollout'])
     await expect(pass(stalled, new Error('conflict'))).rejects.toThrow('conflict')
+  })
+
+  it('records what is left frozen on the DaemonSet and on the Rollout, once it is unbound', async () => {
+    const { calls } = await pass(reading({ metadata: deleted }))
+    expect(calls).toEqual(['patchDaemonSet', 'event Frozen on DaemonSet', 'event Frozen on Rollout'])
+    await expect(pass(reading({ metadata: deleted }), new Error('conflict'))).rejects.toThrow('conflict')
   })
 
   it('waits for the watch after it has asked for the deletion of its BatchRelease', async () => {
@@ -37,7 +43,7 @@ describe('a pass over a Rollout', () => {
     const { release } = aReading()
     const foreign = { ...release, metadata: { ...release.metadata, ownerReferences: [] } }
     const { calls } = await pass({ ...reading({ metadata: deleted }), release: foreign })
-    expect(calls).toEqual(['patchDaemonSet'])
+    expect(calls[0]).toBe('patchDaemonSet')
   })
 })
 
@@ -68,7 +74,9 @@ async function pass(read: RolloutReading | null, fails?: Error): Promise<{ reado
     deleteRelease: () => note('deleteRelease'),
     writeStatus: (_rollout, status) => note(`writeStatus ${status.phase ?? ''}`),
   }
-  const events = { record: (_regarding: unknown, _type: unknown, reason: string) => void calls.push(`event ${reason}`) } as never
+  const events = {
+    record: ({ kind }: { readonly kind: string }, _type: unknown, reason: string) => void calls.push(`event ${reason} on ${kind}`),
+  } as never
   const run = createRolloutPass({ cluster, clock: new FakeClock(), log: silentLogger, events })
   return { outcome: await run(key, new AbortController().signal), calls }
 }

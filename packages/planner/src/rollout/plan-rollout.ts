@@ -7,6 +7,7 @@ import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
 import { isForeign } from './release-standing.ts'
+import { frozenText } from './frozen-text.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -20,6 +21,8 @@ export type RolloutPlan =
       readonly why: 'bind' | 'unbind'
       readonly daemonSet: DaemonSet
       readonly patch: readonly PatchOperation[]
+      /** What is left frozen by it, for an event of type Warning; null when nothing is. */
+      readonly frozen: string | null
     }
   | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }
@@ -112,7 +115,7 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   }
   if (daemonSet === undefined || next.blocked) return null
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
 }
 
 function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
@@ -132,7 +135,7 @@ function planUnbinding(view: RolloutView): RolloutPlan | null {
   const change = unbinding(view, daemonSet)
   if (change === null) return wait('the DaemonSet controller to observe the latest generation')
   const patch = daemonSetPatch(daemonSet, change)
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, frozen: frozenText(view, daemonSet, change) }
 }
 
 /** Null while it cannot be told which pods are old. */
@@ -169,6 +172,7 @@ function oldNodes({ fleet }: RolloutView, revision: string): number {
 function planRelease(view: RolloutView): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
+  if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(rollout, release)
   const spec = releaseSpecFor(view)
   // The status names a step that is no more: it is put right first, for no size follows from it.
@@ -192,9 +196,17 @@ function canaryOf({ status }: Rollout): CanaryStatus {
 }
 
 /** A spec that cannot be acted on stops the release as it runs, whatever the spec would make of it. */
-function planHold({ release }: RolloutView): RolloutPlan | null {
-  if (release === undefined || release.metadata.deletionTimestamp !== undefined || release.spec.tranche?.paused === true) return null
-  return { kind: 'updateRelease', spec: { ...release.spec, tranche: { ...release.spec.tranche, paused: true } } }
+function planHold(view: RolloutView): RolloutPlan | null {
+  const { release, rollout } = view
+  if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
+  const tranche = { ...release.spec.tranche, paused: true, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  const spec = { ...release.spec, tranche }
+  return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
+}
+
+/** G9: somebody has seen a newer Rollout than we have, and acted on it; what we would write is out of date. */
+function isBehind({ release, rollout }: RolloutView): boolean {
+  return (release?.spec.tranche?.rolloutGeneration ?? 0) > (rollout.metadata.generation ?? 0)
 }
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { daemonSetAnnotations, rolloutAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from './settle.ts'
@@ -413,6 +413,37 @@ describe('the end of control', () => {
     expect(toy.rollout?.status?.phase).toBe('Disabled')
     expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
     expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
+  })
+
+  it.each([
+    ['disabled', (toy: ToyCluster) => toy.editRollout((spec) => ({ ...spec, disabled: true }))],
+    ['deleted', (toy: ToyCluster) => toy.deleteRollout()],
+  ])('says once what is left frozen when the Rollout is %s', (_how, end) => {
+    const toy = released({ steps: threeSteps })
+    end(toy)
+    settle(toy)
+    expect(toy.frozen).toEqual([
+      '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
+        'to go on in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
+    ])
+  })
+
+  it('says that on-delete is not carried out when it freezes', () => {
+    const toy = released({ steps: threeSteps })
+    const { metadata } = toy.rollout!
+    toy.rollout = { ...toy.rollout!, metadata: { ...metadata, annotations: { [rolloutAnnotations.onDelete]: 'Rollback' } } }
+    toy.deleteRollout()
+    settle(toy)
+    expect(toy.frozen).toEqual([
+      expect.stringMatching(/tranche.dev\/on-delete: Rollback is not carried out, for this version always freezes$/),
+    ])
+  })
+
+  it('says nothing of the kind where nothing is left', () => {
+    const toy = healthy()
+    toy.deleteRollout()
+    settle(toy)
+    expect(toy.frozen).toEqual([])
   })
 
   it('begins no release for a Rollout that was disabled before its first one', () => {

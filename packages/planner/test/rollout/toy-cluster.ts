@@ -49,6 +49,7 @@ export class ToyCluster {
   readonly nodes = new Map<string, { ready: boolean; bad: boolean }>()
   pods: FleetPod[] = []
   warnings: string[] = []
+  frozen: string[] = []
   #version = 100
   #uid = 0
 
@@ -175,6 +176,7 @@ export class ToyCluster {
         this.rollout = setFinalizer(rollout, plan.present, this.#next())
         break
       case 'patchDaemonSet':
+        if (plan.frozen !== null) this.frozen.push(plan.frozen)
         this.#patchDaemonSet(plan.patch)
         break
       case 'createRelease': {

@@ -1,0 +1,48 @@
+import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
+import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * Says what an unbinding leaves frozen: how many nodes, on which revisions, and how to go on; null where nothing is.
+ *
+ * @param change what unbinds the DaemonSet; the BatchRelease may have frozen it already
+ */
+export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
+  const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
+  const revision = frozen === undefined || frozen === null ? null : revisionOf(frozen)
+  if (revision === null) return null
+  const left = leftByRevision(view, revision)
+  const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
+  const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')
+  return (
+    `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
+    `updates them; to go on in steps, have an enabled Rollout for DaemonSet ${metadata.name}; to let Kubernetes do it, set updateStrategy.type to RollingUpdate${policyText(view)}`
+  )
+}
+
+/** Standing pods decide; a node with pods of two revisions counts for the old one. */
+function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { desired, pods } of fleet.nodes) {
+    const old = desired ? pods.find((pod) => !pod.terminating && pod.hash !== revision) : undefined
+    if (old === undefined) continue
+    const hash = old.hash ?? 'unknown'
+    counts.set(hash, (counts.get(hash) ?? 0) + 1)
+  }
+  return new Map([...counts].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)))
+}
+
+function policyText({ rollout }: RolloutView): string {
+  const policy = rollout.metadata.annotations?.[rolloutAnnotations.onDelete]
+  if (policy !== 'Complete' && policy !== 'Rollback') return ''
+  return `; ${rolloutAnnotations.onDelete}: ${policy} is not carried out, for this version always freezes`
+}
+
+function revisionOf(frozen: string): string | null {
+  try {
+    const { revision } = JSON.parse(frozen) as { readonly revision?: unknown }
+    return typeof revision === 'string' ? revision : null
+  } catch {
+    return null
+  }
+}
