@@ -60,6 +60,57 @@ it('puts an approval back that comes while no step is paused, and says so with a
   expectKept(stage)
 })
 
+const act = (action: object): Promise<void> =>
+  stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
+
+const untilAnswered = (id: string): Promise<void> =>
+  stage.until(`action ${id} is answered`, async () => (await stage.rollout()).status?.lastAction?.id === id, 10_000)
+
+it('answers each action once, and keeps none for later (G10)', async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: '30%', pause: {} }, { replicas: '100%' }] })
+  await act({ id: 'early', type: 'approve', expectedStep: 1 })
+  await untilAnswered('early')
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await act({ id: 'first', type: 'approve', expectedStep: 1, by: 'alice' })
+  await untilAnswered('first')
+  await untilPausedAt(stage, 2)
+  await act({ id: 'second', type: 'approve', expectedStep: 1, by: 'bob' })
+  await untilAnswered('second')
+  await stage.pass(30_000)
+  expect((await stage.rollout()).status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
+  await act({ id: 'third', type: 'jump', expectedStep: 2, step: 3 })
+  await untilReleased(stage, 'v2')
+  expect(await wishes()).toEqual(['early WishRefused', 'first WishAccepted', 'second WishRefused', 'third WishAccepted'])
+  expectKept(stage)
+})
+
+it('carries an action out once though the controller dies around the answer (G7)', async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await act({ id: 'once', type: 'approve', expectedStep: 1 })
+  await untilAnswered('once')
+  stage.program('controller-1').kill()
+  await stage.startController('controller-2')
+  await untilPausedAt(stage, 2)
+  await stage.pass(60_000)
+  expect((await stage.rollout()).status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
+  expectKept(stage)
+})
+
+/** The ids of the actions that events tell of, with how they were answered. */
+async function wishes(): Promise<readonly string[]> {
+  const { items } = await stage.client.list<{ readonly metadata: never; readonly reason: string; readonly message: string }>(
+    resourcePaths.events,
+    { namespace: 'demo' },
+  )
+  return items
+    .filter(({ reason }) => reason.startsWith('Wish'))
+    .map(({ reason, message }) => `${/\(id (\w+)\)/.exec(message)?.[1]} ${reason}`)
+    .toSorted()
+}
+
 it('puts an approval back that comes when all is released (G10)', async () => {
   stage = await setStage({})
   await stage.approve()

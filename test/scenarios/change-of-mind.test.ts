@@ -164,6 +164,7 @@ describe('a Rollout that goes in mid-release', () => {
         .toSorted(),
     ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
     expect(await stage.release()).toBeUndefined()
+    expect(await frozenEvents()).toEqual(['DaemonSet', 'Rollout'])
     expectKept(stage)
   })
 
@@ -210,6 +211,19 @@ describe('a Rollout that goes in mid-release', () => {
     expectKept(stage)
   })
 })
+
+/** The kinds of the objects that an event says are left frozen. */
+async function frozenEvents(): Promise<readonly string[]> {
+  const { items } = await stage.client.list<{
+    readonly metadata: never
+    readonly reason: string
+    readonly involvedObject: { readonly kind: string }
+  }>(resourcePaths.events, { namespace: stageKey.namespace })
+  return items
+    .filter(({ reason }) => reason === 'Frozen')
+    .map(({ involvedObject }) => involvedObject.kind)
+    .toSorted()
+}
 
 async function rolloutGone(): Promise<boolean> {
   return (await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })).items.length === 0
