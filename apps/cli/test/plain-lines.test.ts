@@ -48,7 +48,7 @@ describe('plainLines', () => {
   })
 
   it('counts anew when a release begins', () => {
-    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null }
+    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null, nodes: nodes(0).map(asDown) }
     expect(plainLines(idle, calm)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
   })
 
