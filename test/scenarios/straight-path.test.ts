@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations as keys, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, runs, untilPausedAt, untilReleased } from './looks.ts'
@@ -101,3 +102,29 @@ function stepsOfKeys(): readonly string[] {
   const from = states.findIndex((state) => state !== 'none')
   return states.slice(from).filter((state, at, all) => state !== all[at - 1])
 }
+
+it('says while nothing is released on how many nodes a pod is available', async () => {
+  stage = await setStage({ nodes: 10 })
+  const says = (count: number): Promise<void> =>
+    stage.until(
+      `it says ${count}`,
+      async () => (await stage.rollout()).status?.message?.includes(`is current; ${count} of 10 nodes are available`) === true,
+      10_000,
+    )
+  await says(10)
+  await stage.pass(30_000)
+  const [pod] = await stage.pods()
+  await stage.client.delete(resourcePaths.pods, { namespace: 'demo', name: pod!.metadata.name })
+  await says(9)
+  await says(10)
+})
+
+it('says that it settles, and when it is Healthy, as soon as it begins to', async () => {
+  stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await stage.until('it settles', async () => (await stage.rollout()).status?.message?.startsWith('settling: goes Healthy at ') === true)
+  const at = Date.parse(/Healthy at (\S+)/.exec((await stage.rollout()).status?.message ?? '')?.[1] ?? '')
+  expect(at - stage.clock.nowMs()).toBeGreaterThan(8_000)
+  await untilReleased(stage, 'v2')
+  expect(Math.abs(stage.clock.nowMs() - at)).toBeLessThan(2_000)
+})
