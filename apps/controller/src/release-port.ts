@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
@@ -31,7 +31,9 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
     async readLive(key, signal) {
       const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
       if (release === undefined || !isForDaemonSet(release)) return null
-      return readingOf(parts, release, await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal))
+      const stopAsked = await isStopAsked(client, release, signal)
+      const daemonSet = await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal)
+      return { ...(await readingOf(parts, release, daemonSet)), stopAsked }
     },
     async setFinalizer(release, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.batchReleases, release, {
@@ -107,6 +109,16 @@ async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSe
     return pod?.ownerUid === uid ? pod : null
   }
   return (await client.list<FleetPod>(resourcePaths.pods, { namespace, transform, signal })).items
+}
+
+/** A hand-written BatchRelease has no Rollout that could ask. */
+async function isStopAsked(client: KubeClient, release: BatchRelease, signal: AbortSignal): Promise<boolean> {
+  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  if (owner === undefined) return false
+  const key = { namespace: release.metadata.namespace ?? '', name: owner.name }
+  const rollout = await getOrUndefined<Rollout>(client, resourcePaths.rollouts, key, signal)
+  if (rollout === undefined || rollout.metadata.uid !== owner.uid || rollout.metadata.deletionTimestamp !== undefined) return true
+  return rollout.spec.disabled === true || (rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true)
 }
 
 async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {

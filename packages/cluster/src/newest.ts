@@ -21,6 +21,13 @@ export function createNewest<T extends KubeObject>(reflector: Reflector<T>): New
       answers.delete(keyText(key))
       return watched
     },
-    learn: (object) => void answers.set(keyText(keyOf(object)), object),
+    learn(object) {
+      const key = keyText(keyOf(object))
+      const known = answers.get(key)
+      const isOlder =
+        known?.metadata.uid === object.metadata.uid &&
+        compareResourceVersions(object.metadata.resourceVersion, known.metadata.resourceVersion) < 0
+      if (!isOlder) answers.set(key, object)
+    },
   }
 }

@@ -1,6 +1,7 @@
 import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
+import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
@@ -44,6 +45,8 @@ interface Memory {
   readonly labelled: Map<string, string>
   /** What the last touch that said neither way was answered with; null when every answer was clear. */
   unclear: string | null
+  /** The API server refused the annotation that says paused, by more than a lost race. */
+  pauseRefused: boolean
 }
 
 interface Doing extends ReleaseParts {
@@ -54,7 +57,12 @@ interface Doing extends ReleaseParts {
 }
 
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
-  const memory = memories.get(keyText(key)) ?? { statusWrittenMs: null, labelled: new Map<string, string>(), unclear: null }
+  const memory = memories.get(keyText(key)) ?? {
+    statusWrittenMs: null,
+    labelled: new Map<string, string>(),
+    unclear: null,
+    pauseRefused: false,
+  }
   memories.set(keyText(key), memory)
   return memory
 }
@@ -63,8 +71,8 @@ function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseV
   forgetShownLabels(reading, memory)
   const wanted = reading.release.spec.releasePlan.rolloutID
   const labelled = new Set([...memory.labelled].flatMap(([uid, id]) => (id === wanted ? [uid] : [])))
-  const { statusWrittenMs, unclear } = memory
-  return { ...reading, statusWrittenMs, unclear, labelled, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+  const { statusWrittenMs, unclear, pauseRefused } = memory
+  return { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 
 /** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
@@ -78,11 +86,9 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
   const { cluster, signal } = doing
   switch (plan.kind) {
     case 'setFinalizer':
-      await cluster.setFinalizer(view.release, plan.present, signal)
-      return plan.present ? again : awaitChange
+      return plan.present ? addFinalizer(view, doing) : removeFinalizer(doing)
     case 'patchDaemonSet':
-      await cluster.patchDaemonSet(daemonSetOf(view), plan.patch, signal)
-      return again
+      return patchDaemonSet(plan, view, doing)
     case 'createRecord':
       return createFirstRecord(plan.allowance, view, doing)
     case 'writeRecord':
@@ -106,6 +112,37 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
 
 /** The answer to our own write is known at once, so the next pass need not wait for its echo. */
 const again: Outcome = recheckAfter(0)
+
+async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {
+  await cluster.setFinalizer(release, true, signal)
+  return again
+}
+
+/** F11: our caches cannot tell a DaemonSet that is gone from one not yet seen, so the end of a release is decided live. */
+async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise<Outcome> {
+  const live = await cluster.readLive(key, signal)
+  const plan = live === null ? null : planBatchRelease(toView(live))
+  if (live === null || plan?.kind !== 'setFinalizer' || plan.present) return recheckAfter(UNCLEAR_RECHECK_MS)
+  await cluster.setFinalizer(live.release, false, signal)
+  return awaitChange
+}
+
+/** F8: a stop that cannot be announced is made all the same, for the record alone permits. */
+async function patchDaemonSet(plan: BatchReleasePlan & { kind: 'patchDaemonSet' }, view: ReleaseView, doing: Doing): Promise<Outcome> {
+  try {
+    await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
+    doing.memory.pauseRefused = false
+  } catch (error) {
+    if (plan.why !== 'pause' || isLostRace(error)) throw error
+    doing.memory.pauseRefused = true
+    doing.log.warn({ batchRelease: keyText(doing.key), err: error }, 'could not announce a stop')
+  }
+  return again
+}
+
+function isLostRace(error: unknown): boolean {
+  return isAppError(error) && error.code === 'WRITE_CONFLICT'
+}
 
 /** Each label stands alone; those that were put on are remembered though another failed. */
 async function labelPods(pods: readonly PodLabels[], { cluster, memory, signal }: Doing): Promise<Outcome> {
@@ -134,6 +171,7 @@ async function createFirstRecord(allowance: Allowance, view: ReleaseView, { clus
 async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return awaitChange
+  if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)
   const confirmed = planBatchRelease(doing.toView(live))
   const write = confirmed.kind === 'touchOldPods' ? confirmed.next : confirmed
   if (write.kind !== 'writeRecord' || !isSameRecord(write.record, plan.record)) {
@@ -164,10 +202,14 @@ function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Do
   return memory.unclear
 }
 
-/** The names of the pods come from a live list: a pod that our watch has not shown yet must not count as gone. */
+/**
+ * The names of the pods come from a live list of the namespace by uid: a pod that our watch has not shown yet, or that
+ * lost its owner, must not count as gone.
+ */
 async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster, signal }: Doing): Promise<readonly TouchedPermit[]> {
-  if (permits.length === 0 || view.daemonSet === undefined) return permits.map((permit) => ({ permit, answer: { kind: 'executed' } }))
-  const pods = new Map((await cluster.listPods(view.daemonSet, signal)).map((pod) => [pod.uid, pod]))
+  if (permits.length === 0) return []
+  const uids = new Set(permits.map(({ podUid }) => podUid))
+  const pods = new Map((await cluster.findPods(view.release.metadata.namespace ?? '', uids, signal)).map((pod) => [pod.uid, pod]))
   return Promise.all(
     permits.map(async (permit): Promise<TouchedPermit> => {
       const pod = pods.get(permit.podUid)

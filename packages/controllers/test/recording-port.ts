@@ -15,6 +15,8 @@ export interface RecordingPort extends ReleasePort {
   /** By name of the pod; standing otherwise. */
   touches: Record<string, TouchAnswer>
   wins: boolean
+  /** The Rollout, read live, asks for a stop. */
+  stopAsked: boolean
   fails: Error | null
 }
 
@@ -34,17 +36,22 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     pods: [aFleetPod('a'), aFleetPod('b')],
     touches: {},
     wins: true,
+    stopAsked: false,
     fails: null,
     read: async () => port.reading,
     async readLive() {
       calls.push('readLive')
-      return port.live
+      return port.live === null ? null : { ...port.live, stopAsked: port.stopAsked }
     },
     setFinalizer: (_release, present) => note(`setFinalizer ${present}`),
     patchDaemonSet: (_daemonSet, patch) => note(`patchDaemonSet ${patch.at(-1)?.path ?? ''}`),
     async listPods() {
       calls.push('listPods')
       return port.pods
+    },
+    async findPods(_namespace, uids) {
+      calls.push('findPods')
+      return port.pods.filter(({ uid }) => uids.has(uid))
     },
     async writeRecord(_release, written) {
       await note(`writeRecord ${written.state}`)
@@ -124,7 +131,15 @@ function aDaemonSet(template: DaemonSet['spec']['template']): DaemonSet {
 export function aFleetPod(node: string, fields: Partial<FleetPod> = {}): FleetPod {
   return {
     ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
-    ...{ createdAt: '2023-01-01T00:00:00Z', terminating: false, phase: 'Running', ready: true, readyFromMs: 0, readyStamp: undefined },
+    ...{
+      createdAt: '2023-01-01T00:00:00Z',
+      terminating: false,
+      phase: 'Running',
+      acknowledged: true,
+      ready: true,
+      readyFromMs: 0,
+      readyStamp: undefined,
+    },
     ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
     ...fields,
   }

@@ -72,7 +72,7 @@ describe('a pass over a BatchRelease', () => {
   it('is stopped when every pod in the record has answered, in one write (F8)', async () => {
     const port = recordingPort(voiding)
     await pass(port)
-    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
+    expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
     expect(port.records[0]?.permits).toEqual([])
   })
 
@@ -89,14 +89,14 @@ describe('a pass over a BatchRelease', () => {
     const run = passOf(port)
     await run()
     await run()
-    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'touch pod-b', 'patchStatus'])
+    expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'patchStatus'])
   })
 
   it('takes a pod that is in no live list for executed, and keeps its permit until it settles', async () => {
     const port = recordingPort(voiding)
     port.pods = [aFleetPod('a')]
     await pass(port)
-    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'writeRecord stopped'])
+    expect(port.calls).toEqual(['findPods', 'touch pod-a', 'writeRecord stopped'])
     expect(port.records[0]?.permits).toEqual([permits[1]])
   })
 
@@ -106,6 +106,14 @@ describe('a pass over a BatchRelease', () => {
     port.pods = [aFleetPod('a'), aFleetPod('b', { terminating: true })]
     await pass(port)
     expect(port.calls).toEqual(['listPods', 'touch pod-a', 'readLive', 'writeRecord open'])
+  })
+
+  it('opens nothing while the Rollout, read live, asks for a stop (F9)', async () => {
+    const port = recordingPort(stopped)
+    port.live = aReading(stopped)
+    port.stopAsked = true
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.records).toEqual([])
   })
 
   it('opens nothing while an old pod of a lost record has not answered clearly (F11)', async () => {
@@ -118,7 +126,7 @@ describe('a pass over a BatchRelease', () => {
   it('lowers the limit with the permits beyond it, in one write (F10)', async () => {
     const port = recordingPort({ limit: 2, permits })
     await pass(port)
-    expect(port.calls).toEqual(['listPods', 'touch pod-b', 'writeRecord open'])
+    expect(port.calls).toEqual(['findPods', 'touch pod-b', 'writeRecord open'])
     expect(port.records[0]).toMatchObject({ limit: 1, permits: [permits[0]] })
   })
 

@@ -25,6 +25,8 @@ export interface FleetPod {
   /** Finalizers, where nothing else keeps a terminating pod: its node is done with it. */
   readonly keptBy?: readonly string[]
   readonly phase: string
+  /** Its kubelet has taken it up: `status.startTime` is there. */
+  readonly acknowledged: boolean
   readonly ready: boolean
   /**
    * From when the Ready condition counts, on the monotonic clock of this process: the later of its own stamp and our
@@ -79,6 +81,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     terminating: pod.metadata.deletionTimestamp !== undefined,
     ...keptBy(pod),
     phase: pod.status?.phase ?? 'Pending',
+    acknowledged: pod.status?.startTime !== undefined,
     ready,
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
     readyStamp: readyCondition?.lastTransitionTime,

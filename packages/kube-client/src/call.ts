@@ -94,7 +94,8 @@ async function attemptOnce(ports: CallPorts, request: WireRequest, signal: Abort
 
 function retryDelayMs(error: unknown, method: string, attempt: number, random: Random): number | null {
   const retryAfterMs = error instanceof KubeStatusError ? error.retryAfterMs : null
-  const mayRepeat = method === 'GET' ? isPassing(error) : isThrottled(error) && retryAfterMs !== null
+  // A delete rests on what its sender saw just before (F1); only the sender can look again.
+  const mayRepeat = method === 'GET' ? isPassing(error) : method !== 'DELETE' && isThrottled(error) && retryAfterMs !== null
   if (!mayRepeat) return null
   return retryAfterMs === null ? backoffMs(RETRY_BACKOFF, attempt, random) : retryAfterMs * (1 + random() * RETRY_AFTER_JITTER)
 }

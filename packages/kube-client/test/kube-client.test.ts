@@ -162,13 +162,23 @@ describe('what is tried again', () => {
   const reset = new Error('fetch failed', { cause: new Error('read ECONNRESET') })
   const throttled = answer(429, {}, { 'retry-after': '2' })
   const read = (client: KubeClient) => client.get(resourcePaths.pods, key)
-  const write = (client: KubeClient) => client.delete(resourcePaths.pods, key)
-  const cases: Record<string, { send: typeof read; answers: readonly (WireResponse | Error)[]; sent: number; ends?: object }> = {
+  const write = (client: KubeClient) => client.patch(resourcePaths.pods, key, { type: 'merge', body: {} })
+  const remove = (client: KubeClient) => client.delete(resourcePaths.pods, key)
+  const cases: Record<
+    string,
+    { send: (client: KubeClient) => Promise<unknown>; answers: readonly (WireResponse | Error)[]; sent: number; ends?: object }
+  > = {
     'a read after 500, 503 and a reset': { send: read, answers: [answer(500, {}), answer(503, {}), reset, answer(200, {})], sent: 4 },
     'a read, four times at most': { send: read, answers: Array(9).fill(answer(503, {})), sent: 4, ends: { status: 503 } },
     'a read after a reset, four times at most': { send: read, answers: Array(9).fill(reset), sent: 4, ends: { code: 'API_UNREACHABLE' } },
     'no read after 404': { send: read, answers: [answer(404, {})], sent: 1, ends: { status: 404 } },
     'a write after 429 with Retry-After': { send: write, answers: [throttled, answer(200, {})], sent: 2 },
+    'no delete, even after 429 with Retry-After: what it rests on may have changed (F1)': {
+      send: remove,
+      answers: [throttled, answer(200, {})],
+      sent: 1,
+      ends: { status: 429 },
+    },
     'no write after 429 without Retry-After': { send: write, answers: [answer(429, {})], sent: 1, ends: { status: 429 } },
     'no write after 500, even with Retry-After': {
       send: write,
@@ -210,7 +220,7 @@ describe('what is tried again', () => {
 
   it('names the cause when nobody answers', async () => {
     const { client } = clientOver([reset])
-    const error = await failure(write(client))
+    const error = await failure(remove(client))
     expect(error).toHaveProperty('message', 'DELETE /api/v1/namespaces/default/pods/agent got no answer: read ECONNRESET')
   })
 })

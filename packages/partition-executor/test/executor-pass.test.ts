@@ -156,7 +156,15 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
 function aFleetPod(node: string): FleetPod {
   return {
     ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
-    ...{ createdAt: '2023-01-01T00:00:00Z', terminating: false, phase: 'Running', ready: true, readyFromMs: 0, readyStamp: undefined },
+    ...{
+      createdAt: '2023-01-01T00:00:00Z',
+      terminating: false,
+      phase: 'Running',
+      acknowledged: true,
+      ready: true,
+      readyFromMs: 0,
+      readyStamp: undefined,
+    },
     ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
   }
 }

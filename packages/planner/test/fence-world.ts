@@ -492,6 +492,7 @@ function fleetPod(node: string, pod: WorldPod): FleetPod {
     createdAt: new Date(pod.uid * 1000).toISOString(),
     terminating: pod.terminating,
     phase: 'Running',
+    acknowledged: true,
     ready: pod.ready,
     readyFromMs: pod.ready ? 0 : null,
     readyStamp: undefined,

@@ -23,6 +23,11 @@ export interface BatchProgress {
   readonly unwell: readonly { readonly node: string; readonly pod: FleetPod }[]
   /** Nodes without any standing pod: between two pods. */
   readonly between: readonly string[]
+  /**
+   * Nodes that went away while they were being updated: NotReady, without a pod of the revision that their kubelet has
+   * taken up. A batch is ready without them; they are done when they are back.
+   */
+  readonly away: readonly string[]
   /** Desired nodes without an available pod, whatever its revision: what uses the budget up. */
   readonly unavailable: readonly string[]
   readonly state: BatchState
@@ -50,7 +55,8 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const size = batchSize(question.plan, question.batch, nodes.length)
   const effectiveSize = Math.min(size, nodes.length - skipped.length)
   const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
-  const onTheWay = updated.length + between.length
+  const away = awayNodes(nodes, between, updated)
+  const threshold = tolerated(question.plan, effectiveSize)
   return {
     desired: nodes.length,
     size,
@@ -63,31 +69,47 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     old: old.map(({ name }) => name),
     unwell: updated.filter((entry) => !available.includes(entry)),
     between: between.map(({ name }) => name),
+    away,
     unavailable: nodes.filter(({ pods }) => !pods.some(isUp)).map(({ name }) => name),
-    state: stateOf(onTheWay, available.length, effectiveSize, tolerated(question.plan, effectiveSize)),
+    state: stateOf(updated.length + between.length, available.length, effectiveSize, threshold + away.length),
   }
 }
 
 /**
- * Cumulative nodes after the batch: rounded up, clamped to the desired nodes; all of them without a batch. A batch
+ * Cumulative nodes after the batch: rounded up, clamped to the desired nodes, never less than an earlier batch (whole
+ * numbers and percentages may cross when nodes go); all of them without a batch. A batch
  * outside the plan is none: reading a missing one as "everything" would release to every node.
  */
 export function batchSize(plan: ReleasePlan, batch: number | null, desired: number): number {
   if (batch === null) return desired
-  const size = plan.batches?.[batch]?.canaryReplicas
-  return size === undefined ? 0 : Math.min(scaleIntOrPercent(size, desired) ?? 0, desired)
+  if (plan.batches?.[batch] === undefined) return 0
+  const sizes = plan.batches.slice(0, batch + 1).map(({ canaryReplicas }) => scaleIntOrPercent(canaryReplicas, desired) ?? 0)
+  return Math.min(Math.max(...sizes), desired)
 }
 
-/** A percent failureThreshold is ⌈% × effective size⌉; at most the effective size less one is ever tolerated. */
+/** A percent failureThreshold is ⌈% × effective size⌉. */
 function tolerated(plan: ReleasePlan, effectiveSize: number): number {
-  const threshold = plan.failureThreshold === undefined ? 0 : (scaleIntOrPercent(plan.failureThreshold, effectiveSize) ?? 0)
-  return Math.max(0, Math.min(threshold, effectiveSize - 1))
+  return plan.failureThreshold === undefined ? 0 : (scaleIntOrPercent(plan.failureThreshold, effectiveSize) ?? 0)
 }
 
-/** Tolerance is for nodes that were updated and are not well, never for nodes that nobody touched. */
+/** One that its kubelet has taken up and that then turned NotReady counts against the new version instead (G6). */
+function awayNodes(
+  nodes: readonly NodeView[],
+  between: readonly NodeView[],
+  updated: readonly { node: string; pod: FleetPod }[],
+): readonly string[] {
+  const waiting = new Set([...between.map(({ name }) => name), ...updated.filter(({ pod }) => !pod.acknowledged).map(({ node }) => node)])
+  return nodes.filter(({ name, ready }) => !ready && waiting.has(name)).map(({ name }) => name)
+}
+
+/**
+ * Tolerance is for nodes that were updated and are not well, or went away meanwhile, never for nodes that nobody touched;
+ * and one node at least must show that the revision works.
+ */
 function stateOf(onTheWay: number, available: number, effectiveSize: number, toleratedNodes: number): BatchState {
   if (onTheWay < effectiveSize) return 'Upgrading'
-  return available >= effectiveSize - toleratedNodes ? 'Ready' : 'Verifying'
+  const needed = effectiveSize - Math.max(0, Math.min(toleratedNodes, effectiveSize - 1))
+  return available >= needed ? 'Ready' : 'Verifying'
 }
 
 function updatedPod(node: NodeView, revision: string): { node: string; pod: FleetPod }[] {

@@ -8,7 +8,7 @@ import { isFinalized } from './is-finalized.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
 import type { ReleaseView } from './release-view.ts'
-import { isOverButForNodesLeft, nodesLeft, settleLeftMs } from './the-end.ts'
+import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './the-end.ts'
 import { controlledBy, type Wanted, wantedAllowance } from './wanted-allowance.ts'
 
 /**
@@ -48,11 +48,12 @@ function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null 
   if (record?.state === 'voiding') return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
   if (wanted.kind === 'stop') return planStop(view, record, wanted.holds)
   if (wanted.kind === 'pending' || view.daemonSet === undefined) return null
+  if (isOver(view, wanted)) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
 
-/** F8: what keeps a record from being stopped is said once, then its pods are touched again. */
+/** F8, F10: what keeps a record from being stopped, or its limit from being lowered, is said once; then its pods are touched again. */
 function saidUnclear(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   if (view.unclear === null) return null
   const status = planReleaseStatus(view, wanted)
@@ -62,13 +63,17 @@ function saidUnclear(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null
 /** F8: announce the stop, then void the record; a stopped record only follows the reasons. */
 function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: readonly Hold[]): BatchReleasePlan | null {
   if (record === undefined) return null
-  if (record.state === 'open') {
-    const announced = view.daemonSet === undefined || !isOurs(view, view.daemonSet) ? null : pausePatch(view.daemonSet)
-    return announced === null
-      ? { kind: 'writeRecord', why: 'stop', record: voidRecord(record, holds), confirm: false }
-      : { kind: 'patchDaemonSet', why: 'pause', patch: announced }
-  }
+  const announced = stopAnnouncement(view, record)
+  if (announced !== null) return { kind: 'patchDaemonSet', why: 'pause', patch: announced }
+  if (record.state === 'open') return { kind: 'writeRecord', why: 'stop', record: voidRecord(record, holds), confirm: false }
   return sameHolds(record.holds, holds) ? null : { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
+}
+
+/** Every stop is announced, also one that finds nothing open; but a release that lets go takes the key away next. */
+function stopAnnouncement(view: ReleaseView, record: FlightRecord): readonly PatchOperation[] | null {
+  const { daemonSet, release } = view
+  if (daemonSet === undefined || !isOurs(view, daemonSet) || view.pauseRefused) return null
+  return record.state === 'stopped' && release.metadata.deletionTimestamp !== undefined ? null : pausePatch(daemonSet)
 }
 
 /** F9: from stopped to open: take over, announce, open. The annotation that says paused goes last. */
@@ -90,7 +95,7 @@ function planOpen(
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
-  if (direction === 'lowersLimit') return lowerLimit(record, wanted.allowance.limit)
+  if (direction === 'lowersLimit') return saidUnclear(view, wanted) ?? lowerLimit(record, wanted.allowance.limit)
   const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } })
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
 }
@@ -155,13 +160,30 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
     const patch = change === null ? null : daemonSetPatch(daemonSet, change)
     return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
   }
-  if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow' || record === undefined) return null
-  // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
-  if (release.status?.phase !== 'Finalizing') return null
-  if (wanted.progress.old.length > 0 || record.permits.length > 0 || settleLeftMs(view, wanted.progress) > 0) return null
-  if (nodesLeft(view, wanted.progress).length > 0) return null
+  if (record === undefined || !isOver(view, wanted)) return null
+  // F11: control changes hands only when the record is stopped.
+  if (record.state === 'open') {
+    return {
+      kind: 'writeRecord',
+      why: 'stop',
+      record: voidRecord(record, [{ reason: 'Finalized', id: release.metadata.uid }]),
+      confirm: false,
+    }
+  }
   const patch = daemonSetPatch(daemonSet, restoring(view, daemonSet))
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'restore', patch }
+}
+
+/** Nothing old is left and nothing is in flight: what remains is to give the DaemonSet back. */
+function isOver(view: ReleaseView, wanted: Wanted): boolean {
+  const { release, daemonSet } = view
+  if (daemonSet === undefined || !isOurs(view, daemonSet)) return false
+  if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow') return false
+  // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
+  if (release.status?.phase !== 'Finalizing' || release.metadata.deletionTimestamp !== undefined) return false
+  const permits = release.status.flight?.permits.length ?? 0
+  if (wanted.progress.old.length > 0 || permits > 0 || settleLeftMs(view, wanted.progress) > 0) return false
+  return leftBehind(view, wanted.progress) === null
 }
 
 const releaseKeys = {

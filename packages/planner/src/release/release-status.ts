@@ -50,18 +50,19 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
       updatedReadyReplicas: progress.updatedReady,
     },
     updatedAvailableReplicas: progress.updatedAvailable,
-    skippedNodes: progress.skipped.slice(0, LISTED_NODES_MAX),
+    skippedNodes: [...progress.skipped, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }
 }
 
 /** G9: a stop is acknowledged when the record is stopped and says why; everything else as soon as it is seen. */
-function acknowledgedGeneration({ release }: ReleaseView, wanted: Wanted): number {
+function acknowledgedGeneration(view: ReleaseView, wanted: Wanted): number {
+  const { release } = view
   const generation = release.metadata.generation ?? 0
   const record = release.status?.flight
   if (wanted.kind === 'pending') return release.status?.observedGeneration ?? 0
   const stopped = wanted.kind !== 'stop' || record === undefined || (record.state === 'stopped' && record.holds.length > 0)
-  const opened = wanted.kind !== 'allow' || record?.state === 'open'
+  const opened = wanted.kind !== 'allow' || record?.state === 'open' || isFinalized(view)
   return stopped && opened ? generation : (release.status?.observedGeneration ?? 0)
 }
 

@@ -25,6 +25,8 @@ export interface ReleaseView {
   readonly labelled: ReadonlySet<string>
   /** What the last touch of a permit's pod was answered with, where it said neither way: node, pod and why; null otherwise. */
   readonly unclear: string | null
+  /** The API server refused to let the DaemonSet say that it is paused; the record alone permits, so a stop goes on without. */
+  readonly pauseRefused: boolean
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
   /** Epoch milliseconds. */

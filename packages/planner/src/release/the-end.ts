@@ -1,3 +1,4 @@
+import { nodeInView } from '@tranche/fleet'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -10,21 +11,35 @@ export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchPro
   return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
 }
 
-/**
- * The nodes that a release which is otherwise over leaves behind: those that still run an old pod because they are
- * NotReady, and those that were updated, are not well and are tolerated. Empty while the release is not over.
- */
-export function nodesLeft(view: ReleaseView, progress: BatchProgress): readonly string[] {
+/** Why nodes are left behind; in the order in which they are told. */
+export interface LeftBehind {
+  /** Run an old pod because they are NotReady, or were not desired because of that. */
+  readonly old: readonly string[]
+  /** Were updated, or were being so, and have no available pod. */
+  readonly unwell: readonly string[]
+}
+
+/** The nodes that a release which is otherwise over leaves behind; null while it is not over, or where there are none. */
+export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehind | null {
   const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || settleLeftMs(view, progress) > 0) return []
-  const unsettled = new Set((status.flight?.permits ?? []).map(({ node }) => node))
-  const unwell = [...progress.unwell.map(({ node }) => node), ...progress.between]
-  return [...progress.old, ...unwell.filter((node) => unsettled.has(node))]
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || settleLeftMs(view, progress) > 0) return null
+  const record = status.flight
+  const old = [...progress.old, ...deadWithOldPods(view, record?.revision)]
+  const notWell = new Set([...progress.unwell.map(({ node }) => node), ...progress.between])
+  const unsettled = [...new Set((record?.permits ?? []).map(({ node }) => node))]
+  const unwell = unsettled.filter((node) => !old.includes(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true))
+  return old.length + unwell.length > 0 ? { old, unwell } : null
+}
+
+/** Nodes that a taint of their own death keeps from being desired: when they come back, their old pod is desired again. */
+function deadWithOldPods({ fleet }: ReleaseView, revision: string | undefined): readonly string[] {
+  const dead = fleet.nodes.filter(({ desired, ready }) => !desired && !ready)
+  return dead.filter(({ pods }) => pods.some((pod) => !pod.terminating && pod.hash !== revision)).map(({ name }) => name)
 }
 
 /** The release is over for everybody who reads `in-progressing`, though nodes are left; once it is, it stays so. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return false
-  return nodesLeft(view, progress).length > 0 || !(daemonSetAnnotations.inProgressing in (view.daemonSet?.metadata.annotations ?? {}))
+  return leftBehind(view, progress) !== null || !(daemonSetAnnotations.inProgressing in (view.daemonSet?.metadata.annotations ?? {}))
 }

@@ -1,7 +1,7 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
-import { nodesLeft } from './the-end.ts'
+import { leftBehind } from './the-end.ts'
 import { firstNodes, unwellText } from './unwell-text.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
@@ -18,7 +18,7 @@ type Reason = Omit<Waiting, 'since'>
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   const record = view.release.status?.flight
-  if (record?.state === 'voiding' && view.unclear !== null) {
+  if (record !== undefined && view.unclear !== null) {
     const nodes = record.permits.map(({ node }) => node)
     return { reason: 'TouchUnclear', message: `no deletion may be on its way any more, which cannot be told yet: ${view.unclear}`, nodes }
   }
@@ -36,12 +36,13 @@ function stopped({ release, daemonSet }: ReleaseView, { holds, message }: Wanted
 }
 
 function left(view: ReleaseView, progress: BatchProgress): Reason | null {
-  const nodes = nodesLeft(view, progress)
-  if (nodes.length === 0) return null
-  const old = progress.old.length > 0 ? [`still run the old revision because they are NotReady: ${firstNodes(progress.old)}`] : []
-  const others = nodes.slice(progress.old.length)
-  const unwell = others.length > 0 ? [`were updated and are not available: ${firstNodes(others)}`] : []
-  const message = `${nodes.length} nodes are left; they ${[...old, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
+  const behind = leftBehind(view, progress)
+  if (behind === null) return null
+  const nodes = [...behind.old, ...behind.unwell]
+  const old = behind.old.length > 0 ? [`the old revision still runs, for they are NotReady, on ${firstNodes(behind.old)}`] : []
+  const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
+  const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
+  const message = `${count} left behind: ${[...old, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
   return { reason: 'NodesLeft', message, nodes }
 }
 
@@ -63,7 +64,8 @@ function inBatch(progress: BatchProgress, limit: number): Reason | null {
     return { reason: 'NotAvailable', message: `waiting for updated nodes to become available: ${unwellText(progress)}`, nodes }
   }
   if (progress.between.length > 0) {
-    return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}`, nodes: progress.between }
+    const away = progress.away.length > 0 ? `; NotReady: ${firstNodes(progress.away)}` : ''
+    return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
   }
   const lack = `${progress.effectiveSize - progress.updated} more nodes are to be updated`
   if (progress.unavailable.length < limit) return { reason: 'Upgrading', message: lack, nodes: [] }

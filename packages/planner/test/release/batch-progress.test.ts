@@ -46,6 +46,25 @@ describe('batchProgress', () => {
       question: { fleet: nodes('a:new b:new c:old? d:old') },
       want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },
     },
+    'is ready without a node that died between two pods, and names it': {
+      question: { fleet: nodes('a:new b:old~? c:old d:old') },
+      want: { size: 2, effectiveSize: 2, between: ['b'], away: ['b'], state: 'Ready' },
+    },
+    'waits for a node between two pods whose kubelet answers': {
+      question: { fleet: nodes('a:new b:old~ c:old d:old') },
+      want: { away: [], state: 'Verifying' },
+    },
+    'does not call a batch ready on dead nodes alone': {
+      question: {
+        fleet: nodes('a:old~? b:old c:old d:old'),
+        plan: { batches: [{ canaryReplicas: 1 }], enableExtraWorkloadForCanary: false },
+      },
+      want: { size: 1, away: ['a'], state: 'Verifying' },
+    },
+    'takes the size of an earlier step where percentages and whole numbers have crossed': {
+      question: { batch: 1, plan: { batches: [{ canaryReplicas: 3 }, { canaryReplicas: '50%' }], enableExtraWorkloadForCanary: false } },
+      want: { size: 3 },
+    },
     'skips no NotReady node that is updated': {
       question: { batch: 1, fleet: nodes('a:new b:new c:new d:new?') },
       want: { effectiveSize: 4, skipped: [], state: 'Ready' },

@@ -78,7 +78,7 @@ export function aView(fields: ViewFields = {}): ReleaseView {
     },
     status: { observedGeneration: 4, observedRelease: 'r1', phase: 'Progressing', ...fields.status, ...(flight && { flight }) },
   }
-  const memory = { labelled: new Set<string>(), unclear: null, statusWrittenMs: null }
+  const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false, statusWrittenMs: null }
   return {
     release,
     daemonSet: daemonSetFor(fields),
@@ -147,8 +147,8 @@ export function nodes(text: string): FleetView {
   const list = text.split(' ').filter((word) => word !== '')
   const views = list.map((word): NodeView => {
     const [name = '', state = ''] = word.split(':')
-    const pods = state === '-' ? [] : [aFleetPod(name, state)]
-    return { name, desired: true, ready: !state.endsWith('?'), pods }
+    const pods = state === '-' ? [] : [aFleetPod(name, state.replace('?', ''))]
+    return { name, desired: true, ready: !state.includes('?'), pods }
   })
   return { nodes: views, desired: views.length }
 }
@@ -167,6 +167,7 @@ export function aFleetPod(node: string, state: string, fields: Partial<FleetPod>
     createdAt: '2023-01-01T00:00:00Z',
     terminating: state.endsWith('~'),
     phase: 'Running',
+    acknowledged: true,
     ready,
     readyFromMs: ready ? 0 : null,
     readyStamp: undefined,

@@ -23,6 +23,9 @@ const finishing: ViewFields = {
   status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-10_000) } },
 }
 
+/** The record of a release that is over. */
+const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
+
 describe('planBatchRelease', () => {
   const cases: Record<string, { view: ViewFields; want: object }> = {
     'puts its finalizer on before anything else': {
@@ -79,7 +82,11 @@ describe('planBatchRelease', () => {
       want: { kind: 'writeRecord', why: 'stop', record: { holds: [{ reason: 'WorkloadNotFound', id: 'agent' }] } },
     },
     'follows the reasons of a stop that changes': {
-      view: { record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '1' }] }, tranche: { paused: true } },
+      view: {
+        record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '1' }] },
+        tranche: { paused: true },
+        annotations: { [paused]: 'true' },
+      },
       want: { kind: 'writeRecord', why: 'holds', record: { state: 'stopped', epoch: 3, holds: [{ reason: 'Paused', id: '4' }] } },
     },
     'narrows without a hold when the batch keeps more nodes old': {
@@ -137,9 +144,29 @@ describe('planBatchRelease', () => {
       view: { ...finishing, record: { partition: 0, permits: [permitFor('a')] } },
       want: { kind: 'wait' },
     },
-    'gives the keys of the release back at the very end of the settling time': {
+    'stops the record at the very end of the settling time, before control changes hands (F11)': {
       view: finishing,
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'Finalized', id: 'release' }] } },
+    },
+    'gives the keys of the release back once the record is stopped': {
+      view: { ...finishing, record: over },
       want: { kind: 'patchDaemonSet', why: 'restore' },
+    },
+    'opens again when a node breaks before the keys are given back': {
+      view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old', record: over },
+      want: { kind: 'writeRecord', why: 'open' },
+    },
+    'puts back the keys that somebody took away before the record was stopped': {
+      view: { ...finishing, annotations: unannounced },
+      want: { kind: 'patchDaemonSet', why: 'announce' },
+    },
+    'announces a stop that finds nothing open': {
+      view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] }, tranche: { paused: true } },
+      want: { kind: 'patchDaemonSet', why: 'pause' },
+    },
+    'stops without announcing it where the API server refuses that': {
+      view: { tranche: { paused: true }, view: { pauseRefused: true } },
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
     'keeps OnDelete and says in one patch that no release runs when NotReady nodes are left': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?' },
@@ -174,7 +201,7 @@ describe('planBatchRelease', () => {
       want: { kind: 'setFinalizer', present: false },
     },
     'opens nothing again after it has given the DaemonSet back': {
-      view: { ...finishing, annotations: unannounced },
+      view: { ...finishing, record: over, annotations: unannounced },
       want: { kind: 'writeStatus', status: { phase: 'Completed' } },
     },
   }
@@ -187,7 +214,7 @@ describe('planBatchRelease', () => {
   })
 
   it('restores the strategy and takes every key but the binding away in one patch', () => {
-    const plan = planBatchRelease(aView({ ...finishing, view: { strategyScope: 'release' } }))
+    const plan = planBatchRelease(aView({ ...finishing, record: over, view: { strategyScope: 'release' } }))
     const operations = plan.kind === 'patchDaemonSet' ? plan.patch : []
     expect(operations.slice(0, 2)).toEqual([
       { op: 'test', path: '/metadata/uid', value: 'daemonset' },

@@ -100,7 +100,10 @@ describe('the status of a BatchRelease', () => {
     },
     'names the nodes that are left': {
       view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun } },
-      want: { phase: 'Finalizing', waiting: { reason: 'NodesLeft', message: expect.stringContaining('NotReady: e'), nodes: ['e'] } },
+      want: {
+        phase: 'Finalizing',
+        waiting: { reason: 'NodesLeft', message: expect.stringContaining('for they are NotReady, on e'), nodes: ['e'] },
+      },
     },
     'leaves tolerated nodes behind too, and names them': {
       view: {
@@ -110,7 +113,7 @@ describe('the status of a BatchRelease', () => {
         record: { partition: 0, permits: [permitFor('e')] },
         status: { ...leaving(-10_000).status, ...begun },
       },
-      want: { waiting: { reason: 'NodesLeft', message: expect.stringContaining('not available: e'), nodes: ['e'] } },
+      want: { waiting: { reason: 'NodesLeft', message: expect.stringContaining('no pod is available on e'), nodes: ['e'] } },
     },
     'does not call a release over whose last nodes are still being updated': {
       view: {
@@ -141,6 +144,7 @@ describe('the status of a BatchRelease', () => {
     const held = (maxUnavailable: number | string): ViewFields => ({
       daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } },
       record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '2' }] },
+      annotations: { [daemonSetAnnotations.paused]: 'true' },
     })
     const said = onceSaid(aView(held('banana')))
     const changed = { ...aView(held(0)), release: said.release, statusWrittenMs: 99_000 }

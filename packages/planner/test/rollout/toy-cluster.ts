@@ -248,7 +248,7 @@ export class ToyCluster {
     const control = controlledBy(daemonSet)
     const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
     const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
-    const memory = { labelled: new Set<string>(), unclear: null }
+    const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false }
     return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, ...memory, ...clocks }
   }
 
@@ -368,7 +368,7 @@ export class ToyCluster {
   #newPod(node: string, hash: string): FleetPod {
     const uid = `pod-${++this.#uid}`
     const names = { namespace: 'demo', name: uid, uid, ownerUid: 'daemonset', node, hash, createdAt: this.#stamp() }
-    const state = { terminating: false, phase: 'Running', ready: false, readyFromMs: null, trouble: undefined }
+    const state = { terminating: false, phase: 'Running', acknowledged: true, ready: false, readyFromMs: null, trouble: undefined }
     return { ...names, ...state, resourceVersion: this.#next(), rolloutId: undefined, rolloutBatchId: undefined } as FleetPod
   }
 
