@@ -60,7 +60,9 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
   return {
     ...pick(node),
     ...bounds(node),
-    ...(properties && { properties: mapValues(properties, (child, name) => structural(child, `${path}.${name}`)) }),
+    // An API server drops empty properties, and whoever applies the file again would see a change.
+    ...(properties &&
+      Object.keys(properties).length > 0 && { properties: mapValues(properties, (child, name) => structural(child, `${path}.${name}`)) }),
     ...(items && { items: structural(items, `${path}[]`) }),
     ...(additionalProperties && openObject(additionalProperties, path)),
   }

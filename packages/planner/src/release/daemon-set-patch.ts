@@ -39,6 +39,15 @@ export function takeOverStrategy(daemonSet: DaemonSet): DaemonSetChange {
   }
 }
 
+/**
+ * @returns the type to restore; undefined where nothing is remembered, or something that is no type: then the type stays as
+ * it is
+ */
+export function originalStrategy({ metadata }: DaemonSet): 'RollingUpdate' | 'OnDelete' | undefined {
+  const remembered = metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
+  return remembered === 'RollingUpdate' || remembered === 'OnDelete' ? remembered : undefined
+}
+
 /** @returns `spec.updateStrategy.type`, with the API's default */
 export function strategyOf(daemonSet: DaemonSet): string {
   return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'

@@ -2,7 +2,7 @@ import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
-import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
+import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
 import { isFinalized } from './is-finalized.ts'
 import { planLabels } from './plan-labels.ts'
@@ -198,7 +198,7 @@ const releaseKeys = {
 /** Gives the strategy back, except where it is a binding. */
 function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
   if (view.strategyScope === 'binding') return { annotations: releaseKeys }
-  const original = daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
+  const original = originalStrategy(daemonSet)
   return {
     annotations: { ...releaseKeys, [daemonSetAnnotations.originalUpdateStrategy]: null },
     ...(original !== undefined && { strategy: original }),

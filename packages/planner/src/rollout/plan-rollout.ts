@@ -2,7 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, Rollout, RolloutStat
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from '../release/daemon-set-patch.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
@@ -145,8 +145,8 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
     workloadTypeLabel: 'remove',
   } as const
   const annotations = daemonSet.metadata.annotations ?? {}
-  const original = annotations[daemonSetAnnotations.originalUpdateStrategy]
-  if (original === undefined || daemonSetAnnotations.frozen in annotations) return unbound
+  if (!(daemonSetAnnotations.originalUpdateStrategy in annotations) || daemonSetAnnotations.frozen in annotations) return unbound
+  const original = originalStrategy(daemonSet)
   const lastStable = view.rollout.status?.stableRevision
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
   if (discovery.kind === 'pending') return null
@@ -160,7 +160,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   return {
     ...unbound,
     annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
-    strategy: original,
+    ...(original !== undefined && { strategy: original }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason } from '@tranche/api-schema'
+import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason, BatchRelease } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateSpec } from '@tranche/validation'
 import { type Discovery, discoverRevisions } from '../release/discover-revisions.ts'
@@ -48,8 +48,7 @@ function carryOut(view: RolloutView, effect: ActionEffect, { standing, decided }
 
 function courseOf(view: RolloutView, standing: Course): Course {
   const { rollout, daemonSet } = view
-  if (rollout.metadata.deletionTimestamp !== undefined)
-    return { ...standing, phase: 'Terminating', message: 'stopping the release and leaving the DaemonSet as it stands' }
+  if (rollout.metadata.deletionTimestamp !== undefined) return { ...standing, phase: 'Terminating', message: lettingGoText(view) }
   if (rollout.spec.disabled === true) return disabledCourse(view, standing)
   if (isForeign(view)) return stalledCourse(standing, 'ForeignControl', foreignText(view))
   const problems = problemsOf(view)
@@ -98,9 +97,15 @@ function stalledCourse(standing: Course, reason: StalledReason, message: string)
 
 function disabledCourse(view: RolloutView, standing: Course): Course {
   const { release } = view
-  if (release !== undefined && !isForeign(view))
-    return { ...standing, phase: 'Disabling', reason: null, message: 'stopping the release and leaving the DaemonSet as it stands' }
+  if (release !== undefined && !isForeign(view)) return { ...standing, phase: 'Disabling', reason: null, message: lettingGoText(view) }
   return { ...standing, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+}
+
+/** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
+function lettingGoText({ release }: RolloutView): string {
+  const waiting = release?.status?.waiting
+  const base = 'stopping the release and leaving the DaemonSet as it stands'
+  return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
 }
 
 /** No release runs: does one begin? */
@@ -121,7 +126,7 @@ function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course
 
 /** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
 function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
-  if (release !== undefined) return false
+  if (release !== undefined && release.metadata.deletionTimestamp === undefined) return false
   const old = fleet.nodes.some(({ desired, pods }) => desired && pods.some((pod) => !pod.terminating && pod.hash !== canary))
   return old || (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
 }
@@ -160,12 +165,19 @@ function startCourse(view: RolloutView, standing: Course, discovery: Discovery &
 function progressingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
   if (discovery.canary !== standing.canary.canaryRevision) return startCourse(view, standing, discovery)
   const counted = { ...standing, canary: withCounts(view, standing.canary) }
+  if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
   if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
   if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: 'Finalising' })
   if (standing.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
   return advanceStep(view, counted)
+}
+
+/** A BatchRelease that is being deleted runs nothing any more; the next one takes its name once it is gone. */
+function lastReleaseText({ status }: BatchRelease): string {
+  const waiting = status?.waiting === undefined ? '' : `: ${status.waiting.message} (since ${status.waiting.since})`
+  return `waiting for the last BatchRelease to go${waiting}`
 }
 
 const PAUSED = 'paused by spec.strategy.paused since'

@@ -20,6 +20,8 @@ export function applyPatch(definition: ResourceDefinition, object: ApiObject, fo
 }
 
 const MOST_OPERATIONS = 10_000
+/** Characters that copies of one patch may read in all: each may double what the next one copies. */
+const MOST_COPIED = 64 * 1024 * 1024
 
 function patchedValue(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): unknown {
   switch (format) {
@@ -44,12 +46,21 @@ function jsonPatched(object: ApiObject, patch: unknown): unknown {
     throw new ApiStatusError(413, 'RequestEntityTooLarge', message)
   }
   const target = { root: thaw(object) }
+  let copied = 0
   for (const operation of patch) {
+    if (operation.op === 'copy') copied = withinCopyLimit(copied + JSON.stringify(target.root).length)
+
     const [failure] = applyOperation(target, operation)
     if (failure != null)
       throw unprocessable(`${operation.op} operation of the JSON patch at ${operation.path} does not apply: ${failure.message}`)
   }
   return target.root
+}
+
+function withinCopyLimit(characters: number): number {
+  if (characters <= MOST_COPIED) return characters
+  const message = `the copy operations of the JSON patch copy more than ${MOST_COPIED} characters`
+  throw new ApiStatusError(413, 'RequestEntityTooLarge', message)
 }
 
 function applyOperation(target: { readonly root: unknown }, operation: Operation): readonly (Error | null)[] {
