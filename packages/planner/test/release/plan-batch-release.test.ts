@@ -226,6 +226,14 @@ describe('planBatchRelease', () => {
     expect(JSON.stringify(operations)).toContain(originalUpdateStrategy.replaceAll('/', '~1'))
   })
 
+  it('leaves the strategy as it is where what was remembered is none', () => {
+    const fields = { ...finishing, record: over, annotations: { [partition]: '0', [originalUpdateStrategy]: 'Sideways' } }
+    const plan = planBatchRelease(aView({ ...fields, view: { strategyScope: 'release' } }))
+    const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)
+    expect(paths.filter((path) => path.startsWith('remove'))).toHaveLength(6)
+    expect(paths.filter((path) => path.includes('updateStrategy/'))).toEqual([])
+  })
+
   it('says what was left where when it is deleted in mid-release', () => {
     const stopped = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } as const
     const plan = planBatchRelease(aView({ metadata: deleting, record: stopped, nodes: 'a:new b:old c:old' }))

@@ -439,6 +439,25 @@ describe('the end of control', () => {
     ])
   })
 
+  it.each([
+    ['disabled', 'Disabling', (toy: ToyCluster) => toy.editRollout((spec) => ({ ...spec, disabled: true }))],
+    ['deleted', 'Terminating', (toy: ToyCluster) => toy.deleteRollout()],
+  ])('names what the stop waits for when the Rollout is %s', (_how, phase, end) => {
+    const toy = goingOf(end)
+    const plan = planOf(toy)
+    expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase, message: expect.stringContaining('in flight: node-1 (since ') } })
+  })
+
+  it('is not Healthy while its last BatchRelease still goes and nodes run another revision', () => {
+    const toy = goingOf((cluster) => cluster.editRollout((spec) => ({ ...spec, disabled: true })))
+    toy.editRollout((spec) => ({ ...spec, disabled: false }))
+    for (let pass = 0; pass < 5; pass++) toy.passRollout()
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      message: expect.stringContaining('waiting for the last BatchRelease to go: '),
+    })
+  })
+
   it('says nothing of the kind where nothing is left', () => {
     const toy = healthy()
     toy.deleteRollout()
@@ -495,6 +514,18 @@ function healthy(options: ToyOptions = {}): ToyCluster {
 }
 
 /** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
+/** A release that is being ended, and whose BatchRelease waits for a node in flight. */
+function goingOf(end: (toy: ToyCluster) => void): ToyCluster {
+  const toy = released({ steps: threeSteps })
+  end(toy)
+  for (let pass = 0; pass < 3; pass++) toy.passRollout()
+  const release = toy.release!
+  const waiting = { reason: 'Deleting', message: 'nodes in flight: node-1', since: '2023-11-14T00:00:00Z', nodes: ['node-1'] }
+  const metadata = { ...release.metadata, deletionTimestamp: '2023-11-14T00:00:00Z' }
+  toy.release = { ...release, metadata, status: { ...release.status, waiting } }
+  return toy
+}
+
 function released(options: ToyOptions, withinMs?: number): ToyCluster {
   const toy = healthy(options)
   toy.setImage('v2')

@@ -106,6 +106,14 @@ describe('patching', () => {
   const refused: Record<string, { type: PatchType; patch: unknown; want: number }> = {
     'answers 422 when a test fails': { type: 'json-patch', patch: [{ op: 'test', path: '/metadata/name', value: 'z' }], want: 422 },
     'answers 422 when there is nothing to remove': { type: 'json-patch', patch: [{ op: 'remove', path: '/data/x' }], want: 422 },
+    'answers 413 when copies double what they copy again and again': {
+      type: 'json-patch',
+      patch: [
+        { op: 'add', path: '/data', value: { a: 'x'.repeat(1_000) } },
+        ...Array.from({ length: 40 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/k${at}` })),
+      ],
+      want: 413,
+    },
     'answers 400 for an unknown operation': { type: 'json-patch', patch: [{ op: 'increase', path: '/data/x' }], want: 400 },
     'answers 400 for a JSON patch that is no list': { type: 'json-patch', patch: {}, want: 400 },
     'answers 422 for another uid': { type: 'merge-patch', patch: { metadata: { uid: 'other' } }, want: 422 },
