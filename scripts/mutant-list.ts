@@ -219,8 +219,16 @@ export const mutants: readonly Mutant[] = [
     rule: 'F8',
     fault: 'a stop is written before it is announced',
     file: release,
-    find: 'return announced === null\n',
-    replace: 'return announced === null || record.epoch > 0\n',
+    find: "if (announced !== null) return { kind: 'patchDaemonSet', why: 'pause'",
+    replace: "if (announced !== null && record.epoch < 0) return { kind: 'patchDaemonSet', why: 'pause'",
+    tests: releaseTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'control is given back while the record is open',
+    file: release,
+    find: "if (record.state === 'open') {\n    return",
+    replace: 'if (record.epoch < 0) {\n    return',
     tests: releaseTests,
   },
   {

@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
-import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
@@ -23,6 +23,15 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
         release: newest.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
         strategyScope,
+      }
+    },
+    async releaseExists(rollout, signal) {
+      try {
+        await client.get<BatchRelease>(resourcePaths.batchReleases, keyOf(rollout), { signal })
+        return true
+      } catch (error) {
+        if (isNotFound(error)) return false
+        throw error
       }
     },
     async setFinalizer(rollout, present, signal) {

@@ -4,7 +4,7 @@ import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createExecutorPass } from '@tranche/partition-executor'
-import type { JobQueue } from '@tranche/queue'
+import type { JobQueue, Worker } from '@tranche/queue'
 import { createJobHandler } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { createExecutorPort, isControlled } from './executor-port.ts'
@@ -53,6 +53,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
   const pass = createExecutorPass({ cluster: createExecutorPort(client, cluster, uniqueValues(options.identity)), clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
+  let worker: Worker | undefined
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const announce = (key: ObjectKey): void => {
@@ -61,7 +62,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
     wakeByWatches(cluster, announce)
     sweep(cluster, clock, announce, ending.signal)
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log })
-    queue.process(handler, { concurrency: options.workers ?? 4 })
+    worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
   ready.catch(end.reject)
 
@@ -69,7 +70,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
     ready,
     stopped: end.promise,
     async stop() {
-      await queue.close(STOP_GRACE_MS)
+      await worker?.close(STOP_GRACE_MS)
       ending.abort(new Error('the executor stops'))
       end.resolve()
     },

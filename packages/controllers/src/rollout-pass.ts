@@ -33,10 +33,25 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     const plan = planRollout(view)
     if (plan.kind !== 'wait')
       parts.log.info({ rollout: keyText(key), plan: plan.kind, phase: view.rollout.status?.phase ?? '' }, 'planned rollout')
+    if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
     await apply(plan, view, parts, signal)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     return outcomeOf(plan)
   }
+}
+
+/** A BatchRelease that the API server has and our watch does not show yet will be shown; this is for the case that it is slow. */
+const UNSEEN_RECHECK_MS = 500
+
+/**
+ * G9: to let go of a DaemonSet, and to say so, rests on there being no BatchRelease whose record might be open; our cache
+ * cannot tell one that is gone from one not yet seen.
+ */
+function restsOnAbsence(plan: RolloutPlan, { release, rollout }: RolloutView): boolean {
+  if (release !== undefined) return false
+  if (plan.kind === 'setFinalizer') return !plan.present
+  if (plan.kind === 'patchDaemonSet') return plan.why === 'unbind'
+  return plan.kind === 'writeStatus' && plan.status.phase === 'Disabled' && rollout.status?.phase !== 'Disabled'
 }
 
 async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: RolloutParts, signal: AbortSignal): Promise<void> {

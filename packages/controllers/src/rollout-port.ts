@@ -10,6 +10,8 @@ export type RolloutReading = Omit<RolloutView, 'nowMs' | 'monotonicMs' | 'status
 export interface RolloutPort {
   /** Reads from this process's own watches; null when the Rollout is gone. */
   read(key: ObjectKey): RolloutReading | null
+  /** Reads from the API server itself whether a BatchRelease of the Rollout's name exists. */
+  releaseExists(rollout: Rollout, signal: AbortSignal): Promise<boolean>
   setFinalizer(rollout: Rollout, present: boolean, signal: AbortSignal): Promise<void>
   patchDaemonSet(daemonSet: DaemonSet, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
   /** Creates the BatchRelease of the same name, owned by the Rollout. */

@@ -29,8 +29,14 @@ describe('a pass over a Rollout', () => {
 
   it('records what is left frozen on the DaemonSet and on the Rollout, once it is unbound', async () => {
     const { calls } = await pass(reading({ metadata: deleted }))
-    expect(calls).toEqual(['patchDaemonSet', 'event Frozen on DaemonSet', 'event Frozen on Rollout'])
+    expect(calls).toEqual(['releaseExists', 'patchDaemonSet', 'event Frozen on DaemonSet', 'event Frozen on Rollout'])
     await expect(pass(reading({ metadata: deleted }), new Error('conflict'))).rejects.toThrow('conflict')
+  })
+
+  it('lets go of nothing while the API server has a BatchRelease that its watch has not shown (G9)', async () => {
+    const { calls, outcome } = await pass(reading({ metadata: deleted }), undefined, true)
+    expect(calls).toEqual(['releaseExists'])
+    expect(outcome).toEqual({ kind: 'recheckAfter', ms: 500 })
   })
 
   it('waits for the watch after it has asked for the deletion of its BatchRelease', async () => {
@@ -59,7 +65,11 @@ function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): Rol
   return { rollout, daemonSet, revisions, fleet, former: undefined, release: undefined, others: [rollout], strategyScope: 'binding' }
 }
 
-async function pass(read: RolloutReading | null, fails?: Error): Promise<{ readonly outcome: Outcome; readonly calls: readonly string[] }> {
+async function pass(
+  read: RolloutReading | null,
+  fails?: Error,
+  unseen = false,
+): Promise<{ readonly outcome: Outcome; readonly calls: readonly string[] }> {
   const calls: string[] = []
   const note = async (call: string): Promise<void> => {
     if (fails !== undefined) throw fails
@@ -67,6 +77,10 @@ async function pass(read: RolloutReading | null, fails?: Error): Promise<{ reado
   }
   const cluster: RolloutPort = {
     read: () => read,
+    async releaseExists() {
+      calls.push('releaseExists')
+      return unseen
+    },
     setFinalizer: (_rollout, present) => note(`setFinalizer ${present}`),
     patchDaemonSet: () => note('patchDaemonSet'),
     createRelease: () => note('createRelease'),
