@@ -102,6 +102,13 @@ describe('writeRecord', () => {
     expect(ends.filter((end) => end !== null)).toHaveLength(1)
   })
 
+  it('says that the CustomResourceDefinition is outdated where the record is not kept', async () => {
+    const release = await makeRelease()
+    const { flight: _pruned, ...status } = release.status ?? {}
+    const pruning: KubeClient = { ...client, patch: async <T>() => ({ ...release, status }) as T }
+    await expect(writeRecord(pruning, release, aRecord(1), signal)).rejects.toMatchObject({ code: 'CRD_OUTDATED' })
+  })
+
   it('writes though other parts of the status have changed since', async () => {
     const release = (await write(await makeRelease(), aRecord(1)))!
     const body = { status: { message: 'meanwhile' } }

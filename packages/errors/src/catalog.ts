@@ -29,6 +29,11 @@ export const errorCatalog = {
   FILE_UNWRITABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was asked for cannot be written.' },
   RELEASE_STUCK: { remedy: 'giveUp', httpStatus: 504, summary: 'A release that a command waited for made no progress for too long.' },
   NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
+  CRD_OUTDATED: {
+    remedy: 'fixInput',
+    httpStatus: 500,
+    summary: 'The cluster drops fields that Tranche writes, because its CustomResourceDefinitions are older ones.',
+  },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
 
