@@ -1,8 +1,8 @@
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { daemonSetAnnotations, type DaemonSet, keyOf } from '@tranche/kube-types'
+import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
-import { type Announcement, controlledBy, strategyOf } from '@tranche/planner'
+import { controlledBy, toAnnouncement } from '@tranche/planner'
 
 /** The executor's port over the API server and this process's own watches. `uniqueValue` never returns the same text twice. */
 export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, uniqueValue: () => string): ExecutorPort {
@@ -36,25 +36,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
   }
 }
 
-/** What a DaemonSet says to executors (rule F1). */
-export function toAnnouncement(daemonSet: DaemonSet): Announcement {
-  const annotations = daemonSet.metadata.annotations ?? {}
-  const partition = annotations[daemonSetAnnotations.partition]
-  return {
-    uid: daemonSet.metadata.uid,
-    generation: daemonSet.metadata.generation ?? 0,
-    observedGeneration: daemonSet.status?.observedGeneration ?? 0,
-    controlledBy: controlledBy(daemonSet)?.uid,
-    canaryRevision: annotations[daemonSetAnnotations.canaryRevision],
-    stableRevision: annotations[daemonSetAnnotations.stableRevision],
-    partition: partition !== undefined && /^\d+$/.test(partition) ? Number(partition) : undefined,
-    paused: daemonSetAnnotations.paused in annotations,
-    strategy: strategyOf(daemonSet),
-    minReadySeconds: daemonSet.spec.minReadySeconds ?? 0,
-  }
-}
-
 /** Whether the executor has anything to look at on this DaemonSet. */
 export function isControlled(daemonSet: DaemonSet | undefined): daemonSet is DaemonSet {
-  return daemonSet !== undefined && controlledBy(daemonSet) !== undefined && keyOf(daemonSet).name !== ''
+  return daemonSet !== undefined && controlledBy(daemonSet) !== undefined
 }

@@ -1,2 +1,2 @@
-export { createExecutorPort, toAnnouncement } from './executor-port.ts'
+export { createExecutorPort } from './executor-port.ts'
 export { type ExecutorOptions, type RunningExecutor, startExecutor } from './start-executor.ts'

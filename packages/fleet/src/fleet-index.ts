@@ -28,11 +28,6 @@ export class FleetIndex {
     if (current !== undefined) this.#add(current)
   }
 
-  /** @returns the pods that the owner controls, in no particular order */
-  podsOf(ownerUid: string): readonly FleetPod[] {
-    return [...(this.#pods.get(ownerUid)?.values() ?? [])].flat()
-  }
-
   /** @returns what is known of the node */
   node(name: string): FleetNode | undefined {
     return this.#nodes.get(name)

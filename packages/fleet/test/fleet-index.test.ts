@@ -45,10 +45,8 @@ describe('FleetIndex', () => {
     expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'young'])
   })
 
-  it('knows the pods of an owner and a node by name', () => {
-    const index = indexOf([node('a')], [pod({ node: 'a' }), pod({ node: 'b' }), pod({ node: 'c', ownerUid: 'another' })])
-    expect(index.podsOf(DAEMON_SET_UID).map(({ name }) => name)).toEqual(['pod-a', 'pod-b'])
-    expect(index.podsOf('nobody')).toEqual([])
+  it('knows a node by its name', () => {
+    const index = indexOf([node('a')], [pod({ node: 'b' })])
     expect(index.node('a')?.name).toBe('a')
     expect(index.node('b')).toBeUndefined()
   })

@@ -68,7 +68,8 @@ async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { clust
       const id = permitId(pod.permit)
       sent.add(id)
       try {
-        if (!(await cluster.deletePod(pod, signal))) sent.refused(id)
+        // Refused or not, the watch will show another version; until then it is no use to try again.
+        await cluster.deletePod(pod, signal)
       } catch (error) {
         sent.unknown(id)
         throw error

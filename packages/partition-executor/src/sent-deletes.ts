@@ -8,8 +8,6 @@ import { permitId } from '@tranche/flight'
  */
 export interface SentDeletes {
   add(id: string): void
-  /** The API server refused it: the watch will show a newer version, and until then it is no use to try again. */
-  refused(id: string): void
   /** No answer: it may be sent again. */
   unknown(id: string): void
   /** @returns those that still matter: their permit stands in the record and their pod in the view as it was */
@@ -21,7 +19,6 @@ export function createSentDeletes(): SentDeletes {
   const ids = new Set<string>()
   return {
     add: (id) => void ids.add(id),
-    refused: (id) => void ids.add(id),
     unknown: (id) => void ids.delete(id),
     pending(record, fleet) {
       const standing = new Set((record?.permits ?? []).filter((permit) => standsAsPermitted(permit, fleet)).map(permitId))

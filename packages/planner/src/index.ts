@@ -1,6 +1,7 @@
 export { type Candidate, firstCandidates, type Revisions } from './pass/candidate-order.ts'
 export { isOld, type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'
+export { toAnnouncement } from './pass/to-announcement.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/batch-progress.ts'
 export type {

@@ -20,6 +20,7 @@ import {
   type RolloutView,
   type StrategyScope,
   strategyOf,
+  toAnnouncement,
 } from '@tranche/planner'
 import { applyPatch } from './json-patch.ts'
 
@@ -219,7 +220,7 @@ export class ToyCluster {
     if (release === undefined || control?.uid !== release.metadata.uid || release.status?.flight === undefined) return false
     const record = release.status.flight
     const podsSeen = String(this.#version)
-    const announcement = announcementOf(this.daemonSet)
+    const announcement = toAnnouncement(this.daemonSet)
     const releaseUid = release.metadata.uid
     const plan = planPass({ announcement, releaseUid, record, fleet: this.fleet(), podsSeen, sent: new Set(), monotonicMs: this.nowMs })
     if (plan.kind === 'wait') return false
@@ -399,21 +400,4 @@ function setFinalizer<T extends Rollout | BatchRelease>(object: T, present: bool
   if (!present && object.metadata.deletionTimestamp !== undefined) return undefined
   const kind = 'releasePlan' in object.spec ? 'rollouts.kruise.io/batch-release-finalizer' : 'rollouts.kruise.io/rollout'
   return { ...object, metadata: { ...object.metadata, resourceVersion, finalizers: present ? [kind] : [] } }
-}
-
-function announcementOf(daemonSet: DaemonSet): Parameters<typeof planPass>[0]['announcement'] {
-  const annotations = daemonSet.metadata.annotations ?? {}
-  const partition = annotations[daemonSetAnnotations.partition]
-  return {
-    uid: daemonSet.metadata.uid,
-    generation: daemonSet.metadata.generation ?? 0,
-    observedGeneration: daemonSet.status?.observedGeneration ?? 0,
-    controlledBy: controlledBy(daemonSet)?.uid,
-    canaryRevision: annotations[daemonSetAnnotations.canaryRevision],
-    stableRevision: annotations[daemonSetAnnotations.stableRevision],
-    partition: partition === undefined ? undefined : Number(partition),
-    paused: daemonSetAnnotations.paused in annotations,
-    strategy: strategyOf(daemonSet),
-    minReadySeconds: 0,
-  }
 }

@@ -1,0 +1,22 @@
+import { daemonSetAnnotations, type DaemonSet } from '@tranche/kube-types'
+import { strategyOf } from '../release/daemon-set-patch.ts'
+import { controlledBy } from '../release/wanted-allowance.ts'
+import type { Announcement } from './pass-view.ts'
+
+/** What a DaemonSet says to executors (rule F1). */
+export function toAnnouncement(daemonSet: DaemonSet): Announcement {
+  const annotations = daemonSet.metadata.annotations ?? {}
+  const partition = annotations[daemonSetAnnotations.partition]
+  return {
+    uid: daemonSet.metadata.uid,
+    generation: daemonSet.metadata.generation ?? 0,
+    observedGeneration: daemonSet.status?.observedGeneration ?? 0,
+    controlledBy: controlledBy(daemonSet)?.uid,
+    canaryRevision: annotations[daemonSetAnnotations.canaryRevision],
+    stableRevision: annotations[daemonSetAnnotations.stableRevision],
+    partition: partition !== undefined && /^\d+$/.test(partition) ? Number(partition) : undefined,
+    paused: daemonSetAnnotations.paused in annotations,
+    strategy: strategyOf(daemonSet),
+    minReadySeconds: daemonSet.spec.minReadySeconds ?? 0,
+  }
+}
