@@ -24,17 +24,40 @@ const roots: readonly (readonly [model: string, group: string])[] = [
   ['V1ConfigMap', 'core/v1'],
   ['V1Secret', 'core/v1'],
   ['V1ServiceAccount', 'core/v1'],
+  ['V1ResourceQuota', 'core/v1'],
   ['V1DaemonSet', 'apps/v1'],
   ['V1ControllerRevision', 'apps/v1'],
   ['V1Lease', 'coordination/v1'],
   ['V1CustomResourceDefinition', 'apiextensions/v1'],
   ['V1Eviction', 'policy/v1'],
+  ['V1PodDisruptionBudget', 'policy/v1'],
+  ['V1Role', 'rbac/v1'],
+  ['V1RoleBinding', 'rbac/v1'],
+  ['V1ClusterRole', 'rbac/v1'],
+  ['V1ClusterRoleBinding', 'rbac/v1'],
+  ['V1MutatingWebhookConfiguration', 'admissionregistration/v1'],
+  ['V1ValidatingWebhookConfiguration', 'admissionregistration/v1'],
+  ['V1PriorityClass', 'scheduling/v1'],
+  ['V1TokenReview', 'authentication/v1'],
+  ['V1SelfSubjectReview', 'authentication/v1'],
+  ['V1SubjectAccessReview', 'authorization/v1'],
+  ['V1LocalSubjectAccessReview', 'authorization/v1'],
+  ['V1SelfSubjectAccessReview', 'authorization/v1'],
+  ['V1SelfSubjectRulesReview', 'authorization/v1'],
   ['V1DeleteOptions', 'meta/v1'],
   ['V1Status', 'meta/v1'],
   ['V1ListMeta', 'meta/v1'],
 ]
 
-const metaTypes = new Set(['ObjectMeta', 'ListMeta', 'DeleteOptions', 'LabelSelector', 'LabelSelectorRequirement'])
+const metaTypes = new Set([
+  'ObjectMeta',
+  'ListMeta',
+  'DeleteOptions',
+  'LabelSelector',
+  'LabelSelectorRequirement',
+  'FieldSelectorRequirement',
+  'Condition',
+])
 const coreTypes = new Set(['PodTemplateSpec', 'ObjectReference'])
 
 /** Fields that hold quantities; the metadata calls them strings. */
@@ -45,6 +68,8 @@ const quantityFields: Readonly<Record<string, readonly string[]>> = {
   PodSpec: ['overhead'],
   PodStatus: ['allocatedResources'],
   ResourceFieldSelector: ['divisor'],
+  ResourceQuotaSpec: ['hard'],
+  ResourceQuotaStatus: ['hard', 'used'],
   ResourceRequirements: ['limits', 'requests'],
   VolumeResourceRequirements: ['limits', 'requests'],
 }
@@ -116,7 +141,7 @@ function requiredNames(model: string): ReadonlySet<string> {
 }
 
 function kindOf(model: string): string {
-  return model.replace(/^(?:Core|Apiextensions|Resource|Storage)?V1/, '')
+  return model.replace(/^(?:Core|Apiextensions|Admissionregistration|Rbac|Resource|Storage)?V1/, '')
 }
 
 /** One definition a line, sorted, so that a change of the metadata shows as a small difference. */

@@ -11,32 +11,46 @@ export interface PodCells {
 
 /** @see kubectl reference: STATUS is the phase, or the reason of the container that explains it */
 export function podCells(pod: ApiObject, nowMs: number): PodCells {
+  const init = initProgress(pod)
   const status = record(pod['status'])
   const containers = list(status['containerStatuses'])
-  const readyCount = containers.filter(
-    (container) => container['ready'] === true && record(container['state'])['running'] !== undefined,
-  ).length
+  const isInitializing = init.reason !== undefined && !hasCondition(status, 'Initialized')
+  const counted = isInitializing ? list(status['initContainerStatuses']) : [...init.sidecars, ...containers]
+  const readyCount = isInitializing ? 0 : containers.filter(isRunningReady).length
+  const total = list(record(pod['spec'])['containers']).length + init.sidecarNames.size
   return {
-    ready: `${readyCount}/${list(record(pod['spec'])['containers']).length}`,
-    status: statusText(pod, status, containers),
-    restarts: restartsText(containers, nowMs),
+    ready: `${init.readySidecars + readyCount}/${total}`,
+    status: statusText(pod, isInitializing ? init.reason : undefined),
+    restarts: restartsText(counted, nowMs),
   }
-}
-
-function statusText(pod: ApiObject, status: Cells, containers: readonly Cells[]): string {
-  if (pod.metadata.deletionTimestamp !== undefined) return status['reason'] === 'NodeLost' ? 'Unknown' : 'Terminating'
-  const fallback = text(status['reason']) || text(status['phase']) || 'Unknown'
-  const init = initText(pod, status)
-  if (init !== undefined) return init
-  const reason = containers.map(stateReason).find((found) => found !== undefined) ?? fallback
-  const someRun = containers.some((container) => record(container['state'])['running'] !== undefined && container['ready'] === true)
-  if (reason !== 'Completed' || !someRun) return reason
-  return isReady(status) ? 'Running' : 'NotReady'
 }
 
 type Cells = Readonly<Record<string, unknown>>
 
-/** @returns the first reason in the state of a container, from waiting or terminated */
+function statusText(pod: ApiObject, initReason: string | undefined): string {
+  const status = record(pod['status'])
+  const isTerminal = status['phase'] === 'Succeeded' || status['phase'] === 'Failed'
+  if (pod.metadata.deletionTimestamp !== undefined && status['reason'] === 'NodeLost') return 'Unknown'
+  if (pod.metadata.deletionTimestamp !== undefined && !isTerminal) return 'Terminating'
+  if (initReason !== undefined) return initReason
+  const containers = list(status['containerStatuses'])
+  const reason = containers.map(stateReason).find((found) => found !== undefined) ?? ownReason(status)
+  if (reason !== 'Completed') return reason
+  const hasRunning = containers.some(isRunningReady)
+  if (hasRunning && hasCondition(status, 'Ready')) return 'Running'
+  return containers.map(errorReason).find((found) => found !== undefined) ?? (hasRunning ? 'NotReady' : reason)
+}
+
+function ownReason(status: Cells): string {
+  const gated = list(status['conditions']).some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated')
+  return gated ? 'SchedulingGated' : text(status['reason']) || text(status['phase'])
+}
+
+function isRunningReady(container: Cells): boolean {
+  return container['ready'] === true && record(container['state'])['running'] !== undefined
+}
+
+/** @returns the reason in the state of a container, from waiting or terminated */
 function stateReason(container: Cells): string | undefined {
   const state = record(container['state'])
   const waiting = text(record(state['waiting'])['reason'])
@@ -46,25 +60,51 @@ function stateReason(container: Cells): string | undefined {
   return text(terminated['reason']) || (terminated['signal'] ? `Signal:${terminated['signal']}` : `ExitCode:${terminated['exitCode']}`)
 }
 
-/** @returns how far initialization has got, or undefined when it is over */
-function initText(pod: ApiObject, status: Cells): string | undefined {
-  const all = list(record(pod['spec'])['initContainers']).length
-  for (const [index, container] of list(status['initContainerStatuses']).entries()) {
-    const state = record(container['state'])
-    if (record(state['terminated'])['exitCode'] === 0 || container['started'] === true) continue
-    const reason = stateReason(container)
-    return reason === undefined || reason === 'PodInitializing' ? `Init:${index}/${all}` : `Init:${reason}`
+function errorReason(container: Cells): string | undefined {
+  const terminated = record(record(container['state'])['terminated'])
+  return Number(terminated['exitCode'] ?? 0) === 0 ? undefined : stateReason(container)
+}
+
+interface InitProgress {
+  /** How far initialization has got; undefined when it is over. */
+  readonly reason: string | undefined
+  /** Names of init containers that keep running beside the others. */
+  readonly sidecarNames: ReadonlySet<unknown>
+  /** Their statuses, up to the container that is being waited for. */
+  readonly sidecars: readonly Cells[]
+  readonly readySidecars: number
+}
+
+function initProgress(pod: ApiObject): InitProgress {
+  const all = list(record(pod['spec'])['initContainers'])
+  const statuses = list(record(pod['status'])['initContainerStatuses'])
+  const sidecarNames = new Set(all.filter((container) => container['restartPolicy'] === 'Always').map((container) => container['name']))
+  const isDone = (container: Cells): boolean =>
+    record(record(container['state'])['terminated'])['exitCode'] === 0 ||
+    (sidecarNames.has(container['name']) && container['started'] === true)
+  const waitingAt = statuses.findIndex((container) => !isDone(container))
+  const passed = waitingAt < 0 ? statuses : statuses.slice(0, waitingAt)
+  const sidecars = passed.filter((container) => sidecarNames.has(container['name']))
+  return {
+    reason: waitingAt < 0 ? undefined : initReason(statuses[waitingAt]!, waitingAt, all.length),
+    sidecarNames,
+    sidecars,
+    readySidecars: sidecars.filter((container) => container['ready'] === true).length,
   }
-  return undefined
+}
+
+function initReason(container: Cells, index: number, total: number): string {
+  const reason = stateReason(container)
+  return reason === undefined || reason === 'PodInitializing' ? `Init:${index}/${total}` : `Init:${reason}`
 }
 
 function restartsText(containers: readonly Cells[], nowMs: number): string {
-  const count = containers.reduce((sum, container) => sum + Number(container['restartCount'] ?? 0), 0)
+  const restarts = containers.reduce((sum, container) => sum + Number(container['restartCount'] ?? 0), 0)
   const finished = containers.map((container) => text(record(record(container['lastState'])['terminated'])['finishedAt'])).sort()
   const last = finished.at(-1) ?? ''
-  return count === 0 || last === '' ? String(count) : `${count} (${age(last, nowMs)} ago)`
+  return restarts === 0 || last === '' ? String(restarts) : `${restarts} (${age(last, nowMs)} ago)`
 }
 
-function isReady(status: Cells): boolean {
-  return list(status['conditions']).some((condition) => condition['type'] === 'Ready' && condition['status'] === 'True')
+function hasCondition(status: Cells, type: string): boolean {
+  return list(status['conditions']).some((condition) => condition['type'] === type && condition['status'] === 'True')
 }

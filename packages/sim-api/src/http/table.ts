@@ -3,7 +3,8 @@ import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { list, record, text } from './cells.ts'
 import { age } from './human-duration.ts'
 import { compileJsonPath } from './json-path.ts'
-import { ageColumn, builtinColumns, type Column, nameColumn } from './table-columns.ts'
+import { ageColumn, type Column, nameColumn } from './column.ts'
+import { builtinColumns } from './table-columns.ts'
 
 /** What each row carries of its object. @see meta/v1 TableOptions */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -36,7 +37,7 @@ export function toTable(
     apiVersion: 'meta.k8s.io/v1',
     metadata,
     columnDefinitions: withColumns
-      ? columns.map(({ name, type, format = '', priority }) => ({ name, type, format, description: '', priority }))
+      ? columns.map(({ name, type, format = '', description = '', priority }) => ({ name, type, format, description, priority }))
       : null,
     rows: objects.map((object) => ({ cells: columns.map((column) => column.cell(object, nowMs)), ...rowObject(object, include) })),
   }
@@ -59,7 +60,8 @@ function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
     name: text(entry['name']),
     type,
     ...(typeof entry['format'] === 'string' && { format: entry['format'] }),
-    priority: Number(entry['priority'] ?? 0) > 0 ? 1 : 0,
+    description: text(entry['description']) || `Custom resource definition column (in JSONPath format): ${text(entry['jsonPath'])}`,
+    priority: Number(entry['priority'] ?? 0),
     cell: (object, nowMs) => printerCell(find(object), type, nowMs),
   }
 }
@@ -67,17 +69,22 @@ function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
 /** Of several values the first is shown. One that is missing or not of the column's type shows as nothing. */
 function printerCell(values: readonly unknown[], type: string, nowMs: number): unknown {
   const [value] = values
-  if (value === undefined) return null
+  if (value === undefined || value === null) return null
   switch (type) {
     case 'date':
-      return age(value, nowMs)
+      return dateCell(value, nowMs)
     case 'integer':
-      return Number.isInteger(Number(value)) ? Number(value) : null
+      return typeof value === 'number' ? Math.trunc(value) : null
     case 'number':
-      return Number.isNaN(Number(value)) ? null : Number(value)
+      return typeof value === 'number' ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     default:
       return typeof value === 'string' ? value : JSON.stringify(value)
   }
+}
+
+function dateCell(value: unknown, nowMs: number): string | null {
+  if (typeof value !== 'string') return null
+  return Number.isNaN(Date.parse(value)) ? '<invalid>' : age(value, nowMs)
 }

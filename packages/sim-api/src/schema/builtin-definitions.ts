@@ -42,27 +42,28 @@ export interface BuiltinKind {
   readonly definition: string
 }
 
-/** The kinds that the simulator serves without a CustomResourceDefinition. */
+/** The kinds that the simulator reads without a CustomResourceDefinition: those it stores, and those that are only sent to it. */
 export const builtinKinds: readonly BuiltinKind[] = [
-  { group: '', version: 'v1', kind: 'Namespace', definition: 'core/v1.Namespace' },
-  { group: '', version: 'v1', kind: 'Node', definition: 'core/v1.Node' },
-  { group: '', version: 'v1', kind: 'Pod', definition: 'core/v1.Pod' },
-  { group: '', version: 'v1', kind: 'Binding', definition: 'core/v1.Binding' },
-  { group: '', version: 'v1', kind: 'Event', definition: 'core/v1.Event' },
-  { group: '', version: 'v1', kind: 'ConfigMap', definition: 'core/v1.ConfigMap' },
-  { group: '', version: 'v1', kind: 'Secret', definition: 'core/v1.Secret' },
-  { group: '', version: 'v1', kind: 'ServiceAccount', definition: 'core/v1.ServiceAccount' },
-  { group: 'apps', version: 'v1', kind: 'DaemonSet', definition: 'apps/v1.DaemonSet' },
-  { group: 'apps', version: 'v1', kind: 'ControllerRevision', definition: 'apps/v1.ControllerRevision' },
-  { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', definition: 'coordination/v1.Lease' },
-  {
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    definition: 'apiextensions/v1.CustomResourceDefinition',
-  },
-  { group: 'policy', version: 'v1', kind: 'Eviction', definition: 'policy/v1.Eviction' },
+  ...kindsOf('', 'core', ['Namespace', 'Node', 'Pod', 'Binding', 'Event', 'ConfigMap', 'Secret', 'ServiceAccount', 'ResourceQuota']),
+  ...kindsOf('apps', 'apps', ['DaemonSet', 'ControllerRevision']),
+  ...kindsOf('coordination.k8s.io', 'coordination', ['Lease']),
+  ...kindsOf('apiextensions.k8s.io', 'apiextensions', ['CustomResourceDefinition']),
+  ...kindsOf('policy', 'policy', ['Eviction', 'PodDisruptionBudget']),
+  ...kindsOf('rbac.authorization.k8s.io', 'rbac', ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']),
+  ...kindsOf('admissionregistration.k8s.io', 'admissionregistration', ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']),
+  ...kindsOf('scheduling.k8s.io', 'scheduling', ['PriorityClass']),
+  ...kindsOf('authentication.k8s.io', 'authentication', ['TokenReview', 'SelfSubjectReview']),
+  ...kindsOf('authorization.k8s.io', 'authorization', [
+    'SubjectAccessReview',
+    'LocalSubjectAccessReview',
+    'SelfSubjectAccessReview',
+    'SelfSubjectRulesReview',
+  ]),
 ]
+
+function kindsOf(group: string, folder: string, kinds: readonly string[]): readonly BuiltinKind[] {
+  return kinds.map((kind) => ({ group, version: 'v1', kind, definition: `${folder}/v1.${kind}` }))
+}
 
 const definitions: ReadonlyMap<string, Definition> = readDefinitions()
 

@@ -52,4 +52,9 @@ const listMerges: Readonly<Record<string, Readonly<Record<string, ListMerge>>>> 
   'core/v1.NamespaceStatus': { conditions: merge('type') },
   'core/v1.ServiceAccount': { secrets: merge('name') },
   'apps/v1.DaemonSetStatus': { conditions: merge('type') },
+  'policy/v1.PodDisruptionBudgetStatus': { conditions: merge('type') },
+  'admissionregistration/v1.MutatingWebhookConfiguration': { webhooks: merge('name') },
+  'admissionregistration/v1.ValidatingWebhookConfiguration': { webhooks: merge('name') },
+  'admissionregistration/v1.MutatingWebhook': { matchConditions: merge('name') },
+  'admissionregistration/v1.ValidatingWebhook': { matchConditions: merge('name') },
 }

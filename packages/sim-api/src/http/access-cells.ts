@@ -1,0 +1,38 @@
+import type { ApiObject } from '../client.ts'
+import { list, record, text } from './cells.ts'
+import { statusOf } from './column.ts'
+
+/** @returns what a binding grants: `ClusterRole/admin` */
+export function roleText(binding: ApiObject): string {
+  const { kind, name } = record(binding['roleRef'])
+  return `${text(kind)}/${text(name)}`
+}
+
+/** @returns a reader of the names of a binding's subjects of this kind; service accounts as `namespace/name` */
+export function subjects(kind: 'User' | 'Group' | 'ServiceAccount'): (binding: ApiObject) => string {
+  return (binding) =>
+    list(binding['subjects'])
+      .filter((subject) => subject['kind'] === kind)
+      .map((subject) => (kind === 'ServiceAccount' ? `${text(subject['namespace'])}/${text(subject['name'])}` : text(subject['name'])))
+      .join(', ')
+}
+
+/**
+ * @param limits whether resources below `limits.` are told, or all others
+ * @returns a reader of what a quota counts: `pods: 3/10, secrets: 0/5`
+ */
+export function quotaText(limits: boolean): (quota: ApiObject) => string {
+  return (quota) => {
+    const { hard, used } = statusOf(quota)
+    return Object.keys(record(hard))
+      .filter((resource) => resource.startsWith('limits.') === limits)
+      .sort()
+      .map((resource) => `${resource}: ${String(record(used)[resource] ?? 0)}/${String(record(hard)[resource])}`)
+      .join(', ')
+  }
+}
+
+/** @returns a bound of a disruption budget as it was written, or `N/A` */
+export function budgetText(value: unknown): string {
+  return value === undefined ? 'N/A' : String(value)
+}
