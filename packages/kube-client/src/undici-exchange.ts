@@ -1,5 +1,5 @@
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
-import { Agent, request as send } from 'undici'
+import { Agent, type Dispatcher, request as send } from 'undici'
 
 /** Who we are and whom we trust, as of now. PEM text. */
 export interface Credentials {
@@ -21,6 +21,12 @@ export interface ClusterAccess {
   readonly skipTlsVerify?: boolean
   /** Asked before every request; answers from memory, unless tokens or certificates are due for another look. */
   credentials(): Promise<Credentials>
+  /**
+   * Asked when the server did not accept `refused`, or when they do not make us trust the server.
+   *
+   * @returns newer ones; null when there are none. @default there never are
+   */
+  renew?(refused: Credentials): Promise<Credentials | null>
 }
 
 /** Sockets to one API server. */
@@ -48,6 +54,9 @@ const CONNECT_TIMEOUT_MS = 10_000
  * Deadlines are the caller's (its signal). A peer that vanished without a word is noticed by TCP probes; one that holds
  * the connection and says nothing, by the idle timeout of the watch. When certificates change, new connections use the
  * new ones and requests in flight end on the old.
+ *
+ * A request that is answered with 401 is sent again, once, if there are newer credentials: the server has not looked at
+ * it. A DELETE is not: it rests on what its sender has just seen (F1).
  */
 export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
   const server = new URL(access.server)
@@ -63,16 +72,54 @@ export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
 
   async function exchangeOver(agents: Agents, request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
     const credentials = await access.credentials()
-    signal.throwIfAborted()
-    const answer = await send(`${server.origin}${prefix}${request.path}`, {
-      dispatcher: agents.current(credentials),
-      method: request.method as 'GET',
-      headers: { ...request.headers, ...credentials.headers },
-      body: request.body ?? null,
-      signal,
-    })
-    return { status: answer.statusCode, headers: singleValues(answer.headers), body: decode(answer.body) }
+    const answer = await attempt(agents, request, { credentials, signal })
+    if (answer.statusCode !== 401) return toResponse(answer)
+    const newer = await access.renew?.(credentials)
+    if (!newer || request.method === 'DELETE') return toResponse(answer)
+    await answer.body.dump()
+    return toResponse(await attempt(agents, request, { credentials: newer, signal }))
   }
+
+  async function attempt(agents: Agents, request: WireRequest, { credentials, signal }: AttemptOptions): Promise<Dispatcher.ResponseData> {
+    signal.throwIfAborted()
+    try {
+      return await send(`${server.origin}${prefix}${request.path}`, {
+        dispatcher: agents.current(credentials),
+        method: request.method as 'GET',
+        headers: { ...request.headers, ...credentials.headers },
+        body: request.body ?? null,
+        signal,
+      })
+    } catch (error) {
+      // The next attempt, which is the caller's, may find an authority that vouches for the server.
+      if (isDistrust(error)) await access.renew?.(credentials)
+      throw error
+    }
+  }
+}
+
+interface AttemptOptions {
+  readonly credentials: Credentials
+  readonly signal: AbortSignal
+}
+
+/** @see https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+const DISTRUST = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_HAS_EXPIRED',
+])
+
+function isDistrust(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && DISTRUST.has(String(error.code))
+}
+
+function toResponse(answer: Dispatcher.ResponseData): WireResponse {
+  return { status: answer.statusCode, headers: singleValues(answer.headers), body: decode(answer.body) }
 }
 
 interface Agents {

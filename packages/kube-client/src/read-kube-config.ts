@@ -1,0 +1,167 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
+import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
+
+/** Which kubeconfig to read. */
+export interface KubeConfigChoice {
+  /** A kubeconfig file. @default the files of `KUBECONFIG`, else `~/.kube/config`, else the account of the pod we run in */
+  readonly path?: string | undefined
+  /** Name of a context in it. @default its current context */
+  readonly context?: string | undefined
+  /** @default the environment of this process */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** A kubeconfig as it was read, and the parts of it that count. */
+export interface ReadKubeConfig {
+  /** The library's; its current context is the chosen one. */
+  readonly config: KubeConfig
+  /** The file or files, for messages. */
+  readonly origin: string
+  /** What relative commands in it are relative to. */
+  readonly folder: string
+  readonly context: string
+  readonly namespace: string
+  readonly cluster: Cluster
+  readonly user: User | null
+  /** The settings of a user who logs in at an OpenID Connect provider, which the library is not left to read; else null. */
+  readonly oidc: OidcSettings | null
+}
+
+/** `users[].user.auth-provider.config` of the provider `oidc`, with its names. */
+export type OidcSettings = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads a kubeconfig or the account of the pod we run in, from its files, each time it is called.
+ * The library that understands these is loaded here, by those who need it: it is large.
+ *
+ * @throws {AppError} KUBECONFIG_INVALID
+ */
+export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKubeConfig> {
+  const found = findOrigin(choice)
+  const { KubeConfig } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  if (found.kind === 'account') config.loadFromCluster()
+  else readFiles(config, () => new KubeConfig(), found.paths)
+  const origin = nameOf(found)
+  const context = chooseContext(config, choice.context, origin)
+  return {
+    config,
+    origin,
+    folder: found.kind === 'account' ? '' : dirname(found.paths[0]!),
+    context,
+    namespace: config.getContextObject(context)?.namespace ?? 'default',
+    cluster: usableCluster(config, context, origin),
+    user: config.getCurrentUser(),
+    oidc: takeOidc(config.getCurrentUser()),
+  }
+}
+
+/** The library sends no client secret and asks for a token every time, once it has asked for one. */
+function takeOidc(user: { authProvider?: User['authProvider'] } | null): OidcSettings | null {
+  if (user?.authProvider?.name !== 'oidc') return null
+  const settings = (user.authProvider.config ?? {}) as OidcSettings
+  delete user.authProvider
+  return settings
+}
+
+type Origin = { readonly kind: 'files'; readonly paths: readonly string[] } | { readonly kind: 'account' }
+
+const ACCOUNT_TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount/token'
+
+function findOrigin({ path, env = process.env }: KubeConfigChoice): Origin {
+  if (path !== undefined) return { kind: 'files', paths: [path] }
+  const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((one) => one !== '')
+  if (named.length > 0) return { kind: 'files', paths: named }
+  const usual = join(env['HOME'] ?? homedir(), '.kube', 'config')
+  if (existsSync(usual)) return { kind: 'files', paths: [usual] }
+  if (env['KUBERNETES_SERVICE_HOST'] && existsSync(ACCOUNT_TOKEN_PATH)) return { kind: 'account' }
+  throw invalidKubeConfig(usual, `there is no kubeconfig: KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`, {
+    hint: 'Name a kubeconfig with --kubeconfig PATH or in the environment variable KUBECONFIG.',
+  })
+}
+
+function nameOf(origin: Origin): string {
+  return origin.kind === 'account' ? ACCOUNT_TOKEN_PATH : origin.paths.join(delimiter)
+}
+
+/** Reads the files in order; what an earlier one names wins. */
+function readFiles(config: KubeConfig, create: () => KubeConfig, paths: readonly string[]): void {
+  for (const [index, path] of paths.entries()) {
+    const part = index === 0 ? config : create()
+    readFile(part, path)
+    if (part !== config) merge(config, part, path)
+  }
+}
+
+function readFile(config: KubeConfig, path: string): void {
+  try {
+    readFileSync(path)
+  } catch (error) {
+    throw invalidKubeConfig(path, `kubeconfig ${path} cannot be read: ${messageOf(error)}`, {
+      hint: 'Check that the file exists and that you may read it, or name another with --kubeconfig PATH.',
+      cause: error,
+    })
+  }
+  try {
+    config.loadFromFile(path)
+  } catch (error) {
+    throw invalidKubeConfig(path, `kubeconfig ${path} is not valid: ${firstLine(messageOf(error))}`, {
+      hint: `Repair it; kubectl config view --kubeconfig=${path} shows what is read.`,
+      cause: error,
+    })
+  }
+}
+
+function merge(config: KubeConfig, part: KubeConfig, path: string): void {
+  try {
+    config.mergeConfig(part, Boolean(config.getCurrentContext()))
+  } catch (error) {
+    throw invalidKubeConfig(path, `kubeconfig ${path} does not go with the files before it: ${messageOf(error)}`, {
+      hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',
+      cause: error,
+    })
+  }
+}
+
+function chooseContext(config: KubeConfig, wanted: string | undefined, origin: string): string {
+  const context = wanted ?? config.getCurrentContext()
+  const names = config.getContexts().map((one) => one.name)
+  if (context && names.includes(context)) {
+    config.setCurrentContext(context)
+    return context
+  }
+  const problem = context ? `kubeconfig ${origin} has no context ${context}` : `kubeconfig ${origin} names no current context`
+  throw invalidKubeConfig(origin, problem, {
+    hint: names.length === 0 ? 'Add a context to it.' : `Choose one of its contexts with --context: ${names.join(', ')}.`,
+  })
+}
+
+/** Refuses what would otherwise fail later, with words that say less. */
+function usableCluster(config: KubeConfig, context: string, origin: string): Cluster {
+  const cluster = config.getCurrentCluster()
+  if (!cluster?.server || !URL.canParse(cluster.server)) {
+    throw invalidKubeConfig(origin, `kubeconfig ${origin}: the cluster of context ${context} has no usable server address`, {
+      hint: 'Set clusters[].cluster.server to the address of the API server, as https://host:6443.',
+    })
+  }
+  if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
+    throw invalidKubeConfig(origin, `kubeconfig ${origin}: the server ${cluster.server} of context ${context} speaks plain HTTP`, {
+      hint: 'Use its https address, or set clusters[].cluster.insecure-skip-tls-verify to true where nobody listens.',
+    })
+  }
+  if (cluster.proxyUrl) {
+    const problem = `the cluster of context ${context} is reached through the proxy ${cluster.proxyUrl}`
+    throw invalidKubeConfig(origin, `kubeconfig ${origin}: ${problem}`, {
+      hint: 'Remove clusters[].cluster.proxy-url; proxies are not supported.',
+    })
+  }
+  return cluster
+}
+
+/** The parser of YAML repeats the text it fails at, which may hold a token. */
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').replace(/[\s:]+$/, '')
+}

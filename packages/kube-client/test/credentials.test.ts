@@ -1,0 +1,293 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FakeClock, systemClock } from '@tranche/clock'
+import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type HttpsServer, startHttpsServer } from './https-server.ts'
+
+// Plugins are real processes, providers and API servers real servers on loopback.
+
+let folder: string
+const closing: (() => Promise<void>)[] = []
+
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'credentials-'))))
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const V1 = 'client.authentication.k8s.io/v1'
+
+describe('an exec plugin', () => {
+  it('is told in KUBERNETES_EXEC_INFO that nobody answers questions, and nothing of the cluster unless it wants to know', async () => {
+    const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: echoOf('$KUBERNETES_EXEC_INFO') } }) })
+    expect(await tokenOf(cluster)).toEqual({ apiVersion: V1, kind: 'ExecCredential', spec: { interactive: false } })
+  })
+
+  it('is told the cluster where it wants to know it, with the authority that a file holds', async () => {
+    const authority = write('authority.pem', 'PEM')
+    const user = { exec: { ...echoOf('$KUBERNETES_EXEC_INFO'), provideClusterInfo: true } }
+    const path = writeConfig({ user, cluster: { 'certificate-authority': authority, 'tls-server-name': 'api' } })
+    expect(await tokenOf(await loadKubeConfig({ clock: new FakeClock(), path }))).toMatchObject({
+      spec: { cluster: { server: SERVER, 'tls-server-name': 'api', 'certificate-authority-data': base64('PEM') } },
+    })
+  })
+
+  it('is found beside the kubeconfig when its path is relative', async () => {
+    write('plugin.sh', `#!/bin/sh\necho '${credentialOf('beside')}'\n`, 0o755)
+    const exec = { apiVersion: V1, command: './plugin.sh', interactiveMode: 'Never' }
+    const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer beside' })
+  })
+
+  it('is refused when it can only talk to a person', async () => {
+    const exec = { apiVersion: V1, command: 'login', interactiveMode: 'Always' }
+    await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
+      code: 'KUBECONFIG_INVALID',
+      message: expect.stringContaining('the plugin login needs a terminal (interactiveMode: Always)') as string,
+    })
+  })
+
+  it('may say itself how it is installed', async () => {
+    const exec = { apiVersion: V1, command: 'no-such-plugin', installHint: 'Install it with the package manager.' }
+    await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
+      message: expect.stringContaining('the plugin no-such-plugin failed: spawn no-such-plugin ENOENT') as string,
+      hint: 'Install it with the package manager.',
+    })
+  })
+
+  it('is given up after a minute: it may be waiting for a person', async () => {
+    const clock = new FakeClock()
+    const exec = { apiVersion: V1, command: 'cat', interactiveMode: 'IfAvailable' }
+    const loading = loadKubeConfig({ clock, path: writeConfig({ user: { exec } }) })
+    const refused = expect(loading).rejects.toMatchObject({ message: expect.stringContaining('cat has not ended after 60 s') as string })
+    while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(60_000)
+    await refused
+  })
+})
+
+describe('a user of an OpenID Connect provider', () => {
+  it('sends the ID token as long as it holds', async () => {
+    const clock = new FakeClock()
+    const token = idToken(clock, 3600)
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: oidcUser({ 'id-token': token }) }) })
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${token}` })
+  })
+
+  it('gets the next one with the refresh token and the client secret, once for as long as it holds', async () => {
+    const provider = await startProvider()
+    const settings = { ...provider.settings, 'id-token': idToken(systemClock, -10), 'refresh-token': 'r1', 'client-secret': 's3cret' }
+    const clock = new FakeClock(Date.now())
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: oidcUser(settings) }) })
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${provider.tokens[0]}` })
+    clock.advance(60_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${provider.tokens[0]}` })
+    clock.advance(3_600_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${provider.tokens[1]}` })
+    expect(provider.asked).toEqual([
+      { authorization: `Basic ${base64('tranche:s3cret')}`, refreshToken: 'r1' },
+      { authorization: `Basic ${base64('tranche:s3cret')}`, refreshToken: 'r2' },
+    ])
+  })
+
+  it.each([
+    {
+      given: { 'id-token': 'x.y.z', 'client-id': 'tranche' },
+      says: 'the ID token is over, and there is no refresh-token, no idp-issuer-url to get another with',
+    },
+    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id' },
+  ])('is told that $says', async ({ given, says }) => {
+    await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(given) }) })).rejects.toMatchObject({
+      code: 'KUBECONFIG_INVALID',
+      message: expect.stringContaining(says) as string,
+      hint: expect.stringContaining('Log in again') as string,
+    })
+  })
+})
+
+describe('an OpenID Connect provider that is away', () => {
+  it('is named, with the reason', async () => {
+    const provider = await startHttpsServer(() => {})
+    await provider.close()
+    const settings = { 'refresh-token': 'r', 'client-id': 'tranche', 'idp-issuer-url': provider.url }
+    await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(settings) }) })).rejects.toMatchObject({
+      message: expect.stringContaining(`${provider.url} gave no new ID token: connect ECONNREFUSED`) as string,
+    })
+  })
+})
+
+describe('credentials that the server no longer accepts', () => {
+  it('are read anew from a kubeconfig that was written anew, and the request is sent again', async () => {
+    const { client, path, seen } = await connected({ accepts: 'new', config: { token: 'old' } })
+    writeConfig({ ...path.config, user: { token: 'new' } }, path.name)
+    await client.get(resourcePaths.nodes, { namespace: '', name: 'a' })
+    expect(seen).toEqual(['GET old', 'GET new'])
+  })
+
+  it('are asked of the plugin again, though it said that they hold', async () => {
+    const counter = join(folder, `count-${files++}`)
+    const script = `#!/bin/sh\necho x >> ${counter}\nn=$(wc -l < ${counter})\necho '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"t'$n'"}}'\n`
+    const exec = { apiVersion: V1, command: write('counting.sh', script, 0o755), interactiveMode: 'Never' }
+    const { client, seen } = await connected({ accepts: 't2', config: { exec } })
+    await client.get(resourcePaths.nodes, { namespace: '', name: 'a' })
+    expect(seen).toEqual(['GET t1', 'GET t2'])
+  })
+
+  it('are not asked for more than once in a while when there are no better ones', async () => {
+    const { client, seen } = await connected({ accepts: 'nothing', config: { token: 'old' } })
+    for (let i = 0; i < 3; i++)
+      await expect(client.get(resourcePaths.nodes, { namespace: '', name: 'a' })).rejects.toMatchObject({ status: 401 })
+    expect(seen).toEqual(['GET old', 'GET old', 'GET old'])
+  })
+
+  it('do not make a deletion go twice, but the next one goes with the new ones (F1)', async () => {
+    const { client, path, seen } = await connected({ accepts: 'new', config: { token: 'old' } })
+    writeConfig({ ...path.config, user: { token: 'new' } }, path.name)
+    await expect(client.delete(resourcePaths.pods, { namespace: 'x', name: 'a' })).rejects.toMatchObject({ status: 401 })
+    await client.delete(resourcePaths.pods, { namespace: 'x', name: 'a' })
+    expect(seen).toEqual(['DELETE old', 'DELETE new'])
+  })
+})
+
+describe('an authority that no longer vouches for the server', () => {
+  it('is read anew from its file, and the call goes on', async () => {
+    const old = await startServer(() => {})
+    const server = await startServer((_request, response) => json(response, 200, {}))
+    const authority = write('ca.pem', old.ca)
+    const path = writeConfig({ user: { token: 't' }, cluster: { server: server.url, 'certificate-authority': authority } })
+    const client = await clientOf(path)
+    write('ca.pem', server.ca)
+    await client.get(resourcePaths.nodes, { namespace: '', name: 'a' })
+  })
+})
+
+const SERVER = 'https://127.0.0.1:6443'
+let files = 0
+
+interface ConfigParts {
+  readonly user?: object
+  readonly cluster?: object
+}
+
+/** @returns the path of a kubeconfig. JSON is YAML. */
+function writeConfig({ user = {}, cluster = {} }: ConfigParts, name = `config-${files++}`): string {
+  return write(
+    name,
+    JSON.stringify({
+      clusters: [{ name: 'here', cluster: { server: SERVER, ...cluster } }],
+      users: [{ name: 'me', user }],
+      contexts: [{ name: 'first', context: { cluster: 'here', user: 'me' } }],
+      'current-context': 'first',
+    }),
+  )
+}
+
+function write(name: string, text: string, mode = 0o600): string {
+  const path = join(folder, name)
+  writeFileSync(path, text, { mode })
+  return path
+}
+
+/** A plugin whose token is `text`, its variables replaced by the shell, as base64. */
+function echoOf(text: string): object {
+  const script = `token=$(printf %s "${text}" | base64 -w0); printf '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"%s"}}' "$token"`
+  return { apiVersion: V1, command: 'sh', args: ['-c', script], interactiveMode: 'Never' }
+}
+
+function credentialOf(token: string): string {
+  return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token } })
+}
+
+async function tokenOf(cluster: Awaited<ReturnType<typeof loadKubeConfig>>): Promise<unknown> {
+  const { authorization } = (await cluster.credentials()).headers
+  return JSON.parse(Buffer.from(authorization!.slice('Bearer '.length), 'base64').toString('utf8'))
+}
+
+function oidcUser(config: Readonly<Record<string, string>>): object {
+  return { 'auth-provider': { name: 'oidc', config } }
+}
+
+function idToken(clock: { nowMs(): number }, forSeconds: number, claims: object = {}): string {
+  const atS = Math.floor(clock.nowMs() / 1000)
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return [part({ alg: 'RS256' }), part({ iat: atS, exp: atS + forSeconds, ...claims }), 'c2ln'].join('.')
+}
+
+interface Provider {
+  readonly settings: Readonly<Record<string, string>>
+  /** ID tokens given out. */
+  readonly tokens: readonly string[]
+  readonly asked: readonly { readonly authorization: string | undefined; readonly refreshToken: string | null }[]
+}
+
+/** A provider whose authority only the kubeconfig knows. */
+async function startProvider(): Promise<Provider> {
+  const tokens: string[] = []
+  const asked: { authorization: string | undefined; refreshToken: string | null }[] = []
+  const server = await startServer(async (request, response) => {
+    if (request.url === '/.well-known/openid-configuration')
+      return json(response, 200, { issuer: server.url, token_endpoint: `${server.url}/token` })
+    asked.push({
+      authorization: request.headers.authorization,
+      refreshToken: new URLSearchParams(await textOf(request)).get('refresh_token'),
+    })
+    tokens.push(idToken(systemClock, 3600, { iss: server.url, aud: 'tranche', sub: 'me', nonce: tokens.length }))
+    json(response, 200, { token_type: 'bearer', access_token: 'a', id_token: tokens.at(-1), refresh_token: `r${asked.length + 1}` })
+  })
+  const settings = {
+    'idp-issuer-url': server.url,
+    'client-id': 'tranche',
+    'idp-certificate-authority-data': base64(server.ca),
+  }
+  return { settings, tokens, asked }
+}
+
+interface Connection {
+  readonly client: KubeClient
+  readonly path: { readonly name: string; readonly config: ConfigParts }
+  /** `GET token` of each request. */
+  readonly seen: readonly string[]
+}
+
+/** A client of a server that accepts one token. */
+async function connected({ accepts, config }: { readonly accepts: string; readonly config: object }): Promise<Connection> {
+  const seen: string[] = []
+  const server = await startServer((request, response) => {
+    const token = request.headers.authorization?.slice('Bearer '.length)
+    seen.push(`${request.method} ${token}`)
+    json(response, token === accepts ? 200 : 401, {})
+  })
+  const parts = { cluster: { server: server.url, 'certificate-authority-data': base64(server.ca) } }
+  const name = `config-${files++}`
+  return { client: await clientOf(writeConfig({ ...parts, user: config }, name)), path: { name, config: parts }, seen }
+}
+
+async function clientOf(path: string): Promise<KubeClient> {
+  const transport = createUndiciExchange(await loadKubeConfig({ clock: systemClock, path }))
+  closing.push(() => transport.close())
+  return createKubeClient({ exchange: transport.exchange, clock: systemClock, userAgent: 'tranche-test/1', log: silentLogger })
+}
+
+async function startServer(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<HttpsServer> {
+  const server = await startHttpsServer((request, response) => void handle(request, response))
+  closing.push(() => server.close())
+  return server
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  return text
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
