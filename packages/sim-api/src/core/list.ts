@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import type { StatusCause } from '../status-error.ts'
+import type { ApiStatusError, StatusCause } from '../status-error.ts'
 import type { Snapshot } from '../store/bucket.ts'
 import { objectOrEmpty } from '../store/json.ts'
 import type { Store } from '../store/store.ts'
@@ -91,10 +91,15 @@ function startOf(store: Store, definition: ResourceDefinition, options: RequestO
   const asked = options.resourceVersion || '0'
   const revision = parseRevision(asked)
   if (revision > store.revision) throw futureResourceVersion(asked, store.revision)
-  if (options.resourceVersionMatch !== 'Exact') return { revision: store.revision, snapshot: bucket.current(), start: '' }
+  if (!isExact(options, revision)) return { revision: store.revision, snapshot: bucket.current(), start: '' }
   const snapshot = bucket.at(revision)
   if (snapshot === null) throw expired(`The resourceVersion for the provided list is too old.`)
   return { revision, snapshot, start: '' }
+}
+
+/** A page of a named version is exact even when nobody says so, as it has been since there were pages. */
+function isExact({ resourceVersionMatch = '', limit = 0 }: RequestOptions, revision: number): boolean {
+  return resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0 && revision > 0)
 }
 
 function continued(store: Store, definition: ResourceDefinition, options: RequestOptions): Page {
@@ -102,6 +107,7 @@ function continued(store: Store, definition: ResourceDefinition, options: Reques
   const token = readToken(options.continue!)
   if (options.resourceVersion && options.resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue')
+  if (token.rv > store.revision) throw badToken('it names a resource version that is still to come')
   if (token.rv < 0) return { revision: store.revision, snapshot: bucket.current(), start: token.start }
   const snapshot = bucket.at(token.rv)
   if (snapshot === null) throw expired(CONTINUE_EXPIRED, writeToken(-1, token.start))
@@ -116,18 +122,23 @@ function writeToken(rv: number, start: string): string {
 }
 
 function readToken(text: string): Token {
-  const token = objectOrEmpty(parsedToken(text))
-  if (token['v'] === 'meta.k8s.io/v1' && typeof token['rv'] === 'number' && typeof token['start'] === 'string')
-    return token as unknown as Token
-  throw badRequest('continue key is not valid: the token cannot be read')
+  const { v, rv, start } = objectOrEmpty(parsedToken(text))
+  if (v !== 'meta.k8s.io/v1') throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`)
+  if (!Number.isSafeInteger(rv) || rv === 0) throw badToken('incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
+  if (typeof start !== 'string' || start === '') throw badToken('encoded start key empty (version meta.k8s.io/v1)')
+  return { v, rv: rv as number, start }
 }
 
 function parsedToken(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString())
   } catch {
-    return undefined
+    throw badToken('it is not what this server gave out')
   }
+}
+
+function badToken(why: string): ApiStatusError {
+  return badRequest(`continue key is not valid: ${why}`)
 }
 
 function keysFrom(keys: readonly string[], start: string): readonly string[] {

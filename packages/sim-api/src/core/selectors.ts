@@ -1,4 +1,5 @@
 import type { ApiObject } from '../client.ts'
+import type { ApiStatusError } from '../status-error.ts'
 import { badRequest } from './errors.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'
 import type { ResourceDefinition } from './resource-definition.ts'
@@ -84,9 +85,19 @@ function fieldRequirement(definition: ResourceDefinition, term: string): Matches
   if (parts === null) throw badRequest(`invalid selector: ${JSON.stringify(term)}; can't understand ${JSON.stringify(term)}`)
   const [, field, operator, escaped] = parts
   const read = fieldReader(definition, field!)
-  if (read === undefined) throw badRequest(`field label not supported: ${field}`)
+  if (read === undefined) throw unknownField(definition, field!)
   const value = escaped!.replace(/\\([\\,=])/g, '$1')
   return (object) => (read(object) === value) === (operator !== '!=')
+}
+
+/** Kinds without fields of their own share one wording. */
+function unknownField(definition: ResourceDefinition, field: string): ApiStatusError {
+  const isPlain = definition.customResourceDefinition === undefined && Object.keys(definition.strategy.selectableFields).length === 0
+  return badRequest(
+    isPlain
+      ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`,
+  )
 }
 
 function fieldReader(definition: ResourceDefinition, field: string): ((object: ApiObject) => string) | undefined {

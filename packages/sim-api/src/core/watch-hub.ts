@@ -4,9 +4,9 @@ import type { StatusCause } from '../status-error.ts'
 import type { Change } from '../store/change.ts'
 import { createRandom } from '../store/random.ts'
 import { resourceKey, type Store } from '../store/store.ts'
-import { expired, invalidObject } from './errors.ts'
+import { expired, futureResourceVersion, invalidObject } from './errors.ts'
 import type { FaultInjector } from './faults.ts'
-import { notAllowed } from './field-errors.ts'
+import { notAllowed, notSupported } from './field-errors.ts'
 import { apiVersionOf, parseRevision } from './list.ts'
 import type { Served } from './registry.ts'
 import type { RequestOptions, WatchRequest, WatchSink } from './request.ts'
@@ -41,13 +41,15 @@ export class WatchHub {
   /**
    * Opens a watch. Frames come later, by timer, never during this call.
    *
-   * @throws {ApiStatusError} 400 for bad selectors, 422 for options that do not go together
+   * @throws {ApiStatusError} 400 for bad selectors or a bad resource version, 422 for options that do not go together, 504 for
+   * initial events as of a resource version from the future
    */
   open(served: Served, request: WatchRequest, sink: WatchSink): Watching {
     const options = request.options ?? {}
     refuseWatchOptions(options)
     const matches = parseSelection(served.definition, { ...options, namespace: request.namespace })
     const { clock, store, seed, delayMs, faults } = this.#options
+    refuseFuture(options, store.revision)
     const ordinal = (this.#opened.get(request.actor.name) ?? 0) + 1
     this.#opened.set(request.actor.name, ordinal)
     const watcher = new Watcher({
@@ -64,11 +66,11 @@ export class WatchHub {
       faults,
       revision: () => store.revision,
       bookmarks: options.allowWatchBookmarks === true,
-      timeoutSeconds: options.timeoutSeconds,
+      timeoutSeconds: options.timeoutSeconds || undefined,
       onClosed: () => this.#watchersOf(served.id).delete(watcher),
     })
     this.#watchersOf(served.id).add(watcher)
-    this.#replay(watcher, served, options.resourceVersion ?? '')
+    this.#replay(watcher, served, options)
     return watcher
   }
 
@@ -83,15 +85,22 @@ export class WatchHub {
     for (const watcher of this.#watchersOf(id)) watcher.close('closed')
   }
 
-  #replay(watcher: Watcher, served: Served, resourceVersion: string): void {
-    const bucket = this.#options.store.bucket(served.id)
-    if (resourceVersion === '' || resourceVersion === '0') {
+  /** Sends what the watcher is to know before anything new happens. */
+  #replay(watcher: Watcher, served: Served, { resourceVersion = '', sendInitialEvents }: RequestOptions): void {
+    const { store } = this.#options
+    const bucket = store.bucket(served.id)
+    const startsNow = resourceVersion === '' || resourceVersion === '0'
+    if (sendInitialEvents ?? startsNow) {
       const { keys, objects } = bucket.current()
-      return watcher.start(keys.map((key) => objects.get(key)!))
+      watcher.start(keys.map((key) => objects.get(key)!))
+      if (sendInitialEvents === true) watcher.endInitialEvents()
+      return
     }
+    if (startsNow) return
     const revision = parseRevision(resourceVersion)
     const missed = bucket.since(revision)
-    if (missed === null) return watcher.fail(expired(`too old resource version: ${revision} (${this.#options.store.revision})`).status)
+    if (missed === null) return watcher.fail(expired(`too old resource version: ${revision} (${store.revision})`).status)
+    watcher.startAfter(revision)
     for (const change of missed) watcher.see(change)
   }
 
@@ -103,13 +112,22 @@ export class WatchHub {
   }
 }
 
-/** Streaming lists (`sendInitialEvents`) are not served; clients that get 422 list and watch instead. */
 function refuseWatchOptions(options: RequestOptions): void {
+  const { sendInitialEvents, resourceVersionMatch: match = '' } = options
   const causes: StatusCause[] = []
-  if (options.sendInitialEvents != null)
-    causes.push(notAllowed('sendInitialEvents', 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'))
-  if (options.resourceVersionMatch)
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    causes.push(notAllowed('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (match !== '' && sendInitialEvents === undefined)
     causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+  if (match !== '' && match !== 'NotOlderThan') causes.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']))
+  if (match !== '' && options.continue)
+    causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
   if (options.resourceVersion) parseRevision(options.resourceVersion)
+}
+
+/** Initial events show a state not older than the version that was named; one that is still to come cannot be shown. */
+function refuseFuture({ sendInitialEvents, resourceVersion }: RequestOptions, current: number): void {
+  if (sendInitialEvents === true && resourceVersion && parseRevision(resourceVersion) > current)
+    throw futureResourceVersion(resourceVersion, current)
 }

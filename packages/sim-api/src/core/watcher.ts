@@ -42,6 +42,8 @@ export class Watcher implements Watching {
   #queue: Delivery[] = []
   #lastMs = 0
   #events = 0
+  /** Changes up to this revision are known to whoever watches. */
+  #after = 0
   #state: 'open' | 'ending' | 'stalled' | 'closed' = 'open'
   #delivery: Timer | undefined
   #bookmark: Timer | undefined
@@ -59,9 +61,19 @@ export class Watcher implements Watching {
     for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object)
   }
 
+  /** Says that everything there is at the start has been sent. Nothing is said to a watch that takes no bookmarks. */
+  endInitialEvents(): void {
+    if (this.#options.bookmarks) this.#bookmarkNow({ 'k8s.io/initial-events-end': 'true' })
+  }
+
+  /** Passes over changes up to this revision, also where it is still to come. */
+  startAfter(revision: number): void {
+    this.#after = revision
+  }
+
   /** Sends a change, as far as the selection is concerned by it. */
   see(change: Change): void {
-    if (this.#state !== 'open') return
+    if (this.#state !== 'open' || change.revision <= this.#after) return
     const { object, previous } = change
     const was = previous !== undefined && this.#options.matches(previous)
     const is = change.type !== 'DELETED' && this.#options.matches(object)
@@ -163,10 +175,16 @@ export class Watcher implements Watching {
   #planBookmark(): void {
     this.#bookmark = this.#options.clock.setTimer(BOOKMARK_EVERY_MS, () => {
       if (this.#state !== 'open') return
-      const { apiVersion, kind, revision } = this.#options
-      this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata: { resourceVersion: String(revision()) } } } }, 0)
+      this.#bookmarkNow()
       this.#planBookmark()
     })
+  }
+
+  #bookmarkNow(annotations?: Readonly<Record<string, string>>): void {
+    if (this.#state !== 'open') return
+    const { apiVersion, kind, revision } = this.#options
+    const metadata = { resourceVersion: String(Math.max(revision(), this.#after)), ...(annotations && { annotations }) }
+    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } } }, 0)
   }
 }
 

@@ -57,6 +57,10 @@ describe('listing', () => {
     'an unknown field': { options: { fieldSelector: 'spec.colour=red' }, want: 400 },
     'a selector that cannot be parsed': { options: { labelSelector: 'a in b' }, want: 400 },
     'a bad continue token': { options: { continue: 'x' }, want: 400 },
+    'a forged token of another version': { options: { continue: token({ v: 'v0', rv: 1001, start: 'default/a' }) }, want: 400 },
+    'a forged token without a start': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '' }) }, want: 400 },
+    'a forged token at no version': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 0, start: 'default/a' }) }, want: 400 },
+    'a forged token from the future': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 99_999, start: 'a' }) }, want: 400 },
     'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
     'a resource version from the future': { options: { resourceVersion: '99999' }, want: 504 },
     'a match without a version': { options: { resourceVersionMatch: 'Exact' }, want: 422 },
@@ -71,6 +75,14 @@ describe('listing', () => {
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
     expect(namesOf(await list({ resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' }))).toEqual(['a'])
+  })
+
+  it('gives a page of a named version exactly, whether or not that is asked', async () => {
+    const { client, list } = setUp()
+    const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
+    await client.create(resources.configMaps, aConfigMap('b'))
+    expect(namesOf(await list({ resourceVersion: metadata.resourceVersion, limit: 5 }))).toEqual(['a'])
+    expect(namesOf(await list({ resourceVersion: metadata.resourceVersion }))).toEqual(['a', 'b'])
   })
 })
 
@@ -153,10 +165,58 @@ describe('watching', () => {
     expect(frames).toEqual([])
   })
 
-  it('refuses streaming lists, so that clients list and watch', async () => {
-    const options = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true }
-    const error = await refusal(setUp().watch(options))
-    expect([error.code, error.status.reason]).toEqual([422, 'Invalid'])
+  const streamed: Record<string, { options: RequestOptions; want: readonly string[] }> = {
+    'all that is there, a bookmark that says so, then what changes': {
+      options: { allowWatchBookmarks: true },
+      want: ['ADDED a', 'ADDED b', 'BOOKMARK 1006 end', 'ADDED c'],
+    },
+    'the same from any cached version': {
+      options: { allowWatchBookmarks: true, resourceVersion: '0' },
+      want: ['ADDED a', 'ADDED b', 'BOOKMARK 1006 end', 'ADDED c'],
+    },
+    'the same from a version that is old but not forgotten': {
+      options: { allowWatchBookmarks: true, resourceVersion: '1005' },
+      want: ['ADDED a', 'ADDED b', 'BOOKMARK 1006 end', 'ADDED c'],
+    },
+    'what belongs to the selection alone': {
+      options: { allowWatchBookmarks: true, fieldSelector: 'metadata.name=b' },
+      want: ['ADDED b', 'BOOKMARK 1006 end'],
+    },
+    'no bookmark to who takes none': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
+    'only what is new where initial events are not wanted': {
+      options: { sendInitialEvents: false, allowWatchBookmarks: true },
+      want: ['ADDED c'],
+    },
+  }
+  for (const [name, { options, want }] of Object.entries(streamed))
+    it(`streams ${name}`, async () => {
+      const { client, watch, advance } = setUp()
+      for (const each of ['a', 'b']) await client.create(resources.configMaps, aConfigMap(each))
+      const frames = await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', ...options })
+      await client.create(resources.configMaps, aConfigMap('c'))
+      await advance(20)
+      expect(frames).toEqual(want)
+    })
+
+  const refusedStreams: Record<string, { options: RequestOptions; want: number }> = {
+    'initial events without a match': { options: { sendInitialEvents: true }, want: 422 },
+    'initial events of an exact version': { options: { sendInitialEvents: true, resourceVersionMatch: 'Exact' }, want: 422 },
+    'a match without initial events': { options: { resourceVersionMatch: 'NotOlderThan' }, want: 422 },
+    'initial events as of a version still to come': {
+      options: { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '99999' },
+      want: 504,
+    },
+    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
+  }
+  for (const [name, { options, want }] of Object.entries(refusedStreams))
+    it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().watch(options))).code).toBe(want))
+
+  it('says nothing of changes before the version it is given, even one still to come', async () => {
+    const { client, watch, advance, server } = setUp()
+    const frames = await watch({ resourceVersion: String(server.revision() + 1) })
+    for (const name of ['a', 'b']) await client.create(resources.configMaps, aConfigMap(name))
+    await advance(20)
+    expect(frames).toEqual(['ADDED b'])
   })
 
   it('delays each event between the bounds, in order, the same way for the same seed', async () => {
@@ -213,9 +273,15 @@ function setUp(resource: ResourceId = resources.configMaps, historySize = 1000) 
   return { server, clock, list, watch, client: server.clientFor(tester), advance: (ms: number) => clock.advanceAsync(ms) }
 }
 
+function token(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64url')
+}
+
 function frameText(frame: WatchFrame): string {
   if (frame.type === 'ERROR') return `ERROR ${frame.object.code} ${frame.object.reason}`
-  return `${frame.type} ${frame.type === 'BOOKMARK' ? frame.object.metadata.resourceVersion : frame.object.metadata.name}`
+  if (frame.type !== 'BOOKMARK') return `${frame.type} ${frame.object.metadata.name}`
+  const { resourceVersion, annotations } = frame.object.metadata
+  return `BOOKMARK ${resourceVersion}${annotations?.['k8s.io/initial-events-end'] === 'true' ? ' end' : ''}`
 }
 
 function namesOf(list: ApiList): readonly string[] {
