@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@tranche/log'
 import { type Logger as PinoLogger, pino } from 'pino'
-import { cannotWrite } from './dev/output-file.ts'
+import { cannotWrite, type ReportUnwritable } from './dev/output-file.ts'
 import type { LogLevel } from './command-options.ts'
 
 /** A logger that can be closed. */
@@ -15,15 +15,27 @@ export function createStderrLogger(level: LogLevel): Logger {
   return wrap(pino({ level, base: {}, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
 }
 
+/** Where to log, and how. */
+export interface FileLoggerOptions {
+  readonly path: string
+  /** Stamps the lines: the clock of the cluster, which need not be that of this machine. Epoch milliseconds. */
+  readonly nowMs: () => number
+  readonly report: ReportUnwritable
+}
+
 /**
- * Logs JSON lines to a file, everything from `debug` on.
+ * Logs JSON lines to a file, everything from `debug` on. Later lines that cannot be written are dropped.
  *
- * @param nowMs stamps the lines: the clock of the cluster, which need not be that of this machine
- * @throws {AppError} FILE_UNWRITABLE
+ * @throws {AppError} FILE_UNWRITABLE when it cannot be opened
  */
-export function createFileLogger(path: string, nowMs: () => number): ClosableLogger {
+export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): ClosableLogger {
   try {
     const destination = pino.destination({ dest: path, sync: true, append: false })
+    let broken = false
+    destination.on('error', (error) => {
+      if (!broken) report(cannotWrite(path, error))
+      broken = true
+    })
     const timestamp = (): string => `,"time":"${new Date(nowMs()).toISOString()}"`
     return { log: wrap(pino({ level: 'debug', base: {}, timestamp }, destination)), close: () => destination.end() }
   } catch (error) {

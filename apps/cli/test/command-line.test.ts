@@ -71,6 +71,29 @@ describe('the command line', () => {
     expect(io.texts.err).toMatch(/^FILE_UNWRITABLE: \/does\/not\/exist cannot be written: the folder \/does\/not does not exist\. /)
   })
 
+  const unwritable: Record<string, { option: string; why: string }> = {
+    'a full disk under the record': { option: '--record /dev/full', why: 'ENOSPC: no space left on device, write. Make room there' },
+    'a full disk under the log': { option: '--log /dev/full', why: 'ENOSPC: no space left on device, write. Make room there' },
+    'a folder in place of the record': { option: '--record .', why: "EISDIR: illegal operation on a directory, open '.'. Name a file" },
+  }
+
+  it.each(Object.entries(unwritable))('ends with one line about %s', async (_what, { option, why }) => {
+    const io = capture()
+    await expect(run(`dev --virtual --demo --nodes 1 ${option}`.split(' '), io)).resolves.toBe(1)
+    expect(io.texts.err.split('\n').filter((line) => line.startsWith('FILE_UNWRITABLE: '))).toHaveLength(1)
+    expect(io.texts.err).toContain(why)
+    expect(io.texts.err).not.toMatch(/^ +at /m)
+  })
+
+  it.each([
+    ['a folder', '.', 'it is a folder'],
+    ['a device', '/dev/null', 'it is not an ordinary file'],
+  ])('does not put the ready file in the place of %s', async (_what, path, why) => {
+    const io = capture()
+    await expect(run(['sim', '--ready-file', path], io)).resolves.toBe(1)
+    expect(io.texts.err).toMatch(new RegExp(`^FILE_UNWRITABLE: \\S+ cannot be written: ${why}\\. [^\\n]+\\n$`))
+  })
+
   it('prints the help of a command when asked for it by word', async () => {
     const [word, flag] = [capture(), capture()]
     await expect(run(['help', 'dev'], word)).resolves.toBe(0)

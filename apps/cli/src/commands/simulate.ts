@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
@@ -14,7 +13,7 @@ import { driveClock } from '../dev/drive-clock.ts'
 import { installDemo, installResources } from '../dev/install-objects.ts'
 import { writeAccessFiles } from '../dev/kubeconfig-file.ts'
 import { exportCommand, nextCommands } from '../dev/next-commands.ts'
-import { openLineFile, writeWhole } from '../dev/output-file.ts'
+import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../dev/output-file.ts'
 import { keepDrawing } from '../dev/keep-drawing.ts'
 import { type DemoResult, runDemo } from '../dev/run-demo.ts'
 import type { Simulation } from '../dev/simulation.ts'
@@ -38,12 +37,17 @@ const STOP_GRACE_MS = 1_800
  * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, RELEASE_STUCK
  */
 export async function simulate(options: SimulationOptions, io: CommandIo): Promise<ExitCode> {
-  if (options.readyFile !== undefined) rmSync(options.readyFile, { force: true })
+  if (options.readyFile !== undefined) removeFile(options.readyFile)
   const clock = options.virtual ? new VirtualClock() : systemClock
   const stop = listenForStop(STOP_GRACE_MS)
+  const files = watchFiles()
   try {
-    return await driveClock(clock, runSession(options, { io, clock, signal: stop.signal }))
+    const signal = AbortSignal.any([stop.signal, files.broken])
+    const code = await driveClock(clock, runSession(options, { io, clock, signal, files }))
+    files.check()
+    return code
   } catch (error) {
+    files.check()
     if (!stop.signal.aborted) throw error
     return options.exit ? exitCodes.failed : exitCodes.done
   } finally {
@@ -51,10 +55,28 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   }
 }
 
-async function runSession(options: SimulationOptions, ports: Pick<Session, 'io' | 'clock' | 'signal'>): Promise<ExitCode> {
+/** Whether the files that are written all the while can be. */
+interface FileWatch {
+  readonly report: ReportUnwritable
+  /** Aborts at the first report. */
+  readonly broken: AbortSignal
+  /** @throws {AppError} the first report */
+  check(): void
+}
+
+function watchFiles(): FileWatch {
+  const broken = new AbortController()
+  return {
+    report: (error) => broken.abort(error),
+    broken: broken.signal,
+    check: () => broken.signal.throwIfAborted(),
+  }
+}
+
+async function runSession(options: SimulationOptions, ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files'>): Promise<ExitCode> {
   await using cleanup = new AsyncDisposableStack()
   const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
-  const log = openLog(options, ports.clock, cleanup)
+  const log = openLog(options, ports, cleanup)
   return await play({ ...ports, options, cleanup, screen, log, recorded: [] })
 }
 
@@ -68,6 +90,7 @@ interface Session {
   readonly screen: ReleaseScreen
   readonly signal: AbortSignal
   readonly log: Logger
+  readonly files: FileWatch
   /** Writes that the demonstration's result is computed from. */
   readonly recorded: RecordedWrite[]
 }
@@ -93,16 +116,18 @@ async function play(session: Session): Promise<ExitCode> {
   return Promise.race([broken.then(() => exitCodes.failed), follow(session, { client, watch, kubeconfig })])
 }
 
-function openLog(options: SimulationOptions, clock: Clock, cleanup: AsyncDisposableStack): Logger {
-  if (options.log === undefined) return silentLogger
-  return cleanup.adopt(
-    createFileLogger(options.log, () => clock.nowMs()),
-    ({ close }) => close(),
-  ).log
+function openLog(
+  { log: path }: SimulationOptions,
+  { clock, files }: Pick<Session, 'clock' | 'files'>,
+  cleanup: AsyncDisposableStack,
+): Logger {
+  if (path === undefined) return silentLogger
+  const { report } = files
+  return cleanup.adopt(createFileLogger({ path, nowMs: () => clock.nowMs(), report }), ({ close }) => close()).log
 }
 
-function toSettings({ options, clock, cleanup, recorded, log }: Session): Parameters<typeof startSimulation>[0] {
-  const file = options.record === undefined ? undefined : cleanup.adopt(openLineFile(options.record), ({ close }) => close())
+function toSettings({ options, clock, cleanup, recorded, log, files }: Session): Parameters<typeof startSimulation>[0] {
+  const file = options.record === undefined ? undefined : cleanup.adopt(openLineFile(options.record, files.report), ({ close }) => close())
   const onWrite = (write: RecordedWrite): void => {
     if (options.demo === 'release' && (write.kind === 'Pod' || write.kind === 'Node')) recorded.push(write)
   }

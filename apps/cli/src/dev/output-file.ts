@@ -1,13 +1,16 @@
-import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { AppError } from '@tranche/errors'
 
-/** A file that grows line by line. */
+/** A file that grows line by line. Neither call throws: what goes wrong is reported once, and what follows is dropped. */
 export interface LineFile {
   writeLine(line: string): void
   /** Writes what is still held, and closes. */
   close(): void
 }
+
+/** Told once, when a file that is written all the while can no longer be: FILE_UNWRITABLE. */
+export type ReportUnwritable = (error: AppError) => void
 
 /** Lines are gathered up to this many characters before they are written. */
 const GATHERED_CHARACTERS = 64 * 1024
@@ -15,14 +18,20 @@ const GATHERED_CHARACTERS = 64 * 1024
 /**
  * Opens a file for lines; what stood in it is gone.
  *
- * @throws {AppError} FILE_UNWRITABLE
+ * @throws {AppError} FILE_UNWRITABLE when it cannot be opened
  */
-export function openLineFile(path: string): LineFile {
+export function openLineFile(path: string, report: ReportUnwritable): LineFile {
   requireFolder(path)
   const fd = tryTo(path, () => openSync(path, 'w', 0o600))
   let gathered = ''
+  let broken = false
   const flush = (): void => {
-    tryTo(path, () => writeSync(fd, gathered))
+    try {
+      if (!broken) writeFileSync(fd, gathered)
+    } catch (error) {
+      broken = true
+      report(cannotWrite(path, error))
+    }
     gathered = ''
   }
   return {
@@ -38,12 +47,23 @@ export function openLineFile(path: string): LineFile {
 }
 
 /**
+ * Removes what an earlier run has left there.
+ *
+ * @throws {AppError} FILE_UNWRITABLE, also where `path` is a folder or a device
+ */
+export function removeFile(path: string): void {
+  requireFile(path)
+  tryTo(path, () => rmSync(path, { force: true }))
+}
+
+/**
  * Writes a file that is either whole or not there at all, readable by this user alone.
  *
  * @throws {AppError} FILE_UNWRITABLE
  */
 export function writeWhole(path: string, text: string): void {
   requireFolder(path)
+  requireFile(path)
   const unfinished = `${path}.${process.pid}.tmp`
   tryTo(path, () => {
     try {
@@ -62,11 +82,18 @@ export function requireFolder(path: string): void {
   if (!existsSync(folder)) throw cannotWrite(path, new Error(`the folder ${folder} does not exist`))
 }
 
+/** A folder stays, and a device is not replaced by a file. */
+function requireFile(path: string): void {
+  const stats = tryTo(path, () => statSync(path, { throwIfNoEntry: false }))
+  if (stats?.isFile() === false) throw cannotWrite(path, new Error(stats.isDirectory() ? 'it is a folder' : 'it is not an ordinary file'))
+}
+
 /** @returns the error for a file that cannot be written */
 export function cannotWrite(path: string, cause: unknown): AppError {
+  const isFull = cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
   return new AppError('FILE_UNWRITABLE', `${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
     details: { path },
-    hint: 'Name a file in a folder that exists and that you may write to.',
+    hint: isFull ? 'Make room there, or name a file elsewhere.' : 'Name a file in a folder that exists and that you may write to.',
     cause,
   })
 }
