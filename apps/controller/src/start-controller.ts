@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { createReleasePass, createRolloutPass } from '@tranche/controllers'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { StrategyScope } from '@tranche/planner'
@@ -16,6 +16,7 @@ import {
 } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { announceByWatches } from './announce.ts'
+import { createEventPort } from './event-port.ts'
 import { createLeasePort } from './lease-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
@@ -67,7 +68,7 @@ export function startController(options: ControllerOptions): RunningController {
   const client = clientFor(options, log)
   const cluster = watchCluster({ client, clock: options.clock, log, seed: options.seed ?? 0, withRollouts: true })
   const events = createEventRecorder({
-    port: { create: async (event) => void (await client.create(resourcePaths.events, event)) },
+    port: createEventPort(client),
     component: fieldManagers.controller,
     instance: options.identity,
     clock: options.clock,

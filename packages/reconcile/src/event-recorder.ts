@@ -1,5 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { silentLogger, type Logger } from '@tranche/log'
+import { createEventCorrelator, type EventCorrelator } from './event-correlator.ts'
 
 /** The object an event is about. */
 export interface EventRegarding {
@@ -26,7 +27,8 @@ export interface CoreEvent {
   readonly source: { readonly component: string }
   readonly reportingComponent: string
   readonly reportingInstance: string
-  readonly count: 1
+  /** How often it happened since `firstTimestamp` (≥ 1). */
+  readonly count: number
   readonly firstTimestamp: string
   readonly lastTimestamp: string
 }
@@ -35,6 +37,8 @@ export interface CoreEvent {
 export interface EventPort {
   /** Creates one event in the namespace of its metadata. */
   create(event: CoreEvent): Promise<void>
+  /** Writes count, message and last time of an event that was created. @returns false when it is not there any more */
+  repeat(event: CoreEvent): Promise<boolean>
 }
 
 /** Settings of {@link createEventRecorder}. */
@@ -65,8 +69,9 @@ export interface EventRecorder {
 }
 
 /**
- * @returns a recorder that sends one event after the other, in order, each once. What fails or finds the queue full is
- * lost; the first loss is logged, and the first after things went well again.
+ * @returns a recorder that sends one event after the other, in order, each once; what is said again and again is counted
+ * up or dropped ({@link createEventCorrelator}). What fails or finds the queue full is lost; the first loss is logged,
+ * and the first after things went well again.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const state: State = {
@@ -74,6 +79,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     instance: options.instance ?? options.component,
     log: options.log ?? silentLogger,
     capacity: options.capacity ?? 1_000,
+    correlator: createEventCorrelator(options.clock),
     nameSalt: hash(`${options.component}/${options.instance ?? ''}`),
     waiting: [],
     sending: null,
@@ -87,6 +93,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 }
 
 interface State extends Required<EventRecorderOptions> {
+  readonly correlator: EventCorrelator
   readonly nameSalt: number
   readonly waiting: CoreEvent[]
   /** Settles when nothing waits; null while nothing is sent. */
@@ -104,7 +111,7 @@ function enqueue(state: State, about: Parameters<EventRecorder['record']>): void
 async function sendAll(state: State): Promise<void> {
   for (let event = state.waiting[0]; event !== undefined; event = state.waiting[0]) {
     try {
-      await state.port.create(event)
+      await send(state, event)
       state.isLosing = false
     } catch (error) {
       lose(state, error)
@@ -112,6 +119,17 @@ async function sendAll(state: State): Promise<void> {
     state.waiting.shift()
   }
   state.sending = null
+}
+
+async function send({ correlator, port }: State, event: CoreEvent): Promise<void> {
+  const write = correlator.correlate(event)
+  if (write.kind === 'drop') return
+  if (write.kind === 'repeat' && (await port.repeat(write.event))) return correlator.stands(write.event)
+  if (write.kind === 'repeat') correlator.gone(write.event)
+  // Events are deleted after an hour by default: what is said again then is new.
+  const created = { ...event, message: write.event.message }
+  await port.create(created)
+  correlator.stands(created)
 }
 
 function lose(state: State, error: unknown): void {

@@ -40,7 +40,7 @@ describe('createEventRecorder', () => {
     const first = newBench({ instance: 'pod-1' })
     const second = newBench({ instance: 'pod-2' })
     for (const { recorder } of [first, second]) {
-      for (let events = 0; events < 50; events++) recorder.record(AGENT, 'Normal', 'Same', 'Same.')
+      for (let events = 0; events < 50; events++) recorder.record({ ...AGENT, uid: `u-${events}` }, 'Normal', 'Same', 'Same.')
       await recorder.flush()
     }
     expect(new Set([...first.sent, ...second.sent].map((event) => event.metadata.name)).size).toBe(100)
@@ -86,7 +86,7 @@ describe('createEventRecorder', () => {
   it('goes on after a failure, and logs the first of several in a row', async () => {
     let failing = true
     const port = (event: CoreEvent): Promise<void> => (failing ? Promise.reject(new Error(event.reason)) : Promise.resolve())
-    const { recorder, lines } = newBench({}, { create: port })
+    const { recorder, lines } = newBench({}, { create: port, repeat: () => Promise.resolve(true) })
     for (const reason of ['One', 'Two']) recorder.record(AGENT, 'Normal', reason, reason)
     await recorder.flush()
     expect(lines.map((line) => [line.level, line.message])).toEqual([['warn', 'lost events']])
@@ -103,7 +103,7 @@ describe('createEventRecorder', () => {
     const create = (): never => {
       throw new Error('a mistake of ours')
     }
-    const { recorder, lines } = newBench({}, { create })
+    const { recorder, lines } = newBench({}, { create, repeat: () => Promise.resolve(true) })
     recorder.record(AGENT, 'Normal', 'One', 'One')
     await recorder.flush()
     expect(lines).toHaveLength(1)
@@ -113,7 +113,7 @@ describe('createEventRecorder', () => {
     let answer = (): void => {}
     const sent: string[] = []
     const create = (event: CoreEvent): Promise<void> => new Promise((resolve) => (sent.push(event.reason), (answer = resolve)))
-    const { recorder, lines } = newBench({ capacity: 2 }, { create })
+    const { recorder, lines } = newBench({ capacity: 2 }, { create, repeat: () => Promise.resolve(true) })
     for (const reason of ['One', 'Two', 'Three', 'Four']) recorder.record(AGENT, 'Normal', reason, reason)
     answer()
     await Promise.resolve()
@@ -123,12 +123,73 @@ describe('createEventRecorder', () => {
     expect(sent).toEqual(['One', 'Two'])
     expect(lines).toHaveLength(1)
   })
+
+  it('counts up what happens again, so that one event stands for all of it', async () => {
+    const clock = new FakeClock()
+    const { recorder, sent, repeated } = newBench({ clock })
+    for (let times = 0; times < 3; times++) {
+      recorder.record(AGENT, 'Warning', 'Stalled', 'maxUnavailable is 0')
+      await recorder.flush()
+      clock.advance(60_000)
+    }
+    expect(sent).toHaveLength(1)
+    expect(
+      repeated.map(({ metadata, count, firstTimestamp, lastTimestamp }) => ({ metadata, count, firstTimestamp, lastTimestamp })),
+    ).toEqual([
+      { metadata: sent[0]!.metadata, count: 2, firstTimestamp: '2023-11-14T22:13:20Z', lastTimestamp: '2023-11-14T22:14:20Z' },
+      { metadata: sent[0]!.metadata, count: 3, firstTimestamp: '2023-11-14T22:13:20Z', lastTimestamp: '2023-11-14T22:15:20Z' },
+    ])
+  })
+
+  it('begins anew when the event that it would count up was deleted meanwhile', async () => {
+    const { recorder, sent, gone } = newBench()
+    for (const isGone of [false, true, false]) {
+      gone.value = isGone
+      recorder.record(AGENT, 'Warning', 'Stalled', 'maxUnavailable is 0')
+      await recorder.flush()
+    }
+    expect(sent.map(({ count }) => count)).toEqual([1, 1])
+    expect(new Set(sent.map(({ metadata }) => metadata.name)).size).toBe(2)
+  })
+
+  it('lets one event stand for all from the eleventh message about one reason on', async () => {
+    const { recorder, sent, repeated } = newBench()
+    for (let node = 1; node <= 13; node++) recorder.record(AGENT, 'Warning', 'Skipped', `node-${node} is not ready`)
+    await recorder.flush()
+    expect(sent.map(({ message }) => message).slice(9)).toEqual([
+      'node-10 is not ready',
+      '(combined from similar events): node-11 is not ready',
+    ])
+    expect(repeated.map(({ message, count }) => ({ message, count }))).toEqual([
+      { message: '(combined from similar events): node-12 is not ready', count: 2 },
+      { message: '(combined from similar events): node-13 is not ready', count: 3 },
+    ])
+  })
+
+  it('says no more than 25 things about one object at once, one more every 5 minutes, and everything about others', async () => {
+    const clock = new FakeClock()
+    const { recorder, sent } = newBench({ clock })
+    const other = { ...AGENT, uid: 'u-2' }
+    for (let index = 0; index < 40; index++) recorder.record(AGENT, 'Normal', `Reason${index}`, 'x')
+    recorder.record(other, 'Normal', 'Other', 'x')
+    await recorder.flush()
+    expect(sent).toHaveLength(26)
+    clock.advance(300_000)
+    for (const reason of ['One', 'Two']) recorder.record(AGENT, 'Normal', reason, 'x')
+    await recorder.flush()
+    expect(sent.map(({ reason }) => reason).slice(25)).toEqual(['Other', 'One'])
+  })
 })
 
 function newBench(options: Partial<EventRecorderOptions> = {}, port?: EventPort) {
   const sent: CoreEvent[] = []
+  const repeated: CoreEvent[] = []
+  const gone = { value: false }
   const lines: LogLine[] = []
-  const keeping: EventPort = { create: (event) => Promise.resolve(void sent.push(event)) }
+  const keeping: EventPort = {
+    create: (event) => Promise.resolve(void sent.push(event)),
+    repeat: (event) => Promise.resolve(!gone.value && repeated.push(event) > 0),
+  }
   const recorder = createEventRecorder({
     port: port ?? keeping,
     component: 'tranche-controller',
@@ -136,5 +197,5 @@ function newBench(options: Partial<EventRecorderOptions> = {}, port?: EventPort)
     log: recordingLogger(lines),
     ...options,
   })
-  return { recorder, sent, lines }
+  return { recorder, sent, repeated, gone, lines }
 }
