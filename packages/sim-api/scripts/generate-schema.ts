@@ -25,6 +25,7 @@ const roots: readonly (readonly [model: string, group: string])[] = [
   ['V1Secret', 'core/v1'],
   ['V1ServiceAccount', 'core/v1'],
   ['V1ResourceQuota', 'core/v1'],
+  ['V1LimitRange', 'core/v1'],
   ['V1DaemonSet', 'apps/v1'],
   ['V1ControllerRevision', 'apps/v1'],
   ['V1Lease', 'coordination/v1'],
@@ -64,6 +65,7 @@ const coreTypes = new Set(['PodTemplateSpec', 'ObjectReference'])
 const quantityFields: Readonly<Record<string, readonly string[]>> = {
   ContainerStatus: ['allocatedResources'],
   EmptyDirVolumeSource: ['sizeLimit'],
+  LimitRangeItem: ['default', 'defaultRequest', 'max', 'maxLimitRequestRatio', 'min'],
   NodeStatus: ['allocatable', 'capacity'],
   PodSpec: ['overhead'],
   PodStatus: ['allocatedResources'],

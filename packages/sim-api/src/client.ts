@@ -75,8 +75,17 @@ export interface Watching {
   stop(): void
 }
 
+/** A resource as discovery tells of it. */
+export interface DiscoveredResource {
+  readonly id: ResourceId
+  readonly kind: string
+  readonly namespaced: boolean
+}
+
 /** Requests of one actor. Every method rejects with `ApiStatusError` where the server would answer with a Status. */
 export interface SimClient {
+  /** @returns all resources served now */
+  discover(): readonly DiscoveredResource[]
   get(id: ResourceId, name: string, namespace?: string): Promise<ApiObject>
   list(id: ResourceId, scope?: Scope): Promise<{ readonly items: readonly ApiObject[]; readonly resourceVersion: string }>
   /** `metadata.namespace` of the object says where. Missing server fields (uid, …) are filled in. */
@@ -104,6 +113,7 @@ export const resources = {
   secrets: { group: '', resource: 'secrets' },
   serviceAccounts: { group: '', resource: 'serviceaccounts' },
   events: { group: '', resource: 'events' },
+  limitRanges: { group: '', resource: 'limitranges' },
   daemonSets: { group: 'apps', resource: 'daemonsets' },
   controllerRevisions: { group: 'apps', resource: 'controllerrevisions' },
   leases: { group: 'coordination.k8s.io', resource: 'leases' },

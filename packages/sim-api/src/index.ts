@@ -4,6 +4,7 @@ export {
   type ApiObject,
   type ApiOwner,
   type DeleteOptions,
+  type DiscoveredResource,
   type ResourceId,
   resources,
   type Scope,

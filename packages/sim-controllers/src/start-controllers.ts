@@ -1,6 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { Actor, SimClient } from '@tranche/sim-api'
 import { startDaemonSetController, type RunningController } from './daemonset/daemon-set-controller.ts'
+import { startDisruptionController } from './disruption/disruption-controller.ts'
 import { startGarbageCollector } from './garbage/garbage-collector.ts'
 import { startNamespaceController } from './garbage/namespace-controller.ts'
 import { startPodCollector } from './garbage/pod-collector.ts'
@@ -22,6 +23,7 @@ const starts = {
   'garbage-collector': startGarbageCollector,
   'pod-garbage-collector': startPodCollector,
   'namespace-controller': startNamespaceController,
+  'disruption-controller': startDisruptionController,
 } as const
 
 /** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */

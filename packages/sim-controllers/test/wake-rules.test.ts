@@ -84,6 +84,7 @@ async function watchedController(): Promise<{ tell(one: Told): void; passes(): n
   const watchers = new Map<string, (event: WatchEvent) => void>()
   let passes = 0
   const silent: SimClient = {
+    discover: () => [],
     get: never,
     list: never,
     create: never,

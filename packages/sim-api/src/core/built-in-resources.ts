@@ -2,6 +2,7 @@ import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
 import { podStrategy } from './pod-strategy.ts'
+import { limitRangeStrategy, podDisruptionBudgetStrategy, priorityClassStrategy, resourceQuotaStrategy } from './policy-strategies.ts'
 import type { ResourceDefinition, SchemaSource } from './resource-definition.ts'
 import {
   configMapStrategy,
@@ -45,14 +46,15 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       strategy: daemonSetStrategy,
     }),
     builtIn({ group: 'apps', kind: 'ControllerRevision', strategy: controllerRevisionStrategy }),
-    builtIn({ kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], strategy: plainStrategy }),
+    builtIn({ kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], strategy: resourceQuotaStrategy }),
+    builtIn({ kind: 'LimitRange', shortNames: ['limits'], strategy: limitRangeStrategy }),
     builtIn({ group: 'coordination.k8s.io', kind: 'Lease', strategy: leaseStrategy }),
     builtIn({
       group: 'policy',
       kind: 'PodDisruptionBudget',
       shortNames: ['pdb'],
       subresources: ['status'],
-      strategy: { ...plainStrategy, hasGeneration: true },
+      strategy: podDisruptionBudgetStrategy,
     }),
     builtIn({ group: 'rbac.authorization.k8s.io', kind: 'Role', strategy: plainStrategy }),
     builtIn({ group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', strategy: plainStrategy }),
@@ -78,7 +80,7 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       plural: 'priorityclasses',
       shortNames: ['pc'],
       namespaced: false,
-      strategy: plainStrategy,
+      strategy: priorityClassStrategy,
     }),
     builtIn({
       group: 'apiextensions.k8s.io',

@@ -1,7 +1,6 @@
 import type { ApiObject } from '../client.ts'
 import { importJson, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { storedObject } from './change-object.ts'
-import { deleteObject, successStatus } from './delete-object.ts'
 import { type Engine, putObject, timestamp } from './engine.ts'
 import { badRequest, conflict } from './errors.ts'
 import type { Served } from './registry.ts'
@@ -30,20 +29,6 @@ export function bindPod(engine: Engine, request: ApiRequest, served: Served): Ap
     status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
     warnings: [],
   }
-}
-
-/**
- * Evicts a pod. No disruption budgets are served, so this deletes it.
- *
- * @throws {ApiStatusError} 400 when the eviction names another pod, else as a delete
- */
-export async function evictPod(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
-  const eviction = objectOrEmpty(importJson(request.body))
-  const named = objectOrEmpty(eviction['metadata'])['name']
-  if (named !== undefined && named !== request.name) throw badRequest('name in URL does not match name in Eviction object')
-  const pod = storedObject(engine, request, served)
-  await deleteObject(engine, { ...request, verb: 'delete', subresource: undefined, body: eviction['deleteOptions'] }, served)
-  return { kind: 'status', code: 201, status: { ...successStatus(served, pod.metadata), code: 201 }, warnings: [] }
 }
 
 function withScheduled(pod: ApiObject, lastTransitionTime: string): ApiObject {

@@ -11,10 +11,12 @@ import {
   type WatchRequest,
   type WatchSink,
 } from './request.ts'
+import { idOf, type ResourceDefinition } from './resource-definition.ts'
 
 /** What a client needs of the server. */
 export interface ClientPort {
   readonly clock: Clock
+  definitions(): readonly ResourceDefinition[]
   handle(request: ApiRequest): Promise<ApiResult>
   watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
 }
@@ -27,6 +29,7 @@ export function createSimClient(server: ClientPort, actor: Actor): SimClient {
     return result.object
   }
   return {
+    discover: () => server.definitions().map((one) => ({ id: idOf(one), kind: one.kind, namespaced: one.namespaced })),
     get: (resource, name, namespace) => object({ verb: 'get', resource, name, namespace }),
     create: (resource, body) => object({ verb: 'create', resource, body, namespace: namespaceOf(body) }),
     update: (resource, body, subresource) =>

@@ -44,7 +44,18 @@ export interface BuiltinKind {
 
 /** The kinds that the simulator reads without a CustomResourceDefinition: those it stores, and those that are only sent to it. */
 export const builtinKinds: readonly BuiltinKind[] = [
-  ...kindsOf('', 'core', ['Namespace', 'Node', 'Pod', 'Binding', 'Event', 'ConfigMap', 'Secret', 'ServiceAccount', 'ResourceQuota']),
+  ...kindsOf('', 'core', [
+    'Namespace',
+    'Node',
+    'Pod',
+    'Binding',
+    'Event',
+    'ConfigMap',
+    'Secret',
+    'ServiceAccount',
+    'ResourceQuota',
+    'LimitRange',
+  ]),
   ...kindsOf('apps', 'apps', ['DaemonSet', 'ControllerRevision']),
   ...kindsOf('coordination.k8s.io', 'coordination', ['Lease']),
   ...kindsOf('apiextensions.k8s.io', 'apiextensions', ['CustomResourceDefinition']),

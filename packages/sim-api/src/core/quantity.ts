@@ -1,0 +1,64 @@
+/**
+ * Quantities of Kubernetes (`500m`, `1Gi`, `2e3`) as whole numbers of billionths, so that sums are exact.
+ *
+ * @see k8s.io/apimachinery/pkg/api/resource Quantity
+ */
+
+const NANO = 9
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const
+const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
+
+/** How a quantity is written: sums keep the form of what they began with. */
+export type QuantityForm = 'decimal' | 'binary'
+
+/** @returns billionths, rounded up as Kubernetes does; undefined for what is no quantity */
+export function parseQuantity(value: unknown): bigint | undefined {
+  const parts = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(String(value ?? ''))
+  if (parts === null) return undefined
+  const [, sign, digits = '', suffix = ''] = parts
+  const [whole = '', fraction = ''] = digits.split('.')
+  const amount = scaled(BigInt(whole + fraction || '0'), suffix, fraction.length)
+  return sign === '-' ? -amount : amount
+}
+
+/** @returns how the text was written */
+export function quantityForm(value: unknown): QuantityForm {
+  return String(value ?? '').endsWith('i') ? 'binary' : 'decimal'
+}
+
+/** @returns the shortest text without a fraction, as the API server writes it: `1500m`, `2`, `1536Mi` */
+export function formatQuantity(nano: bigint, form: QuantityForm = 'decimal'): string {
+  if (nano === 0n) return '0'
+  if (form === 'binary' && nano % 10n ** 9n === 0n) return formatBinary(nano / 10n ** 9n)
+  let amount = nano
+  let at = 0
+  while (at < decimalSuffixes.length - 1 && amount % 1000n === 0n) {
+    amount /= 1000n
+    at++
+  }
+  return `${amount}${decimalSuffixes[at]}`
+}
+
+function scaled(digits: bigint, suffix: string, fractionDigits: number): bigint {
+  const binary = binarySuffixes.indexOf(suffix as (typeof binarySuffixes)[number])
+  if (binary >= 0) return divideUp(digits * 1024n ** BigInt(binary + 1) * 10n ** BigInt(NANO), 10n ** BigInt(fractionDigits))
+  const decimal = decimalSuffixes.indexOf(suffix as (typeof decimalSuffixes)[number])
+  const exponent = decimal >= 0 ? decimal * 3 - NANO : Number(suffix.slice(1))
+  const shift = exponent + NANO - fractionDigits
+  return shift >= 0 ? digits * 10n ** BigInt(shift) : divideUp(digits, 10n ** BigInt(-shift))
+}
+
+function formatBinary(units: bigint): string {
+  let amount = units
+  let at = -1
+  while (at < binarySuffixes.length - 1 && amount % 1024n === 0n) {
+    amount /= 1024n
+    at++
+  }
+  return `${amount}${at < 0 ? '' : binarySuffixes[at]}`
+}
+
+function divideUp(amount: bigint, by: bigint): bigint {
+  return (amount + by - 1n) / by
+}

@@ -1,0 +1,155 @@
+import {
+  type Condition,
+  controllerOf,
+  type IntOrString,
+  type KubeObject,
+  type LabelSelector,
+  type Pod,
+  scaleIntOrPercent,
+} from '@tranche/kube-types'
+import { wholeSecond } from '../machinery/event-recorder.ts'
+
+/** @see policy/v1 PodDisruptionBudget */
+export interface DisruptionBudget extends KubeObject {
+  readonly spec: {
+    readonly selector?: LabelSelector
+    readonly minAvailable?: IntOrString
+    readonly maxUnavailable?: IntOrString
+  }
+  readonly status?: Partial<BudgetStatus>
+}
+
+/** @see policy/v1 PodDisruptionBudgetStatus */
+export interface BudgetStatus {
+  readonly disruptionsAllowed: number
+  readonly currentHealthy: number
+  readonly desiredHealthy: number
+  readonly expectedPods: number
+  readonly observedGeneration: number
+  /** When the eviction of each pod was accepted that has not been seen to go. */
+  readonly disruptedPods?: Readonly<Record<string, string>>
+  readonly conditions?: readonly BudgetCondition[]
+}
+
+interface BudgetCondition extends Condition {
+  readonly observedGeneration?: number
+}
+
+/** What one look at a budget and its pods asks for. */
+export type BudgetPlan =
+  | {
+      readonly kind: 'counted'
+      readonly status: BudgetStatus
+      /** Pods whose eviction was accepted long ago and which are there all the same. */
+      readonly notDeleted: readonly Pod[]
+      readonly unmanaged: readonly string[]
+      /** When to look again although nothing has changed; null: not at all. */
+      readonly recheckAfterMs: number | null
+    }
+  /** It cannot be counted. No eviction is allowed until it can. */
+  | { readonly kind: 'failed'; readonly status: Partial<BudgetStatus>; readonly message: string }
+
+/** How long an accepted eviction counts as a pod that is down before it is seen. */
+const DELETION_TIMEOUT_MS = 120_000
+
+/**
+ * Decides on the status of a budget.
+ *
+ * @param pods all pods that it selects
+ * @param whyNoScale says why the number of pods of a controller cannot be known
+ */
+export function planBudget(
+  budget: DisruptionBudget,
+  pods: readonly Pod[],
+  ports: { readonly nowMs: number; readonly whyNoScale: (owner: { readonly apiVersion: string; readonly kind: string }) => string },
+): BudgetPlan {
+  const { nowMs } = ports
+  const sizes = sizesOf(budget, pods, ports.whyNoScale)
+  if (typeof sizes === 'string') return failed(budget, sizes, nowMs)
+  const { disruptedPods, notDeleted, recheckAfterMs } = disruptionsOf(budget, pods, nowMs)
+  const currentHealthy = pods.filter((pod) => isHealthy(pod) && disruptedPods[pod.metadata.name] === undefined).length
+  const disruptionsAllowed = sizes.expectedPods > 0 ? Math.max(0, currentHealthy - sizes.desiredHealthy) : 0
+  const observedGeneration = budget.metadata.generation ?? 0
+  const counted = { ...sizes, currentHealthy, disruptionsAllowed, observedGeneration }
+  const condition = { ...sufficiency(disruptionsAllowed), observedGeneration }
+  const status: BudgetStatus = {
+    disruptionsAllowed,
+    currentHealthy,
+    desiredHealthy: counted.desiredHealthy,
+    expectedPods: counted.expectedPods,
+    observedGeneration,
+    ...(Object.keys(disruptedPods).length > 0 && { disruptedPods }),
+    conditions: withCondition(budget.status?.conditions ?? [], condition, nowMs),
+  }
+  return { kind: 'counted', status, notDeleted, unmanaged: sizes.unmanaged, recheckAfterMs }
+}
+
+interface Sizes {
+  readonly expectedPods: number
+  readonly desiredHealthy: number
+  readonly unmanaged: readonly string[]
+}
+
+/** A whole `minAvailable` counts the pods there are; all else needs the sizes that their controllers were asked for. */
+function sizesOf(
+  { spec: { minAvailable, maxUnavailable } }: DisruptionBudget,
+  pods: readonly Pod[],
+  whyNoScale: (owner: { readonly apiVersion: string; readonly kind: string }) => string,
+): Sizes | string {
+  if (maxUnavailable === undefined && typeof minAvailable === 'number')
+    return { expectedPods: pods.length, desiredHealthy: minAvailable, unmanaged: [] }
+  if (maxUnavailable === undefined && minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0, unmanaged: [] }
+  const owner = pods.map(controllerOf).find((one) => one !== undefined)
+  if (owner !== undefined) return whyNoScale(owner)
+  const unmanaged = pods.map(({ metadata }) => metadata.name)
+  const expectedPods = 0
+  const share = scaleIntOrPercent(maxUnavailable ?? minAvailable ?? 0, expectedPods) ?? 0
+  return { expectedPods, desiredHealthy: maxUnavailable === undefined ? share : Math.max(0, expectedPods - share), unmanaged }
+}
+
+function disruptionsOf({ status }: DisruptionBudget, pods: readonly Pod[], nowMs: number) {
+  const disruptedPods: Record<string, string> = {}
+  const notDeleted: Pod[] = []
+  let recheckAfterMs: number | null = null
+  for (const pod of pods) {
+    const since = status?.disruptedPods?.[pod.metadata.name]
+    if (since === undefined || pod.metadata.deletionTimestamp !== undefined) continue
+    const leftMs = Date.parse(since) + DELETION_TIMEOUT_MS - nowMs
+    if (leftMs < 0) notDeleted.push(pod)
+    else {
+      disruptedPods[pod.metadata.name] = since
+      recheckAfterMs = Math.min(recheckAfterMs ?? leftMs, leftMs)
+    }
+  }
+  return { disruptedPods, notDeleted, recheckAfterMs }
+}
+
+function isHealthy({ metadata, status }: Pod): boolean {
+  return (
+    metadata.deletionTimestamp === undefined && status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
+  )
+}
+
+function sufficiency(disruptionsAllowed: number): Pick<Condition, 'status' | 'reason'> {
+  return disruptionsAllowed > 0 ? { status: 'True', reason: 'SufficientPods' } : { status: 'False', reason: 'InsufficientPods' }
+}
+
+/** The observed generation stays: evictions wait for one that has been counted. */
+function failed({ status = {} }: DisruptionBudget, message: string, nowMs: number): BudgetPlan {
+  const { observedGeneration } = status
+  const condition = { status: 'False', reason: 'SyncFailed', message, ...(observedGeneration !== undefined && { observedGeneration }) }
+  const conditions = withCondition(status.conditions ?? [], condition, nowMs)
+  return { kind: 'failed', message, status: { ...status, disruptionsAllowed: 0, conditions } }
+}
+
+/** A condition keeps its time while its status stays, and its message while none is given. */
+function withCondition(
+  conditions: readonly BudgetCondition[],
+  wanted: Omit<BudgetCondition, 'type' | 'lastTransitionTime'>,
+  nowMs: number,
+): readonly BudgetCondition[] {
+  const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
+  const lastTransitionTime = before?.status === wanted.status ? (before.lastTransitionTime ?? wholeSecond(nowMs)) : wholeSecond(nowMs)
+  const condition = { type: 'DisruptionAllowed', message: '', ...wanted, lastTransitionTime }
+  return before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one))
+}
