@@ -1,4 +1,5 @@
 export { sleep, type Clock, type Timer } from './clock.ts'
 export { FakeClock } from './fake-clock.ts'
+export { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
 export { systemClock } from './system-clock.ts'
 export { VirtualClock } from './virtual-clock.ts'

@@ -48,6 +48,8 @@ export interface ResourceId {
 export interface Actor {
   readonly name: string
   readonly groups?: readonly string[]
+  /** The program that it sends the request with, as its User-Agent says. Only chooses faults. */
+  readonly userAgent?: string
 }
 
 /** @see meta/v1 DeleteOptions */

@@ -1,4 +1,4 @@
-import { type Clock, VirtualClock } from '@tranche/clock'
+import { type Clock, createSteppedClock, VirtualClock } from '@tranche/clock'
 import {
   type Actor,
   type Admission,
@@ -48,6 +48,7 @@ export interface Simulator {
   readonly server: ApiServer
   /** The HTTP API as values; `listen` of sim-api puts it on a socket. */
   readonly front: HttpFront
+  /** As given: wall time without the steps of {@link Simulator.stepClock}. */
   readonly clock: Clock
   /** Every call rejects before {@link Simulator.start}. */
   readonly nodes: SimulatorNodes
@@ -58,6 +59,8 @@ export interface Simulator {
   exchangeFor(actorName: string): Exchange
   /** @returns a bearer token for the actor of this name */
   tokenFor(actorName: string): string
+  /** Moves the wall clock of server, controllers and kubelets by `ms`, in either direction; the recording keeps its own time. */
+  stepClock(ms: number): void
   /** Starts controllers and kubelets. Resolves when the nodes to begin with exist. In virtual time the clock need not run for that. */
   start(): Promise<void>
   /** Ends controllers, kubelets and watches. The server goes on answering. */
@@ -67,9 +70,10 @@ export interface Simulator {
 /** Puts a cluster together: API server, controllers, nodes. Nothing runs before `start`, so that it can be furnished first. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
-  const clock = options.clock === 'virtual' ? new VirtualClock() : options.clock
+  const steadyClock = options.clock === 'virtual' ? new VirtualClock() : options.clock
+  const clock = createSteppedClock(steadyClock)
   const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs) })
-  if (options.record !== undefined) recordWrites(server, clock, options.record)
+  if (options.record !== undefined) recordWrites(server, steadyClock, options.record)
   server.useAdmission(options.admit)
   server.useFaults(options.faults)
   const tokens: Record<string, Actor> = { [adminToken]: { name: 'admin', groups: ['system:masters'] } }
@@ -86,12 +90,13 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   return {
     server,
     front,
-    clock,
+    clock: steadyClock,
     nodes: nodesOf(() => running?.nodes),
     adminToken,
     clientFor: (actor) => server.clientFor(actor),
     exchangeFor: (actorName) => inProcessExchange(front, tokenFor(actorName)),
     tokenFor,
+    stepClock: (ms) => clock.stepWall(ms),
     async start() {
       running ??= run(server, clock, options)
       await running.nodes.ready

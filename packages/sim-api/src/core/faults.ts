@@ -5,6 +5,8 @@ import type { Verb } from './request.ts'
 /** One request, as faults are chosen for it. */
 export interface FaultCall {
   readonly actor: string
+  /** Undefined in process. */
+  readonly userAgent: string | undefined
   readonly verb: Verb | 'watch'
   readonly resource: ResourceId
   readonly subresource: string | undefined
@@ -28,6 +30,8 @@ export type RequestFault =
 /** One event about to be sent to a watcher, as faults are chosen for it. */
 export interface FaultEvent {
   readonly actor: string
+  /** Undefined in process. */
+  readonly userAgent: string | undefined
   readonly resource: ResourceId
   /** Which watch of this actor: from 1. */
   readonly watch: number

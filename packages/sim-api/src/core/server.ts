@@ -181,7 +181,7 @@ type Call = Omit<FaultCall, 'count'>
 
 function callOf(request: Omit<ApiRequest, 'verb'> & { readonly verb?: Verb }): Call {
   const { actor, verb = 'get', resource, subresource, namespace, name } = request
-  return { actor: actor.name, verb, resource, subresource, namespace, name }
+  return { actor: actor.name, userAgent: actor.userAgent, verb, resource, subresource, namespace, name }
 }
 
 /** @returns what lets a request through, with what goes wrong before and after it */

@@ -56,7 +56,7 @@ export class WatchHub {
       clock,
       sink,
       matches,
-      actor: request.actor.name,
+      actor: request.actor,
       id: served.id,
       ordinal,
       kind: served.definition.kind,

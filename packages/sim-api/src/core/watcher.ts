@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
-import type { ApiObject, ResourceId, Watching } from '../client.ts'
+import type { Actor, ApiObject, ResourceId, Watching } from '../client.ts'
 import type { ApiStatus } from '../status-error.ts'
 import type { Change } from '../store/change.ts'
 import { freezeDeep } from '../store/json.ts'
@@ -14,7 +14,7 @@ export interface WatcherOptions {
   readonly clock: Clock
   readonly sink: WatchSink
   readonly matches: Matches
-  readonly actor: string
+  readonly actor: Actor
   readonly id: ResourceId
   /** Which watch of this actor: from 1. */
   readonly ordinal: number
@@ -114,7 +114,9 @@ export class Watcher implements Watching {
   #fault(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): number | null {
     this.#events++
     const { actor, id, ordinal } = this.#options
-    const fault = this.#options.faults()?.onEvent?.({ actor, resource: id, watch: ordinal, event: this.#events, type, object })
+    const { name, userAgent } = actor
+    const at = { actor: name, userAgent, resource: id, watch: ordinal }
+    const fault = this.#options.faults()?.onEvent?.({ ...at, event: this.#events, type, object })
     switch (fault?.kind) {
       case undefined:
         return 0

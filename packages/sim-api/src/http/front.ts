@@ -88,7 +88,8 @@ function authenticate({ tokens }: Front, wire: WireRequest): Actor {
   const token = /^Bearer (.+)$/i.exec(wire.headers['authorization'] ?? '')?.[1]
   const actor = token !== undefined && Object.hasOwn(tokens, token) ? tokens[token] : undefined
   if (actor === undefined) throw new ApiStatusError(401, 'Unauthorized', 'Unauthorized')
-  return actor
+  const userAgent = wire.headers['user-agent']
+  return userAgent === undefined ? actor : { ...actor, userAgent }
 }
 
 async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
