@@ -1,9 +1,20 @@
 import type { ResourceDefinition } from '../core/resource-definition.ts'
+import {
+  type DiscoveredGroup,
+  type DiscoveredKind,
+  type DiscoveredResource,
+  type DiscoveredVersion,
+  servedGroups,
+} from './served-groups.ts'
 
 /** What `/version` answers. */
 export const serverVersion = {
   major: '1',
   minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
   gitVersion: 'v1.36.2',
   gitCommit: '',
   gitTreeState: 'clean',
@@ -20,47 +31,96 @@ export function coreVersions(): object {
 
 /** @returns the answer of `/apis` */
 export function apiGroupList(definitions: readonly ResourceDefinition[]): object {
-  const groups = [...new Set(definitions.map((definition) => definition.group))].filter((group) => group !== '')
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map((group) => groupEntry(group, definitions)) }
+  const groups = servedGroups(definitions).filter(({ group }) => group !== '')
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
 /** @returns the answer of `/apis/<group>`, or undefined when the group does not exist */
 export function apiGroup(group: string, definitions: readonly ResourceDefinition[]): object | undefined {
-  if (group === '' || !definitions.some((definition) => definition.group === group)) return undefined
-  return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, definitions) }
+  const found = group === '' ? undefined : servedGroups(definitions).find((served) => served.group === group)
+  return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(found) }
 }
 
 /** @returns the answer of `/api/v1` or `/apis/<group>/<version>`, or undefined when nothing is served there */
 export function apiResourceList(group: string, version: string, definitions: readonly ResourceDefinition[]): object | undefined {
-  const served = definitions.filter((definition) => definition.group === group && definition.versions.includes(version))
-  if (served.length === 0) return undefined
+  const found = servedGroups(definitions)
+    .find((served) => served.group === group)
+    ?.versions.find((served) => served.version === version)
+  if (found === undefined) return undefined
   const groupVersion = group === '' ? version : `${group}/${version}`
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: served.flatMap(resourceEntries) }
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: found.resources.flatMap(resourceEntries) }
 }
 
-function groupEntry(group: string, definitions: readonly ResourceDefinition[]): object {
-  const versions = new Set(definitions.filter((definition) => definition.group === group).flatMap((definition) => definition.versions))
-  const entries = [...versions].map((version) => ({ groupVersion: `${group}/${version}`, version }))
+/**
+ * @param root `api` for the core group, `apis` for all others
+ * @param version of the document itself: `v2`, `v2beta1`
+ * @returns everything there is below `/api` or `/apis`, in one document
+ */
+export function groupDiscoveryList(root: 'api' | 'apis', version: string, definitions: readonly ResourceDefinition[]): object {
+  const groups = servedGroups(definitions).filter(({ group }) => (group === '') === (root === 'api'))
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map(({ group, versions }) => ({
+      metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
+      versions: versions.map(versionDiscovery),
+    })),
+  }
+}
+
+function groupEntry({ group, versions }: DiscoveredGroup): object {
+  const entries = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }))
   return { name: group, versions: entries, preferredVersion: entries[0] }
 }
 
-function resourceEntries(definition: ResourceDefinition): object[] {
-  const { plural, singular, namespaced, kind, shortNames, categories } = definition
+function resourceEntries(resource: DiscoveredResource): object[] {
+  const { plural, singular, namespaced, responseKind, verbs, shortNames, categories, storageVersionHash } = resource
   const main = {
     name: plural,
     singularName: singular,
     namespaced,
-    kind,
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    kind: responseKind.kind,
+    verbs,
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
+    ...(storageVersionHash !== undefined && { storageVersionHash }),
   }
-  return [main, ...definition.subresources.map((subresource) => subresourceEntry(definition, subresource))]
+  const subresources = resource.subresources.map(({ name, responseKind: answer, verbs: allowed }) => ({
+    name: `${plural}/${name}`,
+    singularName: '',
+    namespaced,
+    ...(!isSameGroupVersion(answer, responseKind) && { group: answer.group, version: answer.version }),
+    kind: answer.kind,
+    verbs: allowed,
+  }))
+  return [main, ...subresources]
 }
 
-function subresourceEntry({ plural, kind, namespaced }: ResourceDefinition, subresource: string): object {
-  const entry = { name: `${plural}/${subresource}`, singularName: '', namespaced }
-  if (subresource === 'binding') return { ...entry, kind: 'Binding', verbs: ['create'] }
-  if (subresource === 'eviction') return { ...entry, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] }
-  return { ...entry, kind, verbs: ['get', 'patch', 'update'] }
+function isSameGroupVersion(a: DiscoveredKind, b: DiscoveredKind): boolean {
+  return a.group === b.group && a.version === b.version
+}
+
+function versionDiscovery({ version, resources }: DiscoveredVersion): object {
+  return { version, resources: resources.map(resourceDiscovery), freshness: 'Current' }
+}
+
+function resourceDiscovery(resource: DiscoveredResource): object {
+  const { plural, singular, namespaced, responseKind, verbs, shortNames, categories, subresources } = resource
+  return {
+    resource: plural,
+    responseKind,
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && {
+      subresources: subresources.map(({ name, responseKind: answer, verbs: allowed }) => ({
+        subresource: name,
+        responseKind: answer,
+        verbs: allowed,
+      })),
+    }),
+  }
 }

@@ -6,10 +6,10 @@ import type { ResourceDefinition } from '../core/resource-definition.ts'
 import type { ApiServer } from '../core/server.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
-import { apiGroup, apiGroupList, apiResourceList, coreVersions, serverVersion } from './discovery.ts'
+import { serverVersion } from './discovery.ts'
+import { createDocuments, type Documents } from './documents.ts'
 import { commonHeaders, jsonAnswer, statusAnswer, textAnswer } from './json-answer.ts'
 import { negotiate } from './negotiate.ts'
-import { openApiDocument, openApiIndex } from './open-api.ts'
 import { readResourceCall } from './resource-request.ts'
 import { answerReview } from './reviews.ts'
 import { parseRoute, type ResourceRoute, type Route } from './route.ts'
@@ -36,7 +36,8 @@ export interface HttpFront {
 
 /** Puts the Kubernetes HTTP API in front of an API server. */
 export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOptions): HttpFront {
-  const front: Front = { apiServer, ...options, watches: new Set() }
+  const documents = createDocuments(() => apiServer.definitions())
+  const front: Front = { apiServer, ...options, documents, watches: new Set() }
   return {
     handle: (request, signal) => untilAborted(answer(front, request, signal), signal),
     endWatches() {
@@ -47,6 +48,7 @@ export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOpt
 
 interface Front extends HttpFrontOptions {
   readonly apiServer: FrontApiServer
+  readonly documents: Documents
   readonly watches: Set<WatchStream>
 }
 
@@ -80,7 +82,7 @@ function answerOpenRoute(route: Route, method: string): WireResponse | undefined
   if (method !== 'GET') return undefined
   if (route.kind === 'version') return jsonAnswer(200, JSON.stringify(serverVersion, null, 2))
   if (route.kind !== 'health') return undefined
-  return textAnswer(200, route.verbose ? `[+]ping ok\n${route.check} check passed\n` : 'ok')
+  return textAnswer(200, route.verbose && route.part === undefined ? `[+]ping ok\n${route.check} check passed\n` : 'ok')
 }
 
 /** @throws {ApiStatusError} 401 without a known token */
@@ -94,28 +96,7 @@ function authenticate({ tokens }: Front, wire: WireRequest): Actor {
 
 async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
   if (route.kind === 'resource') return answerResource(front, route, asked)
-  if (asked.wire.method !== 'GET') return notFound()
-  const document = documentOf(route, front.apiServer.definitions())
-  return document === undefined ? notFound() : jsonAnswer(200, JSON.stringify(document))
-}
-
-function documentOf(route: Route, definitions: readonly ResourceDefinition[]): object | undefined {
-  switch (route.kind) {
-    case 'coreVersions':
-      return coreVersions()
-    case 'groups':
-      return apiGroupList(definitions)
-    case 'group':
-      return apiGroup(route.group, definitions)
-    case 'resources':
-      return apiResourceList(route.group, route.version, definitions)
-    case 'openApiPaths':
-      return openApiIndex(definitions)
-    case 'openApi':
-      return openApiDocument(route.path, definitions)
-    default:
-      return undefined
-  }
+  return (asked.wire.method === 'GET' ? front.documents(route, asked.wire) : undefined) ?? notFound()
 }
 
 async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {

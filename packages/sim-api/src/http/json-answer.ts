@@ -1,9 +1,23 @@
-import type { WireResponse } from '@tranche/wire'
+import type { WireRequest, WireResponse } from '@tranche/wire'
 import type { ApiStatusError } from '../status-error.ts'
 
 /** @returns an answer with this JSON text as its body */
 export function jsonAnswer(status: number, text: string, warnings: readonly string[] = []): WireResponse {
   return wholeAnswer(status, text, { 'content-type': 'application/json', ...warningHeader(warnings) })
+}
+
+/** @returns a document in JSON unless `headers` say otherwise; 304 for a client that has the one with this `etag` */
+export function documentAnswer(wire: WireRequest, text: string, headers: Readonly<Record<string, string>>): WireResponse {
+  const { etag } = headers
+  const isKnown = etag !== undefined && wire.headers['if-none-match'] === etag
+  return isKnown
+    ? { ...wholeAnswer(304, '', headers), status: 304 }
+    : wholeAnswer(200, text, { 'content-type': 'application/json', ...headers })
+}
+
+/** @returns an answer that leads to another address */
+export function redirectAnswer(location: string): WireResponse {
+  return wholeAnswer(301, '', { location, vary: 'Accept' })
 }
 
 /** @returns an answer in plain text, as health checks and unknown paths get it */

@@ -27,3 +27,19 @@ function representationOf(range: string): Representation | undefined {
 }
 
 const jsonTypes = new Set(['application/json', 'application/*', '*/*'])
+
+/** @returns in which version the client takes discovery as one document, or undefined when it wants the older form */
+export function discoveryVersion(accept = ''): string | undefined {
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const values = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]))
+    if (!jsonTypes.has(type.toLowerCase())) continue
+    if (!values.has('as')) return undefined
+    const version = values.get('v') ?? ''
+    const isDiscovery = values.get('g') === 'apidiscovery.k8s.io' && values.get('as') === 'APIGroupDiscoveryList'
+    if (isDiscovery && discoveryVersions.has(version)) return version
+  }
+  return undefined
+}
+
+const discoveryVersions = new Set(['v2', 'v2beta1'])

@@ -1,5 +1,7 @@
 import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
+import type { CreateOnlyResource } from './create-only-resources.ts'
+import { verbsOf } from './served-groups.ts'
 
 /**
  * @param kindName OpenAPI name of the resource's kind
@@ -7,78 +9,168 @@ import { openApiName, type OpenApiSchema, schemaReference } from '../schema/open
  */
 export function resourcePaths(definition: ResourceDefinition, version: string, kindName: string): Record<string, object> {
   const { group, plural, namespaced, kind, subresources } = definition
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const root = rootOf(group, version)
   const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`
-  const about: About = { kindName, groupVersionKind: { group, version, kind }, isCustom: definition.customResourceDefinition !== undefined }
-  const scope = namespaced ? [pathParameter('namespace')] : []
+  const about: About = { kindName, groupVersionKind: { group, version, kind }, definition }
+  const scope = namespaced ? [namespaceParameter, prettyParameter] : [prettyParameter]
+  const item = [pathParameter('name', `name of the ${kind}`), ...scope]
   const paths: Record<string, object> = {
     [collection]: { ...collectionOperations(about), parameters: scope },
-    [`${collection}/{name}`]: { ...itemOperations(about), parameters: [pathParameter('name'), ...scope] },
+    [`${collection}/{name}`]: { ...itemOperations(about), parameters: item },
   }
-  if (namespaced) paths[`${root}/${plural}`] = { get: operation(about, 'list', listParameters, `${kindName}List`) }
-  if (subresources.includes('status'))
-    paths[`${collection}/{name}/status`] = { ...statusOperations(about), parameters: [pathParameter('name'), ...scope] }
+  if (namespaced) paths[`${root}/${plural}`] = { get: listOperation(about), parameters: [prettyParameter] }
+  for (const subresource of subresources)
+    paths[`${collection}/{name}/${subresource}`] = { ...subresourceOperations(about, subresource), parameters: item }
   return paths
+}
+
+/** @returns the one operation of a resource whose objects are not stored, by path */
+export function createOnlyPaths({ group, plural, kind, namespaced }: CreateOnlyResource): Record<string, object> {
+  const folder = group.split('.')[0]!
+  const about: About = { kindName: openApiName(`${folder}/v1.${kind}`), groupVersionKind: { group, version: 'v1', kind } }
+  const path = `${rootOf(group, 'v1')}${namespaced ? '/namespaces/{namespace}' : ''}/${plural}`
+  return { [path]: { post: createOperation(about), parameters: namespaced ? [namespaceParameter, prettyParameter] : [prettyParameter] } }
 }
 
 interface About {
   readonly kindName: string
-  readonly groupVersionKind: object
-  readonly isCustom: boolean
+  readonly groupVersionKind: { readonly group: string; readonly version: string; readonly kind: string }
+  readonly definition?: ResourceDefinition
+}
+
+function rootOf(group: string, version: string): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 }
 
 function collectionOperations(about: About): object {
+  const remove = operation(about, 'deletecollection', { parameters: [...deleteParameters, ...listParameters], answer: statusName })
+  const canDeleteAll = about.definition !== undefined && verbsOf(about.definition).includes('deletecollection')
   return {
-    get: operation(about, 'list', listParameters, `${about.kindName}List`),
-    post: { ...operation(about, 'post', writeParameters), requestBody: jsonBody(about.kindName) },
-    delete: operation(about, 'deletecollection', [...listParameters, 'dryRun'], openApiName('meta/v1.Status')),
+    get: listOperation(about),
+    post: createOperation(about),
+    ...(canDeleteAll && { delete: { ...remove, requestBody: jsonBody(deleteOptionsName, false) } }),
   }
+}
+
+function listOperation(about: About): OpenApiSchema {
+  return operation(about, 'list', { parameters: [...listParameters, 'allowWatchBookmarks', 'watch'], answer: `${about.kindName}List` })
+}
+
+function createOperation(about: About): object {
+  return { ...operation(about, 'post', { parameters: writeParameters, codes: created }), requestBody: jsonBody(about.kindName) }
 }
 
 function itemOperations(about: About): object {
-  const remove = operation(about, 'delete', ['dryRun', 'gracePeriodSeconds', 'propagationPolicy'], openApiName('meta/v1.Status'))
-  return { ...statusOperations(about), delete: { ...remove, requestBody: jsonBody(openApiName('meta/v1.DeleteOptions')) } }
+  const remove = operation(about, 'delete', { parameters: deleteParameters, answer: statusName, codes: { '200': 'OK', '202': 'Accepted' } })
+  return { ...changeOperations(about), delete: { ...remove, requestBody: jsonBody(deleteOptionsName, false) } }
 }
 
-function statusOperations(about: About): object {
+function subresourceOperations(about: About, subresource: string): object {
+  if (subresource === 'binding')
+    return { post: subresourceCreate(openApiName('core/v1.Binding'), { group: '', version: 'v1', kind: 'Binding' }) }
+  if (subresource === 'eviction')
+    return { post: subresourceCreate(openApiName('policy/v1.Eviction'), { group: 'policy', version: 'v1', kind: 'Eviction' }) }
+  return changeOperations(about)
+}
+
+function subresourceCreate(kindName: string, groupVersionKind: About['groupVersionKind']): object {
+  return createOperation({ kindName, groupVersionKind })
+}
+
+function changeOperations(about: About): object {
   return {
-    get: operation(about, 'get', []),
-    put: { ...operation(about, 'put', writeParameters), requestBody: jsonBody(about.kindName) },
-    patch: { ...operation(about, 'patch', [...writeParameters, 'force']), requestBody: patchBody(about) },
+    get: operation(about, 'get', { parameters: [] }),
+    put: {
+      ...operation(about, 'put', { parameters: writeParameters, codes: { '200': 'OK', '201': 'Created' } }),
+      requestBody: jsonBody(about.kindName),
+    },
+    patch: { ...operation(about, 'patch', { parameters: [...writeParameters, 'force'] }), requestBody: patchBody(about) },
   }
 }
 
+const statusName = openApiName('meta/v1.Status')
+const deleteOptionsName = openApiName('meta/v1.DeleteOptions')
+const created = { '200': 'OK', '201': 'Created', '202': 'Accepted' }
+
+const queryParameters: Readonly<Record<string, readonly [type: string, description: string]>> = {
+  allowWatchBookmarks: ['boolean', 'Whether a watch may say how far it has got without an object having changed.'],
+  continue: ['string', 'The token of the last page, to get the next.'],
+  dryRun: ['string', 'All: do everything but the write.'],
+  fieldManager: ['string', 'Who makes the change.'],
+  fieldSelector: ['string', 'Only objects whose fields are as told.'],
+  fieldValidation: ['string', 'What becomes of unknown and duplicate fields: Ignore, Warn or Strict.'],
+  force: ['boolean', 'Only for apply: take fields that others own.'],
+  gracePeriodSeconds: ['integer', 'How long the object may take to end; 0 is at once.'],
+  labelSelector: ['string', 'Only objects whose labels are as told.'],
+  limit: ['integer', 'How many objects one page has at most.'],
+  orphanDependents: ['boolean', 'The older form of propagationPolicy: true leaves dependents behind.'],
+  propagationPolicy: ['string', 'What becomes of dependents: Orphan, Background or Foreground.'],
+  resourceVersion: ['string', 'From which version to answer.'],
+  resourceVersionMatch: ['string', 'How resourceVersion is meant: Exact or NotOlderThan.'],
+  sendInitialEvents: ['boolean', 'Whether a watch begins with all that is there, and a bookmark behind it.'],
+  timeoutSeconds: ['integer', 'How long a watch or list may last.'],
+  watch: ['boolean', 'Stream changes instead of listing.'],
+}
 const writeParameters = ['dryRun', 'fieldManager', 'fieldValidation']
+const deleteParameters = ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy']
 const listParameters = [
-  'allowWatchBookmarks',
   'continue',
   'fieldSelector',
   'labelSelector',
   'limit',
   'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
   'timeoutSeconds',
-  'watch',
 ]
 
-function operation(about: About, action: string, parameters: readonly string[], answer = about.kindName): OpenApiSchema {
+interface OperationParts {
+  readonly parameters: readonly string[]
+  /** OpenAPI name of what is answered; the resource's own kind by default. */
+  readonly answer?: string
+  /** What each status code of a success means. */
+  readonly codes?: Readonly<Record<string, string>>
+}
+
+function operation(
+  about: About,
+  action: string,
+  { parameters, answer = about.kindName, codes = { '200': 'OK' } }: OperationParts,
+): OpenApiSchema {
+  const content = { 'application/json': { schema: schemaReference(answer) } }
+  const answers = Object.entries(codes).map(([code, description]) => [code, { description, content }])
   return {
-    parameters: parameters.map((name) => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } })),
-    responses: { '200': { description: 'OK', content: { 'application/json': { schema: schemaReference(answer) } } } },
+    parameters: [...parameters].sort().map(queryParameter),
+    responses: { ...(Object.fromEntries(answers) as object), '401': { description: 'Unauthorized' } },
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': about.groupVersionKind,
   }
 }
 
-function jsonBody(schema: string): object {
-  return { content: { 'application/json': { schema: schemaReference(schema) } }, required: true }
+function queryParameter(name: string): object {
+  const [type, description] = queryParameters[name]!
+  return { name, in: 'query', description, schema: { type, uniqueItems: true } }
 }
 
-function patchBody({ isCustom }: About): object {
+function jsonBody(schema: string, required = true): object {
+  return { content: { 'application/json': { schema: schemaReference(schema) } }, ...(required && { required }) }
+}
+
+function patchBody({ definition }: About): object {
+  const isCustom = definition?.customResourceDefinition !== undefined
   const types = ['json-patch', 'merge-patch', ...(isCustom ? [] : ['strategic-merge-patch'])]
   const schema = schemaReference(openApiName('meta/v1.Patch'))
   return { content: Object.fromEntries(types.map((type) => [`application/${type}+json`, { schema }])), required: true }
 }
 
-function pathParameter(name: string): object {
-  return { name, in: 'path', required: true, schema: { type: 'string', uniqueItems: true } }
+const namespaceParameter = pathParameter('namespace', 'namespace of the object')
+const prettyParameter = {
+  name: 'pretty',
+  in: 'query',
+  description: 'true: with line breaks',
+  schema: { type: 'string', uniqueItems: true },
+}
+
+function pathParameter(name: string, description: string): object {
+  return { name, in: 'path', required: true, description, schema: { type: 'string', uniqueItems: true } }
 }

@@ -1,34 +1,92 @@
+import { createHash } from 'node:crypto'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { builtinKinds, findBuiltinKind } from '../schema/builtin-definitions.ts'
+import { descriptionOf } from '../schema/descriptions.ts'
 import { isRecord } from '../schema/json-schema.ts'
 import { builtinSchemas, openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
 import { openApiSchemaOf } from '../schema/schema-source.ts'
-import { resourcePaths } from './open-api-paths.ts'
+import { createOnlyResources } from './create-only-resources.ts'
+import { createOnlyPaths, resourcePaths } from './open-api-paths.ts'
+import { type OpenApiDocument, toVersion2 } from './open-api-v2.ts'
+import { servedGroups } from './served-groups.ts'
 
-/** @returns the answer of `/openapi/v3`: where the document of each group and version stands */
-export function openApiIndex(definitions: readonly ResourceDefinition[]): object {
-  const paths = new Set(definitions.flatMap((definition) => definition.versions.map((version) => pathOf(definition.group, version))))
+/** A document, ready to be sent. */
+export interface OpenApiText {
+  readonly text: string
+  /** Of the text. */
+  readonly hash: string
+  /** Where it stands, with its hash. */
+  readonly url: string
+}
+
+/** The OpenAPI documents of what is served now. */
+export interface OpenApi {
+  /** @returns the answer of `/openapi/v3`: where the document of each group and version stands */
+  index(): object
+  /**
+   * @param path `api/v1` or `apis/<group>/<version>`
+   * @returns the OpenAPI v3 document, or undefined when nothing is served there
+   */
+  document(path: string): OpenApiText | undefined
+  /** @returns the one document of `/openapi/v2` */
+  version2(): OpenApiText
+}
+
+/** Writes each document once, and again when what it describes has changed. */
+export function createOpenApi(definitions: () => readonly ResourceDefinition[]): OpenApi {
+  const written = new Map<string, OpenApiText & { readonly of: string }>()
+  function write(path: string, served: readonly ResourceDefinition[], content: () => object): OpenApiText {
+    const of = served.map(identityOf).join(' ')
+    const known = written.get(path)
+    if (known?.of === of) return known
+    const text = JSON.stringify(content())
+    const hash = createHash('sha512').update(text).digest('hex').toUpperCase()
+    const fresh = { of, text, hash, url: `/openapi/v3/${path}?hash=${hash}` }
+    written.set(path, fresh)
+    return fresh
+  }
+  function document(path: string): OpenApiText | undefined {
+    const { group, version } = groupVersionOf(path)
+    const served = definitions().filter((definition) => definition.group === group && definition.versions.includes(version))
+    const isServed = served.length > 0 || (version === 'v1' && createOnlyResources.some((resource) => resource.group === group))
+    return isServed && pathOf(group, version) === path ? write(path, served, () => documentContent(group, version, served)) : undefined
+  }
   return {
-    paths: Object.fromEntries(
-      [...paths].map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash(path, definitions)}` }]),
-    ),
+    index() {
+      const paths = servedGroups(definitions()).flatMap(({ group, versions }) => versions.map(({ version }) => pathOf(group, version)))
+      return { paths: Object.fromEntries(paths.map((path) => [path, { serverRelativeURL: document(path)!.url }])) }
+    },
+    document,
+    version2: () =>
+      write('v2', definitions(), () =>
+        toVersion2(
+          servedGroups(definitions()).flatMap(({ group, versions }) =>
+            versions.map(({ version }) => JSON.parse(document(pathOf(group, version))!.text) as OpenApiDocument),
+          ),
+        ),
+      ),
   }
 }
 
-/**
- * @param path `api/v1` or `apis/<group>/<version>`
- * @returns the OpenAPI v3 document, or undefined when nothing is served there
- */
-export function openApiDocument(path: string, definitions: readonly ResourceDefinition[]): object | undefined {
-  const { group, version } = groupVersionOf(path)
-  const served = definitions.filter((definition) => definition.group === group && definition.versions.includes(version))
-  if (served.length === 0 || pathOf(group, version) !== path) return undefined
+/** Built-in resources never change; what a CustomResourceDefinition brings may change with each of its versions. */
+function identityOf({ group, plural, customResourceDefinition }: ResourceDefinition): string {
+  const { uid, resourceVersion } = customResourceDefinition?.metadata ?? {}
+  return `${group}/${plural}@${uid}:${resourceVersion}`
+}
+
+function documentContent(group: string, version: string, served: readonly ResourceDefinition[]): OpenApiDocument {
+  const stored = served.map((definition) => resourcePaths(definition, version, kindName(definition, version)))
+  const createOnly = createOnlyResources.filter((resource) => resource.group === group && version === 'v1').map(createOnlyPaths)
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.2' },
-    paths: Object.assign({}, ...served.map((definition) => resourcePaths(definition, version, kindName(definition, version)))) as object,
+    paths: Object.assign({}, ...stored, ...createOnly) as Record<string, object>,
     components: {
-      schemas: Object.assign(sharedSchemas(group, version), ...served.map((definition) => kindSchemas(definition, version))) as object,
+      schemas: Object.assign(sharedSchemas(group, version), ...served.map((definition) => kindSchemas(definition, version))) as Record<
+        string,
+        OpenApiSchema
+      >,
+      securitySchemes: { BearerToken: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Bearer Token authentication' } },
     },
   }
 }
@@ -40,16 +98,6 @@ function pathOf(group: string, version: string): string {
 function groupVersionOf(path: string): { readonly group: string; readonly version: string } {
   const words = path.split('/')
   return words[0] === 'api' ? { group: '', version: words[1] ?? '' } : { group: words[1] ?? '', version: words[2] ?? '' }
-}
-
-/** Changes whenever a document may have changed: with the definitions served. */
-function hash(path: string, definitions: readonly ResourceDefinition[]): string {
-  const text = definitions.map(
-    ({ group, plural, customResourceDefinition }) => `${group}/${plural}@${customResourceDefinition?.metadata.resourceVersion}`,
-  )
-  let value = 0x811c9dc5
-  for (const char of `${path} ${text.join(' ')}`) value = Math.imul(value ^ char.charCodeAt(0), 0x01000193) >>> 0
-  return value.toString(16).toUpperCase().padStart(8, '0')
 }
 
 function kindName(definition: ResourceDefinition, version: string): string {
@@ -72,7 +120,9 @@ function customSchema(openAPIV3Schema: unknown): OpenApiSchema {
   const schema = isRecord(openAPIV3Schema) ? openAPIV3Schema : { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const metadata = { allOf: [schemaReference(openApiName('meta/v1.ObjectMeta'))] }
   const properties = isRecord(schema['properties']) ? schema['properties'] : {}
-  return { ...schema, properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, ...properties, metadata } }
+  const own = (name: string, type: OpenApiSchema): OpenApiSchema => ({ ...type, description: descriptionOf(`.${name}`) })
+  const type = { apiVersion: own('apiVersion', { type: 'string' }), kind: own('kind', { type: 'string' }) }
+  return { ...schema, properties: { ...properties, ...type, metadata: own('metadata', metadata) } }
 }
 
 function listSchema(item: string, groupVersionKind: object): OpenApiSchema {
@@ -92,8 +142,9 @@ function listSchema(item: string, groupVersionKind: object): OpenApiSchema {
 /** Schemas of the built-in kinds of a group and version, marked with what they are, and those every document needs. */
 function sharedSchemas(group: string, version: string): Record<string, OpenApiSchema> {
   const kinds = builtinKinds.filter((entry) => entry.group === group && entry.version === version)
-  const meta = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta', 'meta/v1.DeleteOptions', 'meta/v1.Status']
-  const schemas = builtinSchemas([...kinds.map((entry) => entry.definition), ...meta])
+  const others = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta', 'meta/v1.DeleteOptions', 'meta/v1.Status']
+  if (group === '') others.push('policy/v1.Eviction') // answered below pods
+  const schemas = builtinSchemas([...kinds.map((entry) => entry.definition), ...others])
   for (const { definition, kind } of kinds)
     schemas[openApiName(definition)] = {
       ...schemas[openApiName(definition)],

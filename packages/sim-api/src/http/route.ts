@@ -1,14 +1,17 @@
 /** What a path means, before anything is known about the resources that exist. */
 export type Route =
-  | { readonly kind: 'health'; readonly check: string; readonly verbose: boolean }
+  | { readonly kind: 'root' }
+  /** `check` is `readyz`, `livez` or `healthz`; `part` the one check that is asked for, if any. */
+  | { readonly kind: 'health'; readonly check: string; readonly part?: string; readonly verbose: boolean }
   | { readonly kind: 'version' }
   | { readonly kind: 'coreVersions' }
   | { readonly kind: 'groups' }
   | { readonly kind: 'group'; readonly group: string }
   | { readonly kind: 'resources'; readonly group: string; readonly version: string }
-  | { readonly kind: 'openApiPaths' }
-  /** `path` as it follows `/openapi/v3/`: `api/v1`, `apis/apps/v1`. */
-  | { readonly kind: 'openApi'; readonly path: string }
+  | { readonly kind: 'openApiV2' }
+  | { readonly kind: 'openApiIndex' }
+  /** `path` as it follows `/openapi/v3/`: `api/v1`, `apis/apps/v1`; `hash` of the query, empty without one. */
+  | { readonly kind: 'openApi'; readonly path: string; readonly hash: string }
   | ResourceRoute
   | { readonly kind: 'unknown' }
 
@@ -26,14 +29,24 @@ export interface ResourceRoute {
 /** @param path without the query, percent-encoded as it came */
 export function parseRoute(path: string, query: URLSearchParams): Route {
   const words = path.split('/').filter((word) => word !== '')
-  const [first, second, third] = words
+  const [first, second] = words
+  if (first === undefined) return { kind: 'root' }
   if (first === 'api') return parseApi(words)
   if (first === 'apis') return parseApis(words)
   if (first === 'version' && second === undefined) return { kind: 'version' }
-  if (first === 'openapi' && second === 'v3')
-    return third === undefined ? { kind: 'openApiPaths' } : { kind: 'openApi', path: words.slice(2).join('/') }
-  if (first !== undefined && healthChecks.has(first)) return { kind: 'health', check: first, verbose: query.has('verbose') }
-  return { kind: 'unknown' }
+  if (first === 'openapi') return parseOpenApi(words.slice(1), query)
+  return healthChecks.has(first) && words.length <= 2 ? parseHealth(first, second, query) : { kind: 'unknown' }
+}
+
+function parseOpenApi([version, ...path]: readonly string[], query: URLSearchParams): Route {
+  if (version === 'v2' && path.length === 0) return { kind: 'openApiV2' }
+  if (version !== 'v3') return { kind: 'unknown' }
+  return path.length === 0 ? { kind: 'openApiIndex' } : { kind: 'openApi', path: path.join('/'), hash: query.get('hash') ?? '' }
+}
+
+function parseHealth(check: string, part: string | undefined, query: URLSearchParams): Route {
+  if (part !== undefined && part !== 'ping') return { kind: 'unknown' }
+  return { kind: 'health', check, ...(part !== undefined && { part }), verbose: query.has('verbose') }
 }
 
 const healthChecks = new Set(['readyz', 'livez', 'healthz'])

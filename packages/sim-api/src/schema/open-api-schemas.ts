@@ -28,7 +28,11 @@ export function builtinSchemas(definitions: readonly string[]): Record<string, O
     if (schemas[openApiName(name)] !== undefined) return
     const definition = definitionOf(name)
     schemas[openApiName(name)] = definitionSchema(definition)
-    for (const field of definition.fields.values()) referred(field.type).forEach(visit)
+    for (const field of definition.fields.values()) {
+      referred(field.type).forEach(visit)
+      const named = namedScalarOf(field.type)
+      if (named !== undefined) schemas[named.name] = named.schema
+    }
   }
   definitions.forEach(visit)
   return schemas
@@ -37,6 +41,11 @@ export function builtinSchemas(definitions: readonly string[]): Record<string, O
 function referred(type: FieldType): readonly string[] {
   if (type.kind === 'definition') return [type.definition]
   return type.kind === 'scalar' ? [] : referred(type.of)
+}
+
+function namedScalarOf(type: FieldType): NamedScalar | undefined {
+  if (type.kind === 'definition') return undefined
+  return type.kind === 'scalar' ? namedScalars[type.scalar] : namedScalarOf(type.of)
 }
 
 function definitionSchema(definition: Definition): OpenApiSchema {
@@ -52,9 +61,10 @@ function definitionSchema(definition: Definition): OpenApiSchema {
 
 function fieldSchema(definition: string, name: string, field: Field): OpenApiSchema {
   const merge = listMergeOf(definition, name)
+  const type = typeSchema(field.type)
   return {
     ...descriptionEntry(`${definition}.${name}`),
-    ...typeSchema(field.type),
+    ...(type['$ref'] === undefined ? type : { allOf: [type] }),
     ...(merge?.key !== undefined && { 'x-kubernetes-patch-merge-key': merge.key }),
     ...(merge !== undefined && { 'x-kubernetes-patch-strategy': merge.strategies.join(',') }),
   }
@@ -68,13 +78,13 @@ function descriptionEntry(path: string): OpenApiSchema {
 function typeSchema(type: FieldType): OpenApiSchema {
   switch (type.kind) {
     case 'scalar':
-      return scalarSchemas[type.scalar]
+      return namedScalars[type.scalar] === undefined ? scalarSchemas[type.scalar] : schemaReference(namedScalars[type.scalar]!.name)
     case 'list':
       return { type: 'array', items: typeSchema(type.of) }
     case 'map':
       return { type: 'object', additionalProperties: typeSchema(type.of) }
     case 'definition':
-      return { allOf: [schemaReference(openApiName(type.definition))], default: {} }
+      return schemaReference(openApiName(type.definition))
   }
 }
 
@@ -87,7 +97,32 @@ const scalarSchemas: Readonly<Record<ScalarType, OpenApiSchema>> = {
   bytes: { type: 'string', format: 'byte' },
   time: { type: 'string', format: 'date-time' },
   'micro-time': { type: 'string', format: 'date-time' },
-  quantity: { type: 'string', format: 'quantity' },
-  'int-or-string': { type: 'string', format: 'int-or-string' },
+  quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  'int-or-string': { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+}
+
+interface NamedScalar {
+  readonly name: string
+  readonly schema: OpenApiSchema
+}
+
+/** Scalars that documents refer to by a name of their own. */
+const namedScalars: Partial<Readonly<Record<ScalarType, NamedScalar>>> = {
+  time: {
+    name: openApiName('meta/v1.Time'),
+    schema: { description: 'A moment in RFC 3339, to the second.', ...scalarSchemas.time },
+  },
+  'micro-time': {
+    name: openApiName('meta/v1.MicroTime'),
+    schema: { description: 'A moment in RFC 3339, to the microsecond.', ...scalarSchemas['micro-time'] },
+  },
+  quantity: {
+    name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+    schema: { description: 'An amount with an optional unit: 100m, 0.5, 2Gi.', ...scalarSchemas.quantity },
+  },
+  'int-or-string': {
+    name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+    schema: { description: 'A whole number, or a text such as a percentage.', ...scalarSchemas['int-or-string'] },
+  },
 }

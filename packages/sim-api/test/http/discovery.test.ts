@@ -18,6 +18,8 @@ describe('discovery', () => {
     const { groups } = (await get('/apis')) as { groups: { name: string; preferredVersion: { groupVersion: string } }[] }
     expect(groups.map((group) => [group.name, group.preferredVersion.groupVersion])).toEqual([
       ['apps', 'apps/v1'],
+      ['authentication.k8s.io', 'authentication.k8s.io/v1'],
+      ['authorization.k8s.io', 'authorization.k8s.io/v1'],
       ['example.com', 'example.com/v1'],
     ])
   })
@@ -43,6 +45,94 @@ describe('discovery', () => {
   })
 })
 
+describe('aggregated discovery', () => {
+  const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  const v2beta1 = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList'
+
+  interface GroupDiscovery {
+    readonly metadata: { readonly name?: string }
+    readonly versions: readonly { readonly version: string; readonly resources: readonly { readonly resource: string }[] }[]
+  }
+
+  it.each([
+    [v2, 'apidiscovery.k8s.io/v2', v2],
+    [`${v2},${v2beta1},application/json`, 'apidiscovery.k8s.io/v2', v2],
+    [v2beta1, 'apidiscovery.k8s.io/v2beta1', v2beta1],
+    [`application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,${v2beta1}`, 'apidiscovery.k8s.io/v2beta1', v2beta1],
+    ['application/json', 'v1', 'application/json'],
+    [`application/json,${v2}`, 'v1', 'application/json'],
+  ])('answers Accept %s with %s', async (accept, apiVersion, contentType) => {
+    const { headers, text } = await createStub().send('GET', '/apis', { headers: { accept } })
+    expect([(JSON.parse(text) as { apiVersion: string }).apiVersion, headers['content-type']]).toEqual([apiVersion, contentType])
+  })
+
+  it('names every group in one document, and the core group in another', async () => {
+    const core = await discovered('/api')
+    const groups = await discovered('/apis')
+    expect([core.map(nameOf), groups.map(nameOf)]).toEqual([
+      [undefined],
+      ['apps', 'authentication.k8s.io', 'authorization.k8s.io', 'example.com'],
+    ])
+  })
+
+  it('tells of a resource what the older form tells', async () => {
+    const [core] = await discovered('/api')
+    expect(core?.versions[0]?.resources.find(({ resource }) => resource === 'pods')).toEqual({
+      resource: 'pods',
+      responseKind: { group: '', version: 'v1', kind: 'Pod' },
+      scope: 'Namespaced',
+      singularResource: 'pod',
+      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+      shortNames: ['po'],
+      categories: ['all'],
+      subresources: [
+        { subresource: 'binding', responseKind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] },
+        { subresource: 'eviction', responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] },
+        { subresource: 'status', responseKind: { group: '', version: 'v1', kind: 'Pod' }, verbs: ['get', 'patch', 'update'] },
+      ],
+    })
+  })
+
+  it('is not sent again to a client that has it', async () => {
+    const stub = createStub()
+    const { headers } = await stub.send('GET', '/apis', { headers: { accept: v2 } })
+    const again = await stub.send('GET', '/apis', { headers: { accept: v2, 'if-none-match': headers['etag']! } })
+    expect([again.status, again.text, again.headers['etag']]).toEqual([304, '', headers['etag']])
+  })
+
+  it('has another tag once there is another resource', async () => {
+    const tags = await Promise.all(
+      [createStub(), createStub([], [widgets])].map(
+        async (stub) => (await stub.send('GET', '/apis', { headers: { accept: v2 } })).headers['etag'],
+      ),
+    )
+    expect(tags[0]).not.toBe(tags[1])
+  })
+
+  it('orders the versions of a group by how mature they are', async () => {
+    const versions = ['v1alpha1', 'v2beta1', 'v1', 'v1beta2', 'v1beta10', 'v2']
+    const things = definition('example.com', 'Thing', 'things', { customResourceDefinition, versions })
+    const { json } = await createStub([], [things]).send('GET', '/apis/example.com')
+    expect((json as { versions: { version: string }[] }).versions.map(({ version }) => version)).toEqual([
+      'v2',
+      'v1',
+      'v2beta1',
+      'v1beta10',
+      'v1beta2',
+      'v1alpha1',
+    ])
+  })
+
+  async function discovered(path: string): Promise<readonly GroupDiscovery[]> {
+    const { text } = await createStub([], [widgets]).send('GET', path, { headers: { accept: v2 } })
+    return (JSON.parse(text) as { items: readonly GroupDiscovery[] }).items
+  }
+
+  function nameOf({ metadata }: GroupDiscovery): string | undefined {
+    return metadata.name
+  }
+})
+
 describe('OpenAPI', () => {
   interface Document {
     readonly paths: Record<
@@ -54,8 +144,40 @@ describe('OpenAPI', () => {
 
   it('has a document for each group and version', async () => {
     const { paths } = (await get('/openapi/v3')) as { paths: Record<string, { serverRelativeURL: string }> }
-    expect(Object.keys(paths)).toEqual(['api/v1', 'apis/apps/v1', 'apis/example.com/v1'])
+    expect(Object.keys(paths)).toEqual([
+      'api/v1',
+      'apis/apps/v1',
+      'apis/authentication.k8s.io/v1',
+      'apis/authorization.k8s.io/v1',
+      'apis/example.com/v1',
+    ])
     for (const { serverRelativeURL } of Object.values(paths)) expect(await get(serverRelativeURL)).toMatchObject({ openapi: '3.0.0' })
+  })
+
+  it('may be kept for ever under an address with its hash, and is found from one with another', async () => {
+    const stub = createStub([], [widgets])
+    const { paths } = (await stub.send('GET', '/openapi/v3')).json as { paths: Record<string, { serverRelativeURL: string }> }
+    const url = paths['apis/apps/v1']!.serverRelativeURL
+    const kept = await stub.send('GET', url)
+    const moved = await stub.send('GET', '/openapi/v3/apis/apps/v1?hash=OLD')
+    expect(kept.headers).toMatchObject({ 'cache-control': 'public, immutable', etag: `"${url.split('hash=')[1]}"` })
+    expect([moved.status, moved.headers['location']]).toEqual([301, url])
+  })
+
+  it('is not sent again to a client that has it', async () => {
+    const stub = createStub()
+    const { headers } = await stub.send('GET', '/openapi/v3/api/v1')
+    expect((await stub.send('GET', '/openapi/v3/api/v1', { headers: { 'if-none-match': headers['etag']! } })).status).toBe(304)
+  })
+
+  it('has the older form, with everything in one document', async () => {
+    const document = (await get('/openapi/v2')) as { swagger: string; paths: object; definitions: Record<string, object> }
+    expect(document.swagger).toBe('2.0')
+    expect(Object.keys(document.paths)).toContain('/apis/example.com/v1/namespaces/{namespace}/widgets')
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)].map((match) => match[1])
+    expect(references.length).toBeGreaterThan(100)
+    expect(references.filter((name) => document.definitions[name ?? ''] === undefined)).toEqual([])
+    expect(JSON.stringify(document)).not.toContain('#/components')
   })
 
   it('tells how lists merge', async () => {

@@ -60,7 +60,7 @@ describe('what is refused before it reaches the API server', () => {
     'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: '404 page not found' },
     'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: '404 page not found' },
     'a namespaced object without a namespace': { send: 'GET /api/v1/pods/a', status: 404, says: '404 page not found' },
-    'OpenAPI v2': { send: 'GET /openapi/v2', status: 404, says: '404 page not found' },
+    'a check that does not exist': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
     'a method without a meaning': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
     'creation without a namespace': { send: 'POST /api/v1/pods', status: 405, says: 'does not allow this method' },
     'an Accept that cannot be met': {

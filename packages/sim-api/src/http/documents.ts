@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { WireRequest, WireResponse } from '@tranche/wire'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { apiGroup, apiGroupList, apiResourceList, coreVersions, groupDiscoveryList } from './discovery.ts'
+import { documentAnswer, jsonAnswer, redirectAnswer } from './json-answer.ts'
+import { discoveryVersion } from './negotiate.ts'
+import { createOpenApi, type OpenApi } from './open-api.ts'
+import type { Route } from './route.ts'
+
+/** What the server says about itself, by path. Answers `undefined` where there is no such document. */
+export type Documents = (route: Route, wire: WireRequest) => WireResponse | undefined
+
+/** @param definitions what is served now; asked anew for each answer */
+export function createDocuments(definitions: () => readonly ResourceDefinition[]): Documents {
+  const openApi = createOpenApi(definitions)
+  return (route, wire) => {
+    switch (route.kind) {
+      case 'root':
+        return jsonAnswer(200, JSON.stringify({ paths: rootPaths(definitions()) }))
+      case 'coreVersions':
+        return discovery('api', coreVersions(), { wire, definitions: definitions() })
+      case 'groups':
+        return discovery('apis', apiGroupList(definitions()), { wire, definitions: definitions() })
+      case 'group':
+        return plain(apiGroup(route.group, definitions()))
+      case 'resources':
+        return plain(apiResourceList(route.group, route.version, definitions()))
+      case 'openApiIndex':
+        return jsonAnswer(200, JSON.stringify(openApi.index()))
+      case 'openApi':
+        return openApiAnswer(openApi, route, wire)
+      case 'openApiV2':
+        return hashed(openApi.version2(), wire, {})
+      default:
+        return undefined
+    }
+  }
+}
+
+interface Asked {
+  readonly wire: WireRequest
+  readonly definitions: readonly ResourceDefinition[]
+}
+
+/** Clients that know it get everything in one document, with an ETag; the others the first of many. */
+function discovery(root: 'api' | 'apis', legacy: object, { wire, definitions }: Asked): WireResponse {
+  const version = discoveryVersion(wire.headers['accept'])
+  if (version === undefined) return documentAnswer(wire, JSON.stringify(legacy), { vary: 'Accept' })
+  const text = JSON.stringify(groupDiscoveryList(root, version, definitions))
+  return documentAnswer(wire, text, {
+    'content-type': `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+    'cache-control': 'public',
+    etag: `"${createHash('sha512').update(text).digest('hex').toUpperCase()}"`,
+    vary: 'Accept',
+  })
+}
+
+function plain(document: object | undefined): WireResponse | undefined {
+  return document === undefined ? undefined : jsonAnswer(200, JSON.stringify(document))
+}
+
+/** An address with the hash of its document may be kept for ever; one with another hash leads there. */
+function openApiAnswer(openApi: OpenApi, route: Extract<Route, { kind: 'openApi' }>, wire: WireRequest): WireResponse | undefined {
+  const document = openApi.document(route.path)
+  if (document === undefined || route.hash === '') return document && hashed(document, wire, {})
+  if (route.hash === document.hash) return hashed(document, wire, { 'cache-control': 'public, immutable' })
+  return redirectAnswer(document.url)
+}
+
+function hashed(
+  document: { readonly text: string; readonly hash: string },
+  wire: WireRequest,
+  headers: Record<string, string>,
+): WireResponse {
+  return documentAnswer(wire, document.text, { etag: `"${document.hash}"`, vary: 'Accept', ...headers })
+}
+
+function rootPaths(definitions: readonly ResourceDefinition[]): readonly string[] {
+  const groups = definitions.filter(({ group }) => group !== '')
+  const ofGroups = groups.flatMap(({ group, versions }) => [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)])
+  const health = ['/healthz', '/healthz/ping', '/livez', '/livez/ping', '/readyz', '/readyz/ping']
+  return ['/api', '/api/v1', '/apis', ...[...new Set(ofGroups)].sort(), ...health, '/openapi/v2', '/openapi/v3', '/version']
+}

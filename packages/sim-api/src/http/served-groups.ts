@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { type CreateOnlyResource, createOnlyResources } from './create-only-resources.ts'
+
+/** A kind, as discovery names it. The core group is `''`. */
+export interface DiscoveredKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/** What can be done below a resource's name. */
+export interface DiscoveredSubresource {
+  readonly name: string
+  readonly responseKind: DiscoveredKind
+  readonly verbs: readonly string[]
+}
+
+/** One resource, as both forms of discovery tell it. */
+export interface DiscoveredResource {
+  readonly plural: string
+  readonly singular: string
+  readonly namespaced: boolean
+  readonly responseKind: DiscoveredKind
+  readonly verbs: readonly string[]
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly subresources: readonly DiscoveredSubresource[]
+  /** Changes with the version in which objects are stored; absent where none are. */
+  readonly storageVersionHash?: string
+}
+
+/** One version of a group. */
+export interface DiscoveredVersion {
+  readonly version: string
+  /** By plural. */
+  readonly resources: readonly DiscoveredResource[]
+}
+
+/** A group; the core group is `''`. */
+export interface DiscoveredGroup {
+  readonly group: string
+  /** In order of preference. */
+  readonly versions: readonly DiscoveredVersion[]
+}
+
+/** @returns everything served now, the core group first, then the groups in the order in which a cluster names them */
+export function servedGroups(definitions: readonly ResourceDefinition[]): readonly DiscoveredGroup[] {
+  const groups = new Set([...definitions, ...createOnlyResources].map(({ group }) => group))
+  return [...groups].sort(byGroup).map((group) => ({ group, versions: versionsOf(group, definitions) }))
+}
+
+const groupOrder = [
+  '',
+  'apps',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+]
+
+function byGroup(a: string, b: string): number {
+  const rank = (group: string): number => (groupOrder.includes(group) ? groupOrder.indexOf(group) : groupOrder.length)
+  return rank(a) - rank(b) || (a < b ? -1 : 1)
+}
+
+function versionsOf(group: string, definitions: readonly ResourceDefinition[]): readonly DiscoveredVersion[] {
+  const stored = definitions.filter((definition) => definition.group === group)
+  const others = createOnlyResources.filter((resource) => resource.group === group)
+  const versions = new Set([...stored.flatMap((definition) => definition.versions), ...(others.length > 0 ? ['v1'] : [])])
+  return [...versions].sort(byVersion).map((version) => {
+    const resources = [
+      ...stored.filter((definition) => definition.versions.includes(version)).map((definition) => discovered(definition, version)),
+      ...(version === 'v1' ? others.map(discoveredCreateOnly) : []),
+    ]
+    return { version, resources: resources.sort((a, b) => (a.plural < b.plural ? -1 : 1)) }
+  })
+}
+
+/** v2 before v1 before v1beta1 before v1alpha1 before anything else. */
+function byVersion(a: string, b: string): number {
+  const rank = (version: string): readonly number[] => {
+    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
+    if (match === null) return [0, 0, 0]
+    return [match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)]
+  }
+  const [left, right] = [rank(a), rank(b)]
+  const differing = left.findIndex((part, index) => part !== right[index])
+  return differing === -1 ? (a < b ? -1 : 1) : right[differing]! - left[differing]!
+}
+
+function discovered(definition: ResourceDefinition, version: string): DiscoveredResource {
+  const { group, plural, singular, namespaced, kind, shortNames, categories, subresources } = definition
+  return {
+    plural,
+    singular,
+    namespaced,
+    responseKind: { group, version, kind },
+    verbs: verbsOf(definition),
+    shortNames,
+    categories,
+    subresources: [...subresources].sort().map((name) => subresource(definition, version, name)),
+    storageVersionHash: createHash('sha256').update(`${group}/${definition.version}/${kind}`).digest().subarray(0, 8).toString('base64'),
+  }
+}
+
+/** @returns what can be done with a resource; namespaces go one at a time */
+export function verbsOf({ group, plural, customResourceDefinition }: ResourceDefinition): readonly string[] {
+  if (customResourceDefinition !== undefined) return customVerbs
+  return group === '' && plural === 'namespaces' ? verbs.filter((verb) => verb !== 'deletecollection') : verbs
+}
+
+const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+
+function subresource({ group, kind }: ResourceDefinition, version: string, name: string): DiscoveredSubresource {
+  if (name === 'binding') return { name, responseKind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] }
+  if (name === 'eviction') return { name, responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] }
+  const responseKind = { group, version, kind }
+  return { name, responseKind, verbs: name === 'finalize' ? ['update'] : ['get', 'patch', 'update'] }
+}
+
+function discoveredCreateOnly({ group, plural, kind, namespaced }: CreateOnlyResource): DiscoveredResource {
+  return {
+    plural,
+    singular: kind.toLowerCase(),
+    namespaced,
+    responseKind: { group, version: 'v1', kind },
+    verbs: ['create'],
+    shortNames: [],
+    categories: [],
+    subresources: [],
+  }
+}
