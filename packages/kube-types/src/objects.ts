@@ -112,6 +112,7 @@ export interface DaemonSet extends KubeObject {
     readonly numberAvailable?: number
     readonly numberUnavailable?: number
     readonly numberMisscheduled?: number
+    readonly collisionCount?: number
   }
 }
 

@@ -96,6 +96,8 @@ export interface SimClient {
   update(id: ResourceId, object: ApiObject, subresource?: string): Promise<ApiObject>
   /** Merge patch (`body` an object) or JSON Patch (`body` an array). */
   patch(id: ResourceId, name: string, namespace: string | undefined, body: unknown, subresource?: string): Promise<ApiObject>
+  /** Strategic merge patch: lists of a built-in kind merge by the key that the kind gives them. */
+  strategicPatch(id: ResourceId, name: string, namespace: string | undefined, body: object): Promise<ApiObject>
   delete(id: ResourceId, name: string, namespace: string | undefined, options?: DeleteOptions): Promise<void>
   /** POST pods/binding: puts a pod on a node. */
   bind(podName: string, namespace: string, nodeName: string): Promise<void>

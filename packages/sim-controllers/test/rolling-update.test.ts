@@ -64,7 +64,9 @@ describe('strategyOf', () => {
     ['halves', rolling('50%'), 2, { kind: 'rolling', maxUnavailable: 1 }],
     ['rounds up', rolling('50%'), 3, { kind: 'rolling', maxUnavailable: 2 }],
     ['waits for deletions', daemonSet({ updateStrategy: { type: 'OnDelete' } }), 3, { kind: 'onDelete' }],
-    ['knows surge', rolling(0, '10%'), 3, { kind: 'surge' }],
+    ['rounds surge up', rolling(0, '10%'), 11, { kind: 'surge', maxSurge: 2 }],
+    ['89 surges by half', rolling(0, '50%'), 2, { kind: 'surge', maxSurge: 1 }],
+    ['89 surges by all', rolling(0, '100%'), 2, { kind: 'surge', maxSurge: 2 }],
   ]
 
   it.each(cases)('%s', (_name, one, desired, want) => expect(strategyOf(one, desired)).toEqual(want))
@@ -139,8 +141,8 @@ describe('planStatus', () => {
   })
 })
 
-function sums(ledger: Ledger): unknown {
-  const { counts, unavailable, creates, removals, ended, releases, replaceNow, candidates } = ledger
-  const sorted = [creates, removals, ended, releases, replaceNow].map((set) => [...set].sort())
-  return { counts: { ...counts }, unavailable, sorted, candidates: [...candidates.pick(99, () => 0)].sort() }
+function sums({ counts, serving, creates, removals, ended, releases, rolling }: Ledger): unknown {
+  const sorted = [creates, removals, ended, releases].map((set) => [...set].sort())
+  const states = Object.entries(rolling).map(([kind, set]) => [kind, [...set.values()].sort()])
+  return { counts: { ...counts }, serving, sorted, states }
 }

@@ -90,6 +90,7 @@ async function watchedController(): Promise<{ tell(one: Told): void; passes(): n
     create: never,
     update: never,
     patch: never,
+    strategicPatch: never,
     delete: never,
     bind: never,
     watch: () => ({ stop: () => {} }),

@@ -145,5 +145,5 @@ function isSettled(recording: readonly Line[], name: string): boolean {
 
 /** Conflicts and stale caches are part of the life of controllers. */
 function isExpected(error: unknown): boolean {
-  return isStatus(error, 409) || (error as Error).name === 'StaleCacheError'
+  return isStatus(error, 409) || ['StaleCacheError', 'AdoptionRefusedError'].includes((error as Error).name)
 }

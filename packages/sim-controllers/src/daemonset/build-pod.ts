@@ -1,5 +1,6 @@
 import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 import { withAutomaticTolerations } from '../placement/tolerations.ts'
+import { templateGenerationOf } from './pod-template.ts'
 
 /**
  * The pod that a DaemonSet runs on a node. It is not bound: the scheduler binds it by the affinity it carries, unless the
@@ -17,7 +18,7 @@ export function buildPod(daemonSet: DaemonSet, nodeName: string, hash: string): 
     metadata: {
       generateName: `${daemonSet.metadata.name}-`,
       namespace: daemonSet.metadata.namespace,
-      labels: { ...template.metadata?.labels, 'controller-revision-hash': hash, ...generationLabel(daemonSet) },
+      labels: { ...template.metadata?.labels, ...generationLabel(daemonSet), 'controller-revision-hash': hash },
       ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
       ...finalizersOf(template),
       ownerReferences: [ownerReference(daemonSet)],
@@ -37,8 +38,8 @@ export function ownerReference(daemonSet: DaemonSet): unknown {
 }
 
 function generationLabel(daemonSet: DaemonSet): Readonly<Record<string, string>> {
-  const text = daemonSet.metadata.annotations?.['deprecated.daemonset.template.generation']
-  return text !== undefined && /^\d+$/.test(text) ? { 'pod-template-generation': text } : {}
+  const generation = templateGenerationOf(daemonSet)
+  return generation === undefined ? {} : { 'pod-template-generation': generation }
 }
 
 function finalizersOf(template: PodTemplate): { readonly finalizers?: readonly string[] } {

@@ -1,9 +1,10 @@
-import { keyOf, keyText, type DaemonSet, type Pod } from '@tranche/kube-types'
+import { keyOf, keyText, type Pod } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient } from '@tranche/sim-api'
 import type { EventRecorder } from '../machinery/event-recorder.ts'
 import { buildPod } from './build-pod.ts'
 import type { Expectations } from './expectations.ts'
 import type { OwnWrites } from './own-writes.ts'
+import type { Target } from './pod-template.ts'
 
 /** What changing pods needs. */
 export interface PodWriter {
@@ -22,29 +23,23 @@ const BURST = 250
  *
  * @throws the first error of a creation, else of a deletion; a pod that is gone already is none
  */
-export async function changePods(
-  writer: PodWriter,
-  daemonSet: DaemonSet,
-  hash: string,
-  createOn: readonly string[],
-  doomed: readonly Pod[],
-): Promise<void> {
-  const key = keyText(keyOf(daemonSet))
+export async function changePods(writer: PodWriter, target: Target, createOn: readonly string[], doomed: readonly Pod[]): Promise<void> {
+  const key = keyText(keyOf(target.daemonSet))
   const nodeNames = createOn.slice(0, BURST)
   const pods = doomed.slice(0, BURST)
   writer.expectations.expect(key, nodeNames.length, pods.length)
-  const errors = await createPods(writer, daemonSet, hash, nodeNames)
-  errors.push(...(await deletePods(writer, daemonSet, pods)))
+  const errors = await createPods(writer, target, nodeNames)
+  errors.push(...(await deletePods(writer, target, pods)))
   if (errors.length > 0) throw errors[0]
 }
 
-async function createPods(writer: PodWriter, daemonSet: DaemonSet, hash: string, nodeNames: readonly string[]): Promise<unknown[]> {
-  const key = keyText(keyOf(daemonSet))
+async function createPods(writer: PodWriter, target: Target, nodeNames: readonly string[]): Promise<unknown[]> {
+  const key = keyText(keyOf(target.daemonSet))
   const errors: unknown[] = []
   let size = 1
   for (let at = 0; at < nodeNames.length; at += size / 2) {
     const batch = nodeNames.slice(at, at + size)
-    const results = await Promise.all(batch.map((nodeName) => createPod(writer, daemonSet, hash, nodeName)))
+    const results = await Promise.all(batch.map((nodeName) => createPod(writer, target, nodeName)))
     errors.push(...results.filter((error) => error !== undefined))
     if (errors.length > 0) {
       for (let skipped = at + batch.length; skipped < nodeNames.length; skipped++) writer.expectations.creationObserved(key)
@@ -58,14 +53,13 @@ async function createPods(writer: PodWriter, daemonSet: DaemonSet, hash: string,
 /** @returns the error, if one is to be told */
 async function createPod(
   { client, expectations, ownWrites, events }: PodWriter,
-  daemonSet: DaemonSet,
-  hash: string,
+  { daemonSet, hash }: Target,
   nodeName: string,
 ): Promise<unknown> {
   const key = keyText(keyOf(daemonSet))
   try {
     const pod = await client.create(resources.pods, buildPod(daemonSet, nodeName, hash))
-    ownWrites.podCreated(key, pod.metadata.resourceVersion)
+    ownWrites.podWritten(daemonSet, pod.metadata.resourceVersion)
     events.record(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`)
     return undefined
   } catch (error) {
@@ -77,17 +71,12 @@ async function createPod(
   }
 }
 
-async function deletePods(
-  { client, expectations, ownWrites, events }: PodWriter,
-  daemonSet: DaemonSet,
-  pods: readonly Pod[],
-): Promise<unknown[]> {
+async function deletePods({ client, expectations, events }: PodWriter, { daemonSet }: Target, pods: readonly Pod[]): Promise<unknown[]> {
   const key = keyText(keyOf(daemonSet))
   const results = await Promise.all(
     pods.map(async (pod) => {
       try {
         await client.delete(resources.pods, pod.metadata.name, pod.metadata.namespace)
-        ownWrites.podDeleted(key, pod)
         events.record(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
         return undefined
       } catch (error) {

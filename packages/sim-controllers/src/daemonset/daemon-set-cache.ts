@@ -1,6 +1,7 @@
 import { controllerOf, keyOf, keyText, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
 import { resources, type SimClient } from '@tranche/sim-api'
 import { createInformer, type Informer, type InformerEvents } from '../machinery/informer.ts'
+import { isPlacingChanged } from '../placement/node-eligibility.ts'
 import { createOwnedPods, type OwnedPods } from './owned-pods.ts'
 
 /** What the DaemonSet controller knows of the cluster; each of the four watches lags by itself. */
@@ -10,7 +11,8 @@ export interface DaemonSetCache {
   readonly nodes: Informer<Node>
   readonly revisions: Informer<ControllerRevision>
   readonly owned: OwnedPods
-  revisionsOf(ownerUid: string): readonly ControllerRevision[]
+  /** Revisions of the DaemonSet, and those of its namespace that nobody controls. */
+  revisionsFor(daemonSet: DaemonSet): readonly ControllerRevision[]
   readonly synced: Promise<unknown>
   stop(): void
 }
@@ -32,7 +34,7 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
       events.nodes.added(node)
     },
     updated(node, before) {
-      if (node.spec?.taints !== before.spec?.taints || node.metadata.labels !== before.metadata.labels) owned.touchNode(node.metadata.name)
+      if (isPlacingChanged(node, before)) owned.touchNode(node.metadata.name)
       events.nodes.updated(node, before)
     },
     // The controller does not act on it, but what it reads next must not count the node.
@@ -45,7 +47,7 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
       events.pods.added(pod)
     },
     updated(pod, before) {
-      owned.put(pod, before)
+      owned.put(pod)
       events.pods.updated(pod, before)
     },
     deleted(pod) {
@@ -82,23 +84,34 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
     nodes,
     revisions,
     owned,
-    revisionsOf: (ownerUid) => [...(revisionsByOwner.get(ownerUid)?.values() ?? [])],
+    revisionsFor: ({ metadata: { uid, namespace = '' } }) => [
+      ...(revisionsByOwner.get(uid)?.values() ?? []),
+      ...(revisionsByOwner.get(orphansOf(namespace))?.values() ?? []),
+    ],
     synced: Promise.all(all.map((informer) => informer.synced)),
     stop: () => all.forEach((informer) => informer.stop()),
   }
 }
 
 function index(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
-  const uid = controllerOf(revision)?.uid
-  if (uid === undefined) return
-  let owned = byOwner.get(uid)
-  if (owned === undefined) byOwner.set(uid, (owned = new Map()))
+  const owner = ownerOf(revision)
+  let owned = byOwner.get(owner)
+  if (owned === undefined) byOwner.set(owner, (owned = new Map()))
   owned.set(keyText(keyOf(revision)), revision)
 }
 
 function unindex(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
-  const uid = controllerOf(revision)?.uid
-  const owned = uid === undefined ? undefined : byOwner.get(uid)
+  const owner = ownerOf(revision)
+  const owned = byOwner.get(owner)
   owned?.delete(keyText(keyOf(revision)))
-  if (uid !== undefined && owned?.size === 0) byOwner.delete(uid)
+  if (owned?.size === 0) byOwner.delete(owner)
+}
+
+function ownerOf(revision: ControllerRevision): string {
+  return controllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace ?? '')
+}
+
+/** Stands for an owner of what nobody owns; no uid has a colon. */
+function orphansOf(namespace: string): string {
+  return `orphans:${namespace}`
 }

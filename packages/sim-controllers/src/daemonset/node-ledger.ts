@@ -1,6 +1,8 @@
 import type { Node, Pod } from '@tranche/kube-types'
-import { judgeNode, type NodeCounts, type NodeVerdict, type Target } from './judge-node.ts'
+import { judgeNode, type NodeCounts, type NodeVerdict } from './judge-node.ts'
 import { createPickSet, type PickSet } from './pick-set.ts'
+import type { Target } from './pod-template.ts'
+import type { RollingState } from './rolling-state.ts'
 
 /** Where a ledger reads. Both answer from an index, in time that does not grow with the cluster. */
 export interface LedgerSource {
@@ -14,16 +16,18 @@ export interface LedgerSource {
 /** Sums of all verdicts, and the nodes on which there is something to do. */
 export interface Ledger {
   readonly counts: NodeCounts
-  /** Nodes that use up maxUnavailable, those in `replaceNow` included. */
-  readonly unavailable: number
+  /** Nodes whose pod that counts is available, those included where none should run. */
+  readonly serving: number
   readonly creates: ReadonlySet<string>
   readonly removals: ReadonlySet<string>
   readonly ended: ReadonlySet<string>
   readonly releases: ReadonlySet<string>
-  readonly replaceNow: ReadonlySet<string>
-  readonly candidates: PickSet
+  /** Nodes by what a rolling update makes of them. */
+  readonly rolling: Readonly<Record<Unsettled, PickSet>>
   verdict(name: string): NodeVerdict | undefined
 }
+
+type Unsettled = Exclude<RollingState['kind'], 'settled'>
 
 /** Keeps the verdicts on all nodes for one DaemonSet, judging again only what may have changed. */
 export interface NodeLedger {
@@ -78,39 +82,52 @@ function createSums(): Sums {
     removals: new Set<string>(),
     ended: new Set<string>(),
     releases: new Set<string>(),
-    replaceNow: new Set<string>(),
     ripening: new Set<string>(),
-    down: new Set<string>(),
   }
-  const candidates = createPickSet()
+  const rolling = createRollingSets()
+  let serving = 0
 
   function put(name: string, verdict: NodeVerdict): void {
     const before = verdicts.get(name)
     for (const field of fields) counts[field] += verdict.counts[field] - (before?.counts[field] ?? 0)
+    serving += Number(verdict.serving) - Number(before?.serving ?? false)
     verdicts.set(name, verdict)
     mark(sets.creates, name, verdict.create)
     mark(sets.removals, name, verdict.remove.length > 0)
     mark(sets.ended, name, verdict.ended.length > 0)
     mark(sets.releases, name, verdict.release.length > 0)
     mark(sets.ripening, name, verdict.ripening)
-    mark(sets.replaceNow, name, verdict.rolling.kind === 'replaceNow')
-    mark(sets.down, name, verdict.rolling.kind === 'replaceNow' || verdict.rolling.kind === 'unavailable')
-    mark(candidates, name, verdict.rolling.kind === 'candidate')
+    if (before !== undefined && before.rolling.kind !== 'settled') rolling[before.rolling.kind].delete(name)
+    if (verdict.rolling.kind !== 'settled') rolling[verdict.rolling.kind].add(name)
   }
 
   return {
     ...sets,
     counts,
-    candidates,
-    get unavailable() {
-      return sets.down.size
+    rolling,
+    get serving() {
+      return serving
     },
     verdict: (name) => verdicts.get(name),
     put,
   }
 }
 
-function mark(set: { add(name: string): unknown; delete(name: string): unknown }, name: string, member: boolean): void {
+function createRollingSets(): Readonly<Record<Unsettled, PickSet>> {
+  return {
+    unavailable: createPickSet(),
+    replaceNow: createPickSet(),
+    candidate: createPickSet(),
+    surging: createPickSet(),
+    surgeNow: createPickSet(),
+    surgeCandidate: createPickSet(),
+    retire: createPickSet(),
+    setAside: createPickSet(),
+    lost: createPickSet(),
+  }
+}
+
+function mark(set: Set<string>, name: string, member: boolean): void {
   if (member) set.add(name)
   else set.delete(name)
 }

@@ -1,15 +1,15 @@
-import { compareResourceVersions, newerResourceVersion, type Pod } from '@tranche/kube-types'
+import { compareResourceVersions, newerResourceVersion, type DaemonSet } from '@tranche/kube-types'
 import type { DaemonSetCache } from './daemon-set-cache.ts'
-import { isTerminating } from './pod-facts.ts'
 
 /** The controller's own last writes, so that a pass can tell whether its cache has caught up with them. */
 export interface OwnWrites {
-  podCreated(key: string, resourceVersion: string): void
-  podDeleted(key: string, pod: Pod): void
-  statusWritten(key: string, resourceVersion: string): void
+  /** A pod was created or taken over. Deletions are not looked at: those are expected. */
+  podWritten(owner: DaemonSet, resourceVersion: string): void
+  statusWritten(owner: DaemonSet, resourceVersion: string): void
   /** @throws {StaleCacheError} when the cache is older than a write of this DaemonSet */
-  requireSeen(key: string, cache: DaemonSetCache): void
-  forget(key: string): void
+  requireSeen(key: string, cache: Pick<DaemonSetCache, 'pods' | 'daemonSets'>): void
+  /** @param uid of the DaemonSet that is gone; the writes of another under the same key stay */
+  forget(key: string, uid?: string): void
 }
 
 /** The cache does not yet show what this controller has written itself; the pass is tried again later. */
@@ -17,18 +17,17 @@ export class StaleCacheError extends Error {
   override readonly name = 'StaleCacheError'
 }
 
-interface Written {
-  readonly resourceVersion: string
-  readonly atMs: number
-}
+type Resource = 'pods' | 'daemonSets'
 
 interface Writes {
-  created?: Written
-  status?: Written
-  readonly deleted: Map<string, { readonly pod: Pod; readonly atMs: number }>
+  readonly uid: string
+  readonly last: Map<Resource, { readonly resourceVersion: string; readonly atMs: number }>
 }
 
-/** A watch that had to list again may never tell of an object that is gone by then: no write is waited for longer. */
+/**
+ * A watch that had to list again may never tell of an object that is gone by then, and learns no version from the list: no
+ * write is waited for longer.
+ */
 const EXPIRY_MS = 5 * 60_000
 
 /**
@@ -38,50 +37,27 @@ const EXPIRY_MS = 5 * 60_000
 export function createOwnWrites(monotonicMs: () => number): OwnWrites {
   const records = new Map<string, Writes>()
 
-  function writesOf(key: string): Writes {
+  function written({ metadata: { namespace, name, uid } }: DaemonSet, resource: Resource, resourceVersion: string): void {
+    const key = `${namespace}/${name}`
     let writes = records.get(key)
-    if (writes === undefined) records.set(key, (writes = { deleted: new Map() }))
-    return writes
-  }
-
-  function isRecent({ atMs }: { readonly atMs: number }): boolean {
-    return monotonicMs() - atMs <= EXPIRY_MS
-  }
-
-  function newer(before: Written | undefined, resourceVersion: string): Written {
-    return { resourceVersion: newerResourceVersion(before?.resourceVersion ?? '', resourceVersion), atMs: monotonicMs() }
-  }
-
-  function requireReached(written: Written | undefined, seen: string, resource: string): void {
-    if (written === undefined || !isRecent(written) || compareResourceVersions(seen, written.resourceVersion) >= 0) return
-    throw new StaleCacheError(`the cache of ${resource} is at ${seen}, the last write at ${written.resourceVersion}`)
+    if (writes?.uid !== uid) records.set(key, (writes = { uid, last: new Map() }))
+    const before = writes.last.get(resource)?.resourceVersion ?? ''
+    writes.last.set(resource, { resourceVersion: newerResourceVersion(before, resourceVersion), atMs: monotonicMs() })
   }
 
   return {
-    podCreated(key, resourceVersion) {
-      const writes = writesOf(key)
-      writes.created = newer(writes.created, resourceVersion)
-    },
-    podDeleted: (key, pod) => void writesOf(key).deleted.set(pod.metadata.uid, { pod, atMs: monotonicMs() }),
-    statusWritten(key, resourceVersion) {
-      const writes = writesOf(key)
-      writes.status = newer(writes.status, resourceVersion)
-    },
+    podWritten: (owner, resourceVersion) => written(owner, 'pods', resourceVersion),
+    statusWritten: (owner, resourceVersion) => written(owner, 'daemonSets', resourceVersion),
     requireSeen(key, cache) {
-      const writes = writesOf(key)
-      requireReached(writes.created, cache.pods.resourceVersion, 'pods')
-      requireReached(writes.status, cache.daemonSets.resourceVersion, 'daemonsets')
-      for (const [uid, deletion] of writes.deleted) {
-        if (isRecent(deletion) && lives(deletion.pod, cache))
-          throw new StaleCacheError(`the cache does not show the deletion of ${deletion.pod.metadata.name}`)
-        writes.deleted.delete(uid)
+      for (const [resource, { resourceVersion, atMs }] of records.get(key)?.last ?? []) {
+        const seen = cache[resource].resourceVersion
+        if (monotonicMs() - atMs > EXPIRY_MS || compareResourceVersions(seen, resourceVersion) >= 0) continue
+        throw new StaleCacheError(`the cache of ${resource.toLowerCase()} is at ${seen}, the last write at ${resourceVersion}`)
       }
+      records.delete(key)
     },
-    forget: (key) => void records.delete(key),
+    forget(key, uid) {
+      if (uid === undefined || records.get(key)?.uid === uid) records.delete(key)
+    },
   }
-}
-
-function lives({ metadata }: Pod, cache: DaemonSetCache): boolean {
-  const cached = cache.pods.get(metadata.name, metadata.namespace)
-  return cached?.metadata.uid === metadata.uid && !isTerminating(cached)
 }

@@ -2,16 +2,21 @@ import { controllerOf, type Node, type Pod } from '@tranche/kube-types'
 import { nodeOfPod } from '../placement/node-of-pod.ts'
 import { createNodeLedger, type NodeLedger } from './node-ledger.ts'
 
-/** Pods by owner and node, with a ledger per owner that is told of every change. */
+/** Pods by owner and node, with a ledger per owner that is told of every change. Pods without a controller stand apart. */
 export interface OwnedPods {
-  put(pod: Pod, before?: Pod): void
+  put(pod: Pod): void
   remove(pod: Pod): void
   /** The node itself has changed, come or gone. */
   touchNode(name: string): void
   ledgerOf(ownerUid: string): NodeLedger
-  hasPodOn(ownerUid: string, nodeName: string): boolean
+  /** @returns whether a pod of the owner is bound to the node; pinned is not bound */
+  hasBoundPodOn(ownerUid: string, nodeName: string): boolean
   /** All pods of the owner: only for what cannot be answered by node. */
   podsOf(ownerUid: string): Iterable<Pod>
+  /** `controller-revision-hash` of all pods of the owner, terminating ones included. */
+  hashesOf(ownerUid: string): ReadonlySet<string>
+  /** Pods of the namespace that nobody controls. */
+  orphansIn(namespace: string): Iterable<Pod>
   /** The owner is gone. */
   forget(ownerUid: string): void
 }
@@ -25,11 +30,24 @@ interface NodeSource {
 interface Owner {
   readonly byNode: Map<string, Map<string, Pod>>
   readonly ledger: NodeLedger
+  readonly hashes: Map<string, number>
+}
+
+/** Where a pod has been put, so that it is found again however it has changed since. */
+type Place = OwnedPlace | { readonly kind: 'orphan'; readonly namespace: string }
+
+interface OwnedPlace {
+  readonly kind: 'owned'
+  readonly ownerUid: string
+  readonly nodeName: string
+  readonly hash: string
 }
 
 /** @returns an empty index */
 export function createOwnedPods(nodes: NodeSource): OwnedPods {
   const owners = new Map<string, Owner>()
+  const orphans = new Map<string, Map<string, Pod>>()
+  const places = new Map<string, Place>()
 
   function ownerOf(uid: string): Owner {
     let owner = owners.get(uid)
@@ -37,37 +55,61 @@ export function createOwnedPods(nodes: NodeSource): OwnedPods {
     return owner
   }
 
-  function remove(pod: Pod): void {
-    const place = placeOf(pod)
+  function add(pod: Pod, place: Place): void {
+    places.set(pod.metadata.uid, place)
+    if (place.kind === 'orphan') return addTo(orphans, place.namespace, pod)
+    const owner = ownerOf(place.ownerUid)
+    addTo(owner.byNode, place.nodeName, pod)
+    owner.hashes.set(place.hash, (owner.hashes.get(place.hash) ?? 0) + 1)
+    owner.ledger.touch(place.nodeName)
+  }
+
+  function replace(pod: Pod, { ownerUid, nodeName }: OwnedPlace): void {
+    const owner = owners.get(ownerUid)!
+    owner.byNode.get(nodeName)!.set(pod.metadata.uid, pod)
+    owner.ledger.touch(nodeName)
+  }
+
+  function remove({ metadata: { uid } }: Pod): void {
+    const place = places.get(uid)
+    places.delete(uid)
     if (place === undefined) return
+    if (place.kind === 'orphan') return removeFrom(orphans, place.namespace, uid)
     const owner = owners.get(place.ownerUid)
-    const there = owner?.byNode.get(place.nodeName)
-    there?.delete(pod.metadata.uid)
-    if (there?.size === 0) owner?.byNode.delete(place.nodeName)
-    owner?.ledger.touch(place.nodeName)
+    if (owner === undefined) return
+    removeFrom(owner.byNode, place.nodeName, uid)
+    const count = owner.hashes.get(place.hash)! - 1
+    if (count > 0) owner.hashes.set(place.hash, count)
+    else owner.hashes.delete(place.hash)
+    owner.ledger.touch(place.nodeName)
   }
 
   return {
-    put(pod, before) {
-      if (before !== undefined) remove(before)
+    put(pod) {
       const place = placeOf(pod)
-      if (place === undefined) return
-      const { byNode, ledger } = ownerOf(place.ownerUid)
-      let there = byNode.get(place.nodeName)
-      if (there === undefined) byNode.set(place.nodeName, (there = new Map()))
-      there.set(pod.metadata.uid, pod)
-      ledger.touch(place.nodeName)
+      const before = places.get(pod.metadata.uid)
+      if (place?.kind === 'owned' && before?.kind === 'owned' && isSamePlace(place, before)) return replace(pod, place)
+      remove(pod)
+      if (place !== undefined) add(pod, place)
     },
     remove,
     touchNode(name) {
       for (const owner of owners.values()) owner.ledger.touch(name)
     },
     ledgerOf: (ownerUid) => ownerOf(ownerUid).ledger,
-    hasPodOn: (ownerUid, nodeName) => owners.get(ownerUid)?.byNode.has(nodeName) === true,
+    hasBoundPodOn(ownerUid, nodeName) {
+      for (const pod of owners.get(ownerUid)?.byNode.get(nodeName)?.values() ?? []) if (pod.spec?.nodeName) return true
+      return false
+    },
     *podsOf(ownerUid) {
       for (const there of owners.get(ownerUid)?.byNode.values() ?? []) yield* there.values()
     },
-    forget: (ownerUid) => void owners.delete(ownerUid),
+    hashesOf: (ownerUid) => new Set(owners.get(ownerUid)?.hashes.keys()),
+    orphansIn: (namespace) => orphans.get(namespace)?.values() ?? [],
+    forget(ownerUid) {
+      for (const there of owners.get(ownerUid)?.byNode.values() ?? []) for (const uid of there.keys()) places.delete(uid)
+      owners.delete(ownerUid)
+    },
   }
 }
 
@@ -81,12 +123,30 @@ function createOwner(nodes: NodeSource): Owner {
       yield* byNode.keys()
     },
   })
-  return { byNode, ledger }
+  return { byNode, ledger, hashes: new Map() }
 }
 
-/** A pod without controller, or one that may run anywhere, has no place here. */
-function placeOf(pod: Pod): { readonly ownerUid: string; readonly nodeName: string } | undefined {
+/** A controlled pod that may run anywhere, and one of another kind of controller, has no place here. */
+function placeOf(pod: Pod): Place | undefined {
   const owner = controllerOf(pod)
+  if (owner === undefined) return { kind: 'orphan', namespace: pod.metadata.namespace ?? '' }
   const nodeName = nodeOfPod(pod)
-  return owner?.kind === 'DaemonSet' && nodeName !== undefined ? { ownerUid: owner.uid, nodeName } : undefined
+  if (owner.kind !== 'DaemonSet' || nodeName === undefined) return undefined
+  return { kind: 'owned', ownerUid: owner.uid, nodeName, hash: pod.metadata.labels?.['controller-revision-hash'] ?? '' }
+}
+
+function isSamePlace(a: OwnedPlace, b: OwnedPlace): boolean {
+  return a.ownerUid === b.ownerUid && a.nodeName === b.nodeName && a.hash === b.hash
+}
+
+function addTo(groups: Map<string, Map<string, Pod>>, group: string, pod: Pod): void {
+  let there = groups.get(group)
+  if (there === undefined) groups.set(group, (there = new Map()))
+  there.set(pod.metadata.uid, pod)
+}
+
+function removeFrom(groups: Map<string, Map<string, Pod>>, group: string, uid: string): void {
+  const there = groups.get(group)
+  there?.delete(uid)
+  if (there?.size === 0) groups.delete(group)
 }

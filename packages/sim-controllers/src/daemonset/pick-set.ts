@@ -3,6 +3,7 @@ export interface PickSet {
   readonly size: number
   add(name: string): void
   delete(name: string): void
+  values(): Iterable<string>
   /**
    * @param count how many different names (≥ 0); fewer when the set is smaller
    * @param random numbers from 0 up to but not including 1
@@ -36,6 +37,7 @@ export function createPickSet(): PickSet {
       names.pop()
       places.delete(name)
     },
+    values: () => names.values(),
     pick(count, random) {
       const end = Math.min(count, names.length)
       for (let at = 0; at < end; at++) swap(at, at + Math.floor(random() * (names.length - at)))

@@ -1,4 +1,4 @@
-import type { Pod } from '@tranche/kube-types'
+import type { DaemonSet, Pod } from '@tranche/kube-types'
 
 /** @returns whether deletion of the pod has begun */
 export function isTerminating(pod: Pod): boolean {
@@ -33,6 +33,11 @@ export function availableAtMs(pod: Pod, minReadyMs: number): number | undefined 
 export function isAvailable(pod: Pod, minReadyMs: number, nowMs: number): boolean {
   const atMs = availableAtMs(pod, minReadyMs)
   return atMs !== undefined && atMs <= nowMs
+}
+
+/** @returns `spec.minReadySeconds` in milliseconds */
+export function minReadyMsOf(daemonSet: DaemonSet): number {
+  return (daemonSet.spec.minReadySeconds ?? 0) * 1000
 }
 
 /** Bound before unbound, then older, then by name: the order in which a DaemonSet prefers its pods. */

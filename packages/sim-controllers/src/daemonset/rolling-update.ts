@@ -1,25 +1,4 @@
-import { scaleIntOrPercent, type DaemonSet } from '@tranche/kube-types'
 import type { Ledger } from './node-ledger.ts'
-
-/** How a DaemonSet replaces its old pods. */
-export type Strategy =
-  | { readonly kind: 'onDelete' }
-  /** @see planRollingUpdate */
-  | { readonly kind: 'rolling'; readonly maxUnavailable: number }
-  /** Create before delete. Nothing here carries it out yet: old pods stay. */
-  | { readonly kind: 'surge' }
-
-/**
- * @param desired nodes that should run a pod; percentages are of this number and round up
- * @returns `maxUnavailable` 1 where both limits come out as 0, since nothing could ever happen otherwise
- */
-export function strategyOf(daemonSet: DaemonSet, desired: number): Strategy {
-  const { type = 'RollingUpdate', rollingUpdate = {} } = daemonSet.spec.updateStrategy ?? {}
-  if (type !== 'RollingUpdate') return { kind: 'onDelete' }
-  if ((scaleIntOrPercent(rollingUpdate.maxSurge ?? 0, 1) ?? 0) > 0) return { kind: 'surge' }
-  const maxUnavailable = scaleIntOrPercent(rollingUpdate.maxUnavailable ?? 1, desired) ?? 0
-  return { kind: 'rolling', maxUnavailable: maxUnavailable === 0 && desired > 0 ? 1 : maxUnavailable }
-}
 
 /**
  * Decides on which nodes the old pod goes now: on all where it is not available, however many, and on as many others as
@@ -27,7 +6,32 @@ export function strategyOf(daemonSet: DaemonSet, desired: number): Strategy {
  *
  * @param random numbers from 0 up to but not including 1
  */
-export function planRollingUpdate(ledger: Ledger, maxUnavailable: number, random: () => number): readonly string[] {
-  const room = Math.max(0, maxUnavailable - ledger.unavailable)
-  return [...ledger.replaceNow, ...ledger.candidates.pick(room, random)]
+export function planRollingUpdate({ rolling }: Ledger, maxUnavailable: number, random: () => number): readonly string[] {
+  const room = Math.max(0, maxUnavailable - rolling.unavailable.size - rolling.replaceNow.size)
+  return [...rolling.replaceNow.values(), ...rolling.candidate.pick(room, random)]
+}
+
+/** Names of nodes. */
+export interface SurgePlan {
+  /** A new pod joins the old one there. */
+  readonly create: readonly string[]
+  /** The old pod goes there. */
+  readonly remove: readonly string[]
+}
+
+/**
+ * Decides where a new pod joins the old one: wherever the old one is not available, however many, and on as many others
+ * as maxSurge still allows. Old pods go once the new one is available. Pods set aside go only as far as more pods are
+ * available than nodes are desired. What is left to choose is left to chance.
+ *
+ * @param maxSurge 0 when the percentage is of no desired node: then nothing is set aside either
+ * @param random numbers from 0 up to but not including 1
+ */
+export function planSurge({ rolling, serving, counts }: Ledger, maxSurge: number, random: () => number): SurgePlan {
+  const room = Math.max(0, maxSurge - rolling.surging.size)
+  const spare = maxSurge === 0 ? 0 : Math.max(0, serving - counts.desired)
+  return {
+    create: [...rolling.surgeNow.values(), ...rolling.surgeCandidate.pick(room, random)],
+    remove: [...rolling.retire.values(), ...rolling.setAside.pick(spare, random)],
+  }
 }

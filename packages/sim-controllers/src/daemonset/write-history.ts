@@ -1,9 +1,10 @@
-import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { isStatus, resources, type SimClient } from '@tranche/sim-api'
-import { canonicalJson } from '../history/canonical-json.ts'
-import { planHistory, templatePatch } from '../history/plan-history.ts'
-import { revisionHash } from '../history/revision-hash.ts'
-import { ownerReference } from './build-pod.ts'
+import type { ControllerRevision, DaemonSet, Pod } from '@tranche/kube-types'
+import { isStatus, resources, type ApiObject, type SimClient } from '@tranche/sim-api'
+import { hashOfRevision, planHistory } from '../history/plan-history.ts'
+import { matchesSelector } from '../placement/requirements.ts'
+import { claimRevisions } from './claim-revisions.ts'
+import { createRevision } from './create-revision.ts'
+import type { DaemonSetCache } from './daemon-set-cache.ts'
 
 /** A DaemonSet's revisions: the one that holds its template now, and the others. */
 export interface History {
@@ -11,64 +12,62 @@ export interface History {
   readonly old: readonly ControllerRevision[]
 }
 
+/** What writing the history needs. */
+export interface HistoryPorts {
+  readonly client: SimClient
+  readonly cache: DaemonSetCache
+}
+
 /**
- * Makes sure that the newest revision holds the DaemonSet's template: creates it, or gives an older one a new number.
+ * Makes sure that the newest revision holds the DaemonSet's template, and no other does: claims revisions, labels those
+ * without a hash, merges duplicates, then creates a revision or gives an older one a new number.
  *
- * @param revisions the DaemonSet's revisions as the cache has them
- * @throws {ApiStatusError} 409 when another revision has the name that this template would get
+ * @throws what a write answers; 409 too when another revision has the name that this template would get, which is counted
+ * so that the next pass finds another name
  */
-export async function writeHistory(client: SimClient, daemonSet: DaemonSet, revisions: readonly ControllerRevision[]): Promise<History> {
+export async function writeHistory({ client, cache }: HistoryPorts, daemonSet: DaemonSet): Promise<History> {
+  const claimed = await claimRevisions(client, daemonSet, cache.revisionsFor(daemonSet))
+  const revisions: ControllerRevision[] = []
+  for (const revision of claimed) revisions.push(await labelled(client, revision))
   const plan = planHistory(daemonSet.spec.template, revisions)
-  switch (plan.kind) {
-    case 'keep':
-      return { current: plan.current, old: plan.old }
-    case 'renumber': {
-      const { name, namespace } = plan.current.metadata
-      const renumbered = await client.patch(resources.controllerRevisions, name, namespace, { revision: plan.number })
-      return { current: renumbered as unknown as ControllerRevision, old: plan.old }
-    }
-    case 'create':
-      return { current: await createRevision(client, daemonSet, plan.number), old: plan.old }
-    default:
-      return plan satisfies never
-  }
+  if (plan.kind === 'create') return { current: await createRevision(client, daemonSet, plan.number), old: plan.old }
+  if (plan.duplicates.length > 0) await mergeDuplicates({ client, cache }, daemonSet, plan.current, plan.duplicates)
+  if (plan.kind === 'renumber') await replaceRevision(client, { ...plan.current, revision: plan.number })
+  return { current: plan.current, old: plan.old }
 }
 
-async function createRevision(client: SimClient, daemonSet: DaemonSet, number: number): Promise<ControllerRevision> {
-  const { template } = daemonSet.spec
-  const hash = revisionHash(template, (daemonSet.status as { readonly collisionCount?: number } | undefined)?.collisionCount)
-  const name = `${daemonSet.metadata.name}-${hash}`
-  const { namespace, annotations } = daemonSet.metadata
-  const revision = {
-    apiVersion: 'apps/v1',
-    kind: 'ControllerRevision',
-    metadata: {
-      name,
-      namespace,
-      labels: { ...template.metadata?.labels, 'controller-revision-hash': hash },
-      ...(annotations && { annotations }),
-      ownerReferences: [ownerReference(daemonSet)],
-    },
-    data: templatePatch(template),
-    revision: number,
-  }
-  try {
-    return (await client.create(resources.controllerRevisions, revision)) as unknown as ControllerRevision
-  } catch (error) {
-    if (!isStatus(error, 409)) throw error
-    return existingRevision(client, name, namespace, revision.data, error)
-  }
+/** Older versions of Kubernetes wrote no hash label: there the name stands for the hash. */
+async function labelled(client: SimClient, revision: ControllerRevision): Promise<ControllerRevision> {
+  const { metadata } = revision
+  if (metadata.labels?.['controller-revision-hash'] !== undefined) return revision
+  const labels = { ...metadata.labels, 'controller-revision-hash': metadata.name }
+  return replaceRevision(client, { ...revision, metadata: { ...metadata, labels } })
 }
 
-/** The name is taken: by this very template, when the cache is behind. Counting a collision would begin where it throws. */
-async function existingRevision(
-  client: SimClient,
-  name: string,
-  namespace: string | undefined,
-  data: unknown,
-  error: unknown,
-): Promise<ControllerRevision> {
-  const existing = (await client.get(resources.controllerRevisions, name, namespace)) as unknown as ControllerRevision
-  if (canonicalJson(existing.data) === canonicalJson(data)) return existing
-  throw error
+async function replaceRevision(client: SimClient, revision: ControllerRevision): Promise<ControllerRevision> {
+  return (await client.update(resources.controllerRevisions, revision as unknown as ApiObject)) as unknown as ControllerRevision
+}
+
+/**
+ * Every pod of the DaemonSet gets the hash of the revision that stays, whatever it had before: a pod of an old template too,
+ * which is then never replaced. The real controller does the same.
+ */
+async function mergeDuplicates(
+  { client, cache }: HistoryPorts,
+  daemonSet: DaemonSet,
+  kept: ControllerRevision,
+  duplicates: readonly ControllerRevision[],
+): Promise<void> {
+  const hash = hashOfRevision(kept)
+  const pods = [...cache.owned.podsOf(daemonSet.metadata.uid)]
+  for (const { metadata } of pods.filter((pod) => needsHash(pod, daemonSet, hash)))
+    await client.patch(resources.pods, metadata.name, metadata.namespace, { metadata: { labels: { 'controller-revision-hash': hash } } })
+  for (const { metadata } of duplicates)
+    await client.delete(resources.controllerRevisions, metadata.name, metadata.namespace).catch((error: unknown) => {
+      if (!isStatus(error, 404)) throw error
+    })
+}
+
+function needsHash({ metadata: { labels } }: Pod, { spec }: DaemonSet, hash: string): boolean {
+  return matchesSelector(spec.selector, labels) && labels?.['controller-revision-hash'] !== hash
 }

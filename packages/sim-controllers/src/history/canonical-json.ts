@@ -14,3 +14,11 @@ export function canonicalJson(value: unknown): string {
   members.sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`
 }
+
+/**
+ * @param none what stands for undefined
+ * @returns whether two parts of objects differ; versions of an object share what has not changed, so that most end at once
+ */
+export function isChanged(now: object | undefined, before: object | undefined, none: object = {}): boolean {
+  return now !== before && canonicalJson(now ?? none) !== canonicalJson(before ?? none)
+}

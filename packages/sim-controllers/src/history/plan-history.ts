@@ -1,42 +1,42 @@
 import type { ControllerRevision } from '@tranche/kube-types'
 import { canonicalJson } from './canonical-json.ts'
 
-/** What a DaemonSet's history needs, given its template. Each kind is at most one write. */
+/** What a DaemonSet's history needs, given its template. */
 export type HistoryPlan =
   /** No revision holds the template: create one with this number. */
   | { readonly kind: 'create'; readonly number: number; readonly old: readonly ControllerRevision[] }
   /** `current` holds the template and has the highest number. */
-  | { readonly kind: 'keep'; readonly current: ControllerRevision; readonly old: readonly ControllerRevision[] }
+  | ({ readonly kind: 'keep' } & Found)
   /** `current` holds the template but is not the newest: give it this number. Name, labels, data stay. */
-  | {
-      readonly kind: 'renumber'
-      readonly current: ControllerRevision
-      readonly number: number
-      readonly old: readonly ControllerRevision[]
-    }
+  | ({ readonly kind: 'renumber'; readonly number: number } & Found)
+
+interface Found {
+  readonly current: ControllerRevision
+  /** Other revisions that hold the template: to be merged into `current`. */
+  readonly duplicates: readonly ControllerRevision[]
+  /** Revisions that hold another template. */
+  readonly old: readonly ControllerRevision[]
+}
 
 /**
  * Decides which revision is current. Pure; the order of `revisions` decides only between equal numbers (the later wins).
  *
- * Revisions with the same data beside the chosen one count as `old`; merging them would be done here.
- *
  * @param template the DaemonSet's stored pod template
  * @param revisions the DaemonSet's revisions
- * @see reference: ControllerRevision, "Match" and "Number"
+ * @see reference: ControllerRevision, "Match", "Number" and "Dedupe"
  */
 export function planHistory(template: unknown, revisions: readonly ControllerRevision[]): HistoryPlan {
-  const patch = templatePatch(template)
-  const text = canonicalJson(patch)
+  const text = textOf(template as object, () => templatePatch(template))
   const matching = revisions.filter((revision) => dataText(revision) === text)
-  const number = Math.max(0, ...revisions.filter((revision) => !matching.includes(revision)).map((revision) => revision.revision)) + 1
+  const old = revisions.filter((revision) => !matching.includes(revision))
+  const number = Math.max(0, ...old.map((revision) => revision.revision)) + 1
   const current = matching.reduce<ControllerRevision | undefined>(
     (best, next) => (best && best.revision > next.revision ? best : next),
     undefined,
   )
-  const old = revisions.filter((revision) => revision !== current)
   if (current === undefined) return { kind: 'create', number, old }
-  if (current.revision < number) return { kind: 'renumber', current, number, old }
-  return { kind: 'keep', current, old }
+  const found: Found = { current, duplicates: matching.filter((revision) => revision !== current), old }
+  return current.revision < number ? { kind: 'renumber', number, ...found } : { kind: 'keep', ...found }
 }
 
 /** @returns `data` of a revision that records this template: a strategic patch that puts the template back whole */
@@ -73,11 +73,15 @@ export function hashOfRevision(revision: ControllerRevision): string {
   return revision.metadata.labels?.['controller-revision-hash'] ?? revision.metadata.name
 }
 
-/** Canonical texts of `data`, which never changes while a revision lives. */
-const texts = new WeakMap<ControllerRevision, string>()
+/** Canonical texts of templates and of `data`, neither of which ever changes in an object that the server has handed out. */
+const texts = new WeakMap<object, string>()
 
 function dataText(revision: ControllerRevision): string {
-  let text = texts.get(revision)
-  if (text === undefined) texts.set(revision, (text = canonicalJson(revision.data)))
+  return textOf(revision, () => revision.data)
+}
+
+function textOf(holder: object, value: () => unknown): string {
+  let text = texts.get(holder)
+  if (text === undefined) texts.set(holder, (text = canonicalJson(value())))
   return text
 }

@@ -5,6 +5,8 @@ import type { RateLimiter } from './rate-limiter.ts'
 export interface WorkQueue {
   add(key: string): void
   addAfter(key: string, delayMs: number): void
+  /** Begins with the work, where the queue was made paused. */
+  resume(): void
   /** Drops all keys and timers and starts no more work. */
   stop(): void
 }
@@ -18,15 +20,18 @@ interface WorkQueueOptions {
   readonly work: (key: string) => Promise<void>
   /** Told of every rejection. */
   readonly onError: (error: unknown, key: string) => void
+  /** Only takes keys in until it is resumed. @default false */
+  readonly paused?: boolean
 }
 
 /** A queue that works as soon as there is a key. A key added while it is worked on is worked on again afterwards. */
-export function createWorkQueue({ clock, limiter, workers, work, onError }: WorkQueueOptions): WorkQueue {
+export function createWorkQueue({ clock, limiter, workers, work, onError, paused = false }: WorkQueueOptions): WorkQueue {
   const waiting = new Set<string>()
   const active = new Set<string>()
   const again = new Set<string>()
   const cancels = new Set<() => void>()
   let stopped = false
+  let isPaused = paused
 
   function add(key: string): void {
     if (stopped) return
@@ -45,7 +50,7 @@ export function createWorkQueue({ clock, limiter, workers, work, onError }: Work
   }
 
   function next(): void {
-    while (!stopped && active.size < workers && waiting.size > 0) {
+    while (!stopped && !isPaused && active.size < workers && waiting.size > 0) {
       const key: string = waiting.values().next().value!
       waiting.delete(key)
       active.add(key)
@@ -69,6 +74,10 @@ export function createWorkQueue({ clock, limiter, workers, work, onError }: Work
   return {
     add,
     addAfter,
+    resume() {
+      isPaused = false
+      next()
+    },
     stop() {
       stopped = true
       waiting.clear()

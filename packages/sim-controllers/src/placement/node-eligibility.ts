@@ -1,4 +1,5 @@
 import type { Node, PodPlacement } from '@tranche/kube-types'
+import { isChanged } from '../history/canonical-json.ts'
 import { matchesAllLabels, matchesNodeTerms } from './requirements.ts'
 import { isTolerated, withAutomaticTolerations } from './tolerations.ts'
 
@@ -34,6 +35,11 @@ export function matchesPlacement(placement: PodPlacement, node: Node): boolean {
   if (!matchesAllLabels(placement.nodeSelector, node.metadata.labels)) return false
   const required = placement.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   return required === undefined || matchesNodeTerms(required.nodeSelectorTerms ?? [], node)
+}
+
+/** @returns whether something of the node has changed that decides which pods may be there: its labels or its taints */
+export function isPlacingChanged(node: Node, before: Node): boolean {
+  return isChanged(node.metadata.labels, before.metadata.labels) || isChanged(node.spec?.taints, before.spec?.taints, [])
 }
 
 function isHard(effect: string): boolean {

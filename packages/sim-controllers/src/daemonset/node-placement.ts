@@ -1,0 +1,44 @@
+import type { Pod } from '@tranche/kube-types'
+import { isAvailable, isReady, isTerminal, isTerminating, minReadyMsOf } from './pod-facts.ts'
+import type { Situation } from './rolling-state.ts'
+import { allowsSurge } from './strategy.ts'
+
+/** What placement does about one node. */
+export interface NodePlacement {
+  /** A pod is to be created there. */
+  readonly create: boolean
+  /** Pods to delete: duplicates, pods that may not stay, unbound pods of a node that is gone. */
+  readonly remove: readonly Pod[]
+  /** Ended pods to delete, the failed ones with back-off. */
+  readonly ended: readonly Pod[]
+}
+
+/**
+ * One pod where one should run, and no other. With surge an old and a new pod stand side by side until the new one is
+ * available or the old one is not ready.
+ *
+ * @see reference: "Placement decision per node"
+ */
+export function placementOf(situation: Situation): NodePlacement {
+  const { target, eligibility, pods } = situation
+  const living = pods.filter((pod) => !isTerminating(pod))
+  // Bound pods of a vanished node are left to the pod garbage collector.
+  if (eligibility === undefined) return { create: false, remove: living.filter((pod) => !pod.spec?.nodeName), ended: [] }
+  if (eligibility.shouldRun && pods.length === 0) return { create: true, remove: [], ended: [] }
+  if (!eligibility.shouldContinue) return { create: false, remove: living, ended: [] }
+  const running = living.filter((pod) => !isTerminal(pod))
+  const ended = living.filter(isTerminal)
+  if (!allowsSurge(target.daemonSet)) return { create: false, remove: running.slice(1), ended }
+  return { create: eligibility.shouldRun && running.length === 0, remove: surplus(situation, running), ended }
+}
+
+/** All but the first new and the first old pod; the old one too once the new one takes over. Here the hash alone decides. */
+function surplus({ target, nowMs }: Situation, running: readonly Pod[]): readonly Pod[] {
+  const isNew = (pod: Pod): boolean => pod.metadata.labels?.['controller-revision-hash'] === target.hash
+  const [fresh, ...otherFresh] = running.filter(isNew)
+  const [old, ...otherOld] = running.filter((pod) => !isNew(pod))
+  const surplusPods = [...otherFresh, ...otherOld]
+  if (fresh === undefined || old === undefined) return surplusPods
+  const takesOver = !isReady(old) || isAvailable(fresh, minReadyMsOf(target.daemonSet), nowMs)
+  return takesOver ? [...surplusPods, old] : surplusPods
+}
