@@ -50,6 +50,9 @@ export interface Actor {
   readonly groups?: readonly string[]
   /** The program that it sends the request with, as its User-Agent says. Only chooses faults. */
   readonly userAgent?: string
+  readonly uid?: string
+  /** What else is known about the sender, by key. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
 /** @see meta/v1 DeleteOptions */

@@ -34,6 +34,11 @@ export interface SimulatorOptions {
   readonly admit?: Admission
   /** Decides what goes wrong. */
   readonly faults?: FaultInjector
+  /**
+   * Who the actors of some names are, as RBAC judges them: `{'tranche-executor': {name: 'system:serviceaccount:tranche:executor',
+   * groups: […]}}`. Any other name is an actor that may do everything.
+   */
+  readonly actors?: Readonly<Record<string, Actor>>
   /** Bearer token of the administrator. @default made from the seed: anyone who can reach a socket can guess it */
   readonly adminToken?: string
   /** Told of every failed pass of a controller and every failed write of a kubelet; both are tried again. @default not told */
@@ -83,7 +88,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   function tokenFor(actorName: string): string {
     if (actorName === 'admin') return adminToken
     const token = `${adminToken}/${actorName}`
-    tokens[token] ??= { name: actorName }
+    tokens[token] ??= options.actors?.[actorName] ?? { name: actorName, groups: ['system:masters'] }
     return token
   }
 

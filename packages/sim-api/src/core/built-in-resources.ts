@@ -1,3 +1,4 @@
+import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from '../auth/rbac-strategies.ts'
 import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
@@ -56,10 +57,10 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       subresources: ['status'],
       strategy: podDisruptionBudgetStrategy,
     }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'Role', strategy: plainStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', strategy: plainStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', namespaced: false, strategy: plainStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding', namespaced: false, strategy: plainStrategy }),
+    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'Role', strategy: roleStrategy }),
+    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', strategy: roleBindingStrategy }),
+    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', namespaced: false, strategy: clusterRoleStrategy }),
+    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding', namespaced: false, strategy: clusterRoleBindingStrategy }),
     builtIn({
       group: 'admissionregistration.k8s.io',
       kind: 'MutatingWebhookConfiguration',

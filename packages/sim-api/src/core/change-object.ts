@@ -26,6 +26,7 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
     const decoded = decodeObject(request, served, bodyOf(request, served, current, body))
     refuseOtherVersion(request, served, decoded.meta, current)
     const change = await prepared(engine, request, served, decoded, current)
+    request.guard?.(change.next, current)
     if (storedObject(engine, request, served) === current) return stored(engine, request, served, { ...change, current })
     if (attempt === ATTEMPTS) throw modifiedMeanwhile(served.id, request.name)
   }

@@ -36,6 +36,7 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
     warnings.push(...answer.warnings)
   }
   refuseNamespace(engine, request, served, object.metadata.name)
+  request.guard?.(object, undefined)
   refuseInvalid(served, object)
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
   const stored = request.options?.dryRun ? freezeDeep(object) : putObject(engine, request, served, object)

@@ -31,7 +31,12 @@ export interface ApiRequest {
   /** Needed by verb `patch`. */
   readonly patchType?: PatchType | undefined
   readonly options?: RequestOptions | undefined
+  /** Looks at what create, update and patch are about to store. */
+  readonly guard?: WriteGuard | undefined
 }
+
+/** Looks at an object about to be stored, `old` undefined for a new one. Throws ApiStatusError to refuse it. */
+export type WriteGuard = (object: ApiObject, old: ApiObject | undefined) => void
 
 /** A request to watch. */
 export interface WatchRequest {

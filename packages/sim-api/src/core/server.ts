@@ -2,8 +2,13 @@ import { type Clock, sleep } from '@tranche/clock'
 import { type Actor, type ApiObject, type ResourceId, resources, type SimClient, type Watching } from '../client.ts'
 import { schemaSource } from '../schema/schema-source.ts'
 import { freezeDeep } from '../store/json.ts'
-import { randomUuid } from '../store/random.ts'
+import { createRandom, randomUuid } from '../store/random.ts'
 import { Store } from '../store/store.ts'
+import type { AccessControl } from '../auth/access.ts'
+import { createAuthorizer } from '../auth/authorizer.ts'
+import { createFirstRoles, followAccess } from '../auth/follow-access.ts'
+import { createServiceAccountTokens, type ReadObject } from '../auth/service-account-tokens.ts'
+import { storeKey } from '../store/bucket.ts'
 import type { Admission } from './admission.ts'
 import { builtInResources } from './built-in-resources.ts'
 import { changeObject, storedObject } from './change-object.ts'
@@ -68,6 +73,8 @@ export interface ApiServer {
   definitions(): readonly ResourceDefinition[]
   /** @returns the resource, or undefined when it is not served */
   findDefinition(id: ResourceId): ResourceDefinition | undefined
+  /** Who may do what, by the objects as they are now. Requests in process are not asked: whoever holds the server may do everything. */
+  readonly access: AccessControl
   /** Revision of the last write. */
   revision(): number
   /** Calls `observer` after each accepted write, in order, before anybody else learns of it. @returns how to stop that */
@@ -98,7 +105,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       hub.dispatch(change)
       const { writer } = engine
       engine.writer = undefined
+      authorizer.follow(change)
       follow(change)
+      followAccessObjects(change)
       engine.writer = writer
     },
   })
@@ -111,13 +120,20 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     nowMs: () => clock.nowMs(),
     onRemoved: ({ group, plural }) => hub.closeAll({ group, resource: plural }),
   })
+  const authorizer = createAuthorizer(store)
+  const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))
+  const access: AccessControl = { ...authorizer, tokens: createServiceAccountTokens(() => clock.nowMs(), readObject), readObject }
+  const accessObjects = { store, names: createRandom(seed, 'access'), now: () => timestamp(clock.nowMs()) }
+  const followAccessObjects = followAccess(accessObjects)
   for (const definition of builtInResources(schemas))
     registry.add(definition, (version) => schemas.builtIn(definition.group, version, definition.kind))
   for (const name of FIRST_NAMESPACES) createNamespace(engine, name)
+  createFirstRoles(accessObjects)
 
   const gate = createFaultGate(clock, () => faults)
   const server: ApiServer = {
     clock,
+    access,
     handle: (request) => gate(callOf(request), () => answer(engine, request)),
     watch: (request, sink) =>
       gate({ ...callOf(request), verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),

@@ -1,5 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import { type Authenticate, createAuthenticator, requireAllowed } from '../auth/access.ts'
+import { escalationGuard } from '../auth/escalation.ts'
+import { attributesOf } from '../auth/request-attributes.ts'
 import type { Actor } from '../client.ts'
 import { type ApiResult, ConnectionCutError, type WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
@@ -16,11 +19,14 @@ import { parseRoute, type ResourceRoute, type Route } from './route.ts'
 import { createWatchStream, type WatchStream } from './watch-stream.ts'
 
 /** What the front asks of the API server behind it. */
-export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'definitions' | 'findDefinition'>
+export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'definitions' | 'findDefinition' | 'access'>
 
 /** Settings of {@link createHttpFront}. */
 export interface HttpFrontOptions {
-  /** Who a bearer token stands for. Requests without a known token are refused with 401. */
+  /**
+   * Who a bearer token stands for, beside tokens of service accounts. A request with another token is refused with 401, one
+   * without a token comes from `system:anonymous`. Each is then judged by the RBAC objects; members of `system:masters` may do everything.
+   */
   readonly tokens: Readonly<Record<string, Actor>>
   /** Tells the ages shown in tables. */
   readonly clock: Clock
@@ -37,7 +43,8 @@ export interface HttpFront {
 /** Puts the Kubernetes HTTP API in front of an API server. */
 export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOptions): HttpFront {
   const documents = createDocuments(() => apiServer.definitions())
-  const front: Front = { apiServer, ...options, documents, watches: new Set() }
+  const authenticate = createAuthenticator(apiServer.access, options.tokens)
+  const front: Front = { apiServer, ...options, documents, authenticate, watches: new Set() }
   return {
     handle: (request, signal) => untilAborted(answer(front, request, signal), signal),
     endWatches() {
@@ -49,6 +56,7 @@ export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOpt
 interface Front extends HttpFrontOptions {
   readonly apiServer: FrontApiServer
   readonly documents: Documents
+  readonly authenticate: Authenticate
   readonly watches: Set<WatchStream>
 }
 
@@ -67,7 +75,8 @@ async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Pro
     const route = parseRoute(path, query)
     const open = answerOpenRoute(route, wire.method)
     if (open !== undefined) return open
-    const actor = authenticate(front, wire)
+    const actor = senderOf(front, wire)
+    requireAllowed(front.apiServer.access, actor, attributesOf({ method: wire.method, path, query, route }))
     return await answerRoute(front, route, { actor, wire, query, signal })
   } catch (error) {
     if (error instanceof ConnectionCutError) throw error
@@ -85,12 +94,10 @@ function answerOpenRoute(route: Route, method: string): WireResponse | undefined
   return textAnswer(200, route.verbose && route.part === undefined ? `[+]ping ok\n${route.check} check passed\n` : 'ok')
 }
 
-/** @throws {ApiStatusError} 401 without a known token */
-function authenticate({ tokens }: Front, wire: WireRequest): Actor {
-  const token = /^Bearer (.+)$/i.exec(wire.headers['authorization'] ?? '')?.[1]
-  const actor = token !== undefined && Object.hasOwn(tokens, token) ? tokens[token] : undefined
-  if (actor === undefined) throw new ApiStatusError(401, 'Unauthorized', 'Unauthorized')
-  const userAgent = wire.headers['user-agent']
+/** @throws {ApiStatusError} 401 for an unknown token, 403 for an impersonation that is not allowed */
+function senderOf({ authenticate }: Front, { headers }: WireRequest): Actor {
+  const actor = authenticate(headers)
+  const userAgent = headers['user-agent']
   return userAgent === undefined ? actor : { ...actor, userAgent }
 }
 
@@ -100,15 +107,22 @@ async function answerRoute(front: Front, route: Route, asked: Asked): Promise<Wi
 }
 
 async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {
-  const review = asked.wire.method === 'POST' ? answerReview(route, asked.actor, asked.wire.body) : undefined
+  const review = answerReviewOf(front, route, asked)
   if (review !== undefined) return jsonAnswer(201, JSON.stringify(review))
   const definition = definitionFor(route, front.apiServer)
   if (definition === undefined) return notFound()
   const shape = negotiateShape(front, definition, route, asked)
   const call = readResourceCall({ ...asked, route, definition })
   if (call.kind === 'watch') return answerWatch(front, call.request, shape, asked.signal)
-  const result = await front.apiServer.handle(call.request)
+  const guard = escalationGuard(front.apiServer.access, asked.actor, call.request.resource)
+  const result = await front.apiServer.handle(guard === undefined ? call.request : { ...call.request, guard })
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
+}
+
+function answerReviewOf({ apiServer, clock }: Front, route: ResourceRoute, { actor, wire }: Asked): object | undefined {
+  const contentType = wire.headers['content-type'] ?? 'application/json'
+  const { method, body } = wire
+  return answerReview({ access: apiServer.access, actor, route, method, body, contentType, nowMs: () => clock.nowMs() })
 }
 
 function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): ResourceDefinition | undefined {

@@ -1,39 +1,78 @@
+import type { AccessControl } from '../auth/access.ts'
+import { issueToken } from '../auth/token-request.ts'
+import { accessReview, rulesReview } from '../auth/access-reviews.ts'
+import { apiAudience } from '../auth/service-account-tokens.ts'
 import type { Actor } from '../client.ts'
-import { isRecord } from '../schema/json-schema.ts'
+import { badRequest, methodNotAllowed } from '../core/errors.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { readRequestBody } from './request-body.ts'
 import type { ResourceRoute } from './route.ts'
 
+/** A review, or a request for a token, that somebody sends. */
+export interface ReviewCall {
+  readonly access: AccessControl
+  readonly actor: Actor
+  readonly route: ResourceRoute
+  readonly method: string
+  readonly body: string | undefined
+  readonly contentType: string
+  readonly nowMs: () => number
+}
+
+/** Resources of which nothing is stored: each is asked by a create, and answered at once. */
+export const reviewResources = [
+  { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview', namespaced: false },
+  { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', namespaced: false },
+  { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview', namespaced: false },
+  { group: 'authorization.k8s.io', plural: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview', namespaced: false },
+  { group: 'authorization.k8s.io', plural: 'selfsubjectrulesreviews', kind: 'SelfSubjectRulesReview', namespaced: false },
+  { group: 'authorization.k8s.io', plural: 'localsubjectaccessreviews', kind: 'LocalSubjectAccessReview', namespaced: true },
+] as const
+
 /**
- * Answers what a client may ask about itself: who it is, and whether it may do something (always).
+ * Answers reviews, and requests for tokens of service accounts. The sender has been found to be allowed to ask.
  *
  * @returns undefined when the request is about something else
+ * @throws {ApiStatusError} 400, 404, 405, 422
  */
-export function answerReview(route: ResourceRoute, actor: Actor, body: string | undefined): object | undefined {
-  const path = `${route.group}/${route.version}/${route.resource}`
-  if (path === 'authentication.k8s.io/v1/selfsubjectreviews') return selfSubjectReview(actor)
-  if (path === 'authorization.k8s.io/v1/selfsubjectaccessreviews') return selfSubjectAccessReview(body)
-  return undefined
+export function answerReview(call: ReviewCall): object | undefined {
+  const { route, method } = call
+  const isToken = route.group === '' && route.resource === 'serviceaccounts' && route.subresource === 'token'
+  const review = reviewResources.find(({ group, plural }) => group === route.group && plural === route.resource)
+  if (!(isToken || (review !== undefined && route.version === 'v1' && route.name === undefined))) return undefined
+  if (method !== 'POST') throw methodNotAllowed(method.toLowerCase())
+  const body = readRequestBody(call.body, call.contentType).value
+  if (!isObject(body)) throw badRequest('the object provided is unrecognized (must be an object)')
+  if (isToken) return issueToken(call, { name: route.name ?? '', namespace: route.namespace ?? '' }, body)
+  return answerOf(call, review!.kind, body)
 }
 
-function selfSubjectReview(actor: Actor): object {
-  const userInfo = { username: actor.name, groups: [...(actor.groups ?? []), 'system:authenticated'] }
-  return { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', metadata: {}, status: { userInfo } }
-}
-
-function selfSubjectAccessReview(body: string | undefined): object {
-  return {
-    kind: 'SelfSubjectAccessReview',
-    apiVersion: 'authorization.k8s.io/v1',
-    metadata: {},
-    spec: specOf(body),
-    status: { allowed: true },
+function answerOf({ access, actor, route }: ReviewCall, kind: (typeof reviewResources)[number]['kind'], body: JsonObject): object {
+  const spec = objectOrEmpty(body['spec'])
+  const head = { kind, apiVersion: `${route.group}/v1`, metadata: objectOrEmpty(body['metadata']) }
+  switch (kind) {
+    case 'SelfSubjectReview':
+      return { ...head, status: { userInfo: userInfoOf(actor) } }
+    case 'TokenReview':
+      return { ...head, spec, status: tokenStatus(access, spec) }
+    case 'SelfSubjectRulesReview':
+      return { ...head, spec, status: rulesReview(access, actor, spec) }
+    case 'SelfSubjectAccessReview':
+      return { ...head, spec, status: accessReview(access, { kind, spec, actor, namespace: undefined }) }
+    case 'SubjectAccessReview':
+    case 'LocalSubjectAccessReview':
+      return { ...head, spec, status: accessReview(access, { kind, spec, actor: undefined, namespace: route.namespace }) }
   }
 }
 
-function specOf(body: string | undefined): unknown {
-  try {
-    const review: unknown = JSON.parse(body ?? '{}')
-    return isRecord(review) ? (review['spec'] ?? {}) : {}
-  } catch {
-    return {}
-  }
+function tokenStatus(access: AccessControl, spec: JsonObject): object {
+  const asked = listOrEmpty(spec['audiences']).map(String)
+  const read = access.tokens.read(String(spec['token'] ?? ''), asked.length === 0 ? [apiAudience] : asked)
+  if (read === undefined) return { user: {}, error: 'invalid bearer token' }
+  return { authenticated: true, user: userInfoOf(read.actor), audiences: read.audiences }
+}
+
+/** @see authentication/v1 UserInfo */
+function userInfoOf({ name, uid, groups, extra }: Actor): object {
+  return { username: name, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) }
 }

@@ -1,0 +1,86 @@
+import type { Actor } from '../client.ts'
+import { badRequest } from '../core/errors.ts'
+import { ApiStatusError } from '../status-error.ts'
+import { anonymous, type Attributes, authenticatedGroup, type Decision, forbiddenRequest } from './attributes.ts'
+import type { Authorizer } from './authorizer.ts'
+import type { ReadObject, ServiceAccountTokens } from './service-account-tokens.ts'
+
+/** What a server knows about who may do what. */
+export interface AccessControl extends Authorizer {
+  readonly tokens: ServiceAccountTokens
+  readonly readObject: ReadObject
+}
+
+/** Finds out who sends a request. */
+export type Authenticate = (headers: Readonly<Record<string, string>>) => Actor
+
+/**
+ * @param actors who a bearer token stands for, beside service accounts; read at every request
+ * @returns what reads the headers of a request: the token, and whom its owner acts for. It throws ApiStatusError 401 for a token
+ * that is not known, 403 for an impersonation that is not allowed
+ */
+export function createAuthenticator(access: AccessControl, actors: Readonly<Record<string, Actor>>): Authenticate {
+  const known = new WeakMap<Actor, Actor>()
+  const authenticated = (actor: Actor): Actor => {
+    let full = known.get(actor)
+    if (full === undefined) known.set(actor, (full = { ...actor, groups: [...(actor.groups ?? []), authenticatedGroup] }))
+    return full
+  }
+  return (headers) => {
+    const token = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1]
+    if (token === undefined) return impersonated(access, anonymous, headers)
+    const actor = Object.hasOwn(actors, token) ? authenticated(actors[token]!) : access.tokens.read(token)?.actor
+    if (actor === undefined) throw new ApiStatusError(401, 'Unauthorized', 'Unauthorized')
+    return impersonated(access, actor, headers)
+  }
+}
+
+/** @throws {ApiStatusError} 403 */
+export function requireAllowed(access: Pick<Authorizer, 'authorize'>, actor: Actor, attributes: Attributes): void {
+  const decision: Decision = access.authorize(actor, attributes)
+  if (!decision.allowed) throw forbiddenRequest(actor, attributes, decision.reason)
+}
+
+const EXTRA = 'impersonate-extra-'
+
+/** Acts for somebody else where the headers say so, and where the sender may impersonate each part of that identity. */
+function impersonated(access: AccessControl, actor: Actor, headers: Readonly<Record<string, string>>): Actor {
+  const name = headers['impersonate-user']
+  const uid = headers['impersonate-uid']
+  const groups = valuesOf(headers['impersonate-group'])
+  const extra = extraOf(headers)
+  if (name === undefined) {
+    if (uid === undefined && groups.length === 0 && Object.keys(extra).length === 0) return actor
+    throw badRequest('impersonation of groups, uid or extra without a user')
+  }
+  const check = (resource: string, what: string, more: { group?: string; namespace?: string; subresource?: string } = {}): void =>
+    requireAllowed(access, actor, { kind: 'resource', verb: 'impersonate', group: '', resource, name: what, ...more })
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name)
+  if (account === null) check('users', name)
+  else check('serviceaccounts', account[2]!, { namespace: account[1]! })
+  for (const group of groups) check('groups', group)
+  if (uid !== undefined) check('uids', uid, { group: 'authentication.k8s.io' })
+  for (const [key, values] of Object.entries(extra))
+    for (const value of values) check('userextras', value, { group: 'authentication.k8s.io', subresource: key })
+  const own = account === null || groups.length > 0 ? groups : ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`]
+  return { name, groups: withStanding(name, own), ...(uid !== undefined && { uid }), ...(Object.keys(extra).length > 0 && { extra }) }
+}
+
+/** Everybody is either authenticated or not, and belongs to the group that says so. */
+function withStanding(name: string, groups: readonly string[]): readonly string[] {
+  const unauthenticated = anonymous.groups![0]!
+  if (groups.includes(authenticatedGroup) || groups.includes(unauthenticated)) return groups
+  return [...groups, name === anonymous.name ? unauthenticated : authenticatedGroup]
+}
+
+/** A header that came several times stands once, with commas. */
+function valuesOf(header: string | undefined): readonly string[] {
+  return header === undefined ? [] : header.split(', ').filter((value) => value !== '')
+}
+
+function extraOf(headers: Readonly<Record<string, string>>): Readonly<Record<string, readonly string[]>> {
+  const extra: Record<string, readonly string[]> = {}
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith(EXTRA)) extra[decodeURIComponent(name.slice(EXTRA.length))] = valuesOf(value)
+  return extra
+}

@@ -1,0 +1,63 @@
+import type { Actor } from '../client.ts'
+import { ApiStatusError } from '../status-error.ts'
+
+/** What a request asks for, as far as rights are concerned. */
+export type Attributes = ResourceAttributes | PathAttributes
+
+/** A request below a group and version. `verb` is one of RBAC's: `get`, `list`, `watch`, `create` … or any word of a review. */
+export interface ResourceAttributes {
+  readonly kind: 'resource'
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string | undefined
+  /** Absent at the cluster scope and for lists over all namespaces. */
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+}
+
+/** Any other request; `verb` is the method in lower case. */
+export interface PathAttributes {
+  readonly kind: 'path'
+  readonly verb: string
+  readonly path: string
+}
+
+/** What the authorizer says. `reason` tells which binding allowed it, or what could not be read on the way to a refusal. */
+export interface Decision {
+  readonly allowed: boolean
+  readonly reason: string
+}
+
+/** Members may do everything: the simulator's own actors are among them unless configured otherwise. */
+export const mastersGroup = 'system:masters'
+/** Every request with a known token carries it. */
+export const authenticatedGroup = 'system:authenticated'
+/** Who sends a request without a token. */
+export const anonymous: Actor = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/** @returns 403 Forbidden for a request that nothing allows */
+export function forbiddenRequest(actor: Actor, attributes: Attributes, reason = ''): ApiStatusError {
+  const cannot = `User ${JSON.stringify(actor.name)} cannot ${attributes.verb} ${whatOf(attributes)}`
+  const why = `${cannot.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')}${reason === '' ? '' : `: ${reason}`}`
+  if (attributes.kind === 'path') return new ApiStatusError(403, 'Forbidden', `forbidden: ${why}`, {})
+  const { group, resource, name } = attributes
+  const qualified = group === '' ? resource : `${resource}.${group}`
+  const subject = name === undefined || name === '' ? qualified : `${qualified} ${JSON.stringify(name)}`
+  return new ApiStatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
+    ...(name && { name }),
+    ...(group !== '' && { group }),
+    kind: resource,
+  })
+}
+
+/** @returns `pods/log`, or the resource alone */
+export function combinedResource({ resource, subresource }: Pick<ResourceAttributes, 'resource' | 'subresource'>): string {
+  return subresource ? `${resource}/${subresource}` : resource
+}
+
+function whatOf(attributes: Attributes): string {
+  if (attributes.kind === 'path') return `path ${JSON.stringify(attributes.path)}`
+  const what = `resource ${JSON.stringify(combinedResource(attributes))} in API group ${JSON.stringify(attributes.group)}`
+  return attributes.namespace ? `${what} in the namespace ${JSON.stringify(attributes.namespace)}` : `${what} at the cluster scope`
+}

@@ -1,0 +1,47 @@
+import type { Route } from '../http/route.ts'
+import type { Attributes } from './attributes.ts'
+
+/** One HTTP request, before it is known what is served. */
+export interface RoutedPath {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly route: Route
+}
+
+/** @returns what a request asks for */
+export function attributesOf({ method, path, query, route }: RoutedPath): Attributes {
+  if (route.kind !== 'resource') return { kind: 'path', verb: method.toLowerCase(), path }
+  const { group, resource, subresource, namespace } = route
+  const name = route.name ?? selectedName(query)
+  // A namespace itself lies in the namespace of its name.
+  const scope = namespace ?? (group === '' && resource === 'namespaces' ? route.name : undefined)
+  return { kind: 'resource', verb: verbOf(method, query, route.name), group, resource, subresource, namespace: scope, name }
+}
+
+function verbOf(method: string, query: URLSearchParams, name: string | undefined): string {
+  switch (method) {
+    case 'GET':
+    case 'HEAD': {
+      const watch = query.get('watch')
+      if (watch !== null && watch !== 'false' && watch !== '0') return 'watch'
+      return name === undefined ? 'list' : 'get'
+    }
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return name === undefined ? 'deletecollection' : 'delete'
+    default:
+      return method.toLowerCase()
+  }
+}
+
+/** Who lists by the name of one object asks about that object. */
+function selectedName(query: URLSearchParams): string | undefined {
+  return /^metadata\.name==?([^,]+)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+}
