@@ -14,7 +14,10 @@ let folder: string
 
 beforeAll(async () => {
   const apiServer = createApiServer({ clock: systemClock, seed: 1 })
-  server = await listen(createHttpFront(apiServer, { tokens: { secret: { name: 'tester' } }, clock: systemClock }), { port: 0 })
+  server = await listen(
+    createHttpFront(apiServer, { tokens: { secret: { name: 'tester', groups: ['system:masters'] } }, clock: systemClock }),
+    { port: 0 },
+  )
   folder = mkdtempSync(join(tmpdir(), 'simulator-'))
 })
 

@@ -111,7 +111,10 @@ describe('against the simulator, over its wire form and on virtual time', () => 
 function startCluster(seed: number) {
   const clock = new VirtualClock()
   const server = createApiServer({ clock, seed, watchDelayMs: { min: 0, max: 20 } })
-  const front = createHttpFront(server, { tokens: { writer: { name: 'writer' }, watched: { name: 'watched' } }, clock })
+  const front = createHttpFront(server, {
+    tokens: { writer: { name: 'writer', groups: ['system:masters'] }, watched: { name: 'watched', groups: ['system:masters'] } },
+    clock,
+  })
   const clientOf = (token: string) =>
     createKubeClient({ exchange: inProcessExchange(front, token), clock, userAgent: `${token}/1`, log: silentLogger, seed })
 

@@ -81,10 +81,7 @@ export const firstClusterRoles: readonly FirstClusterRole[] = [
   },
   {
     name: 'system:auth-delegator',
-    rules: [
-      rule('authentication.k8s.io', 'tokenreviews', ['create']),
-      rule('authorization.k8s.io', 'subjectaccessreviews', ['create']),
-    ],
+    rules: [rule('authentication.k8s.io', 'tokenreviews', ['create']), rule('authorization.k8s.io', 'subjectaccessreviews', ['create'])],
   },
   {
     name: 'system:basic-user',

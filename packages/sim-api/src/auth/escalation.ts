@@ -61,11 +61,7 @@ function refuseRules({ authorizer, actor, id, object }: Grant, wanted: readonly 
   const missing = missingRules(authorizer, actor, object.metadata.namespace, wanted)
   if (missing.length === 0) return
   const who = `user ${JSON.stringify(actor.name)} (groups=${wordsText(actor.groups ?? [])})`
-  throw forbidden(
-    id,
-    object.metadata.name,
-    `${who} is attempting to grant RBAC permissions not currently held:\n${rulesText(missing)}`,
-  )
+  throw forbidden(id, object.metadata.name, `${who} is attempting to grant RBAC permissions not currently held:\n${rulesText(missing)}`)
 }
 
 function missingRules(

@@ -20,15 +20,27 @@ export interface AccessObjectsOptions {
 /** Writes the cluster roles and bindings that every cluster has. */
 export function createFirstRoles(options: AccessObjectsOptions): void {
   for (const { name, labels = {}, aggregates, rules } of firstClusterRoles)
-    create(options, resources.clusterRoles, 'ClusterRole', { name, labels: { ...labels, ...bootstrapped } }, {
-      ...(aggregates && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } }),
-      rules,
-    })
+    create(
+      options,
+      resources.clusterRoles,
+      'ClusterRole',
+      { name, labels: { ...labels, ...bootstrapped } },
+      {
+        ...(aggregates && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } }),
+        rules,
+      },
+    )
   for (const { name, groups } of firstBindings)
-    create(options, resources.clusterRoleBindings, 'ClusterRoleBinding', { name, labels: bootstrapped }, {
-      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
-      subjects: groups.map((group) => ({ apiGroup: rbacGroup, kind: 'Group', name: group })),
-    })
+    create(
+      options,
+      resources.clusterRoleBindings,
+      'ClusterRoleBinding',
+      { name, labels: bootstrapped },
+      {
+        roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
+        subjects: groups.map((group) => ({ apiGroup: rbacGroup, kind: 'Group', name: group })),
+      },
+    )
 }
 
 /**

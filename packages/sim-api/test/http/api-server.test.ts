@@ -8,7 +8,10 @@ let exchange: Exchange
 
 beforeEach(() => {
   clock = new VirtualClock()
-  const front = createHttpFront(createApiServer({ clock, seed: 1 }), { tokens: { secret: { name: 'admin' } }, clock })
+  const front = createHttpFront(createApiServer({ clock, seed: 1 }), {
+    tokens: { secret: { name: 'admin', groups: ['system:masters'] } },
+    clock,
+  })
   exchange = inProcessExchange(front, 'secret')
 })
 

@@ -30,7 +30,7 @@ describe('a path and a method become a request', () => {
     const stub = createStub()
     const [method = '', path = ''] = send.split(' ')
     expect((await stub.send(method, path)).status).toBe(200)
-    expect(stub.requests).toEqual([expect.objectContaining({ actor: { name: 'admin' }, ...want })])
+    expect(stub.requests).toEqual([expect.objectContaining({ actor: { name: 'admin', groups: ['system:authenticated'] }, ...want })])
   })
 
   it('reads every option of the query', async () => {

@@ -42,8 +42,11 @@ describe('a server that listens', () => {
     expect(await get('/readyz', { host: 'localhost', headers: { host: 'example.com' } })).toMatchObject({ status: 421 })
   })
 
-  it('refuses a request without a token', async () => {
-    expect(await get('/api', { headers: {} })).toMatchObject({ status: 401, text: expect.stringContaining('"reason":"Unauthorized"') })
+  it('refuses a request with an unknown token', async () => {
+    expect(await get('/api', { headers: { authorization: 'Bearer other' } })).toMatchObject({
+      status: 401,
+      text: expect.stringContaining('"reason":"Unauthorized"'),
+    })
   })
 
   it('answers over HTTP/2', async () => {
