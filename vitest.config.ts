@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: './scripts/redis-for-tests.ts',
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'threads',

@@ -14,6 +14,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/queue': 'The job-queue port and its in-process implementation.',
   'packages/queue-conformance': 'The suite that every job queue must pass.',
   'packages/kube-client': 'The Kubernetes API as we use it: transport, reflector, patches, preconditions.',
+  'packages/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
   'packages/cluster': 'What a process has seen of the cluster: reflectors, the fleet they feed, and writes of the permit record.',
   'packages/recording': 'The reading of a recording: accepted writes, and how many nodes were down at once.',
   'packages/sim-api': 'A Kubernetes API server in process: store, watch, patch, schema, HTTP.',

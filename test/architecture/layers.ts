@@ -16,7 +16,7 @@ export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'kube-types', 'api-schema'], mayImport: [] },
   { name: 'core', packages: ['fleet', 'flight', 'validation', 'planner', 'admission'], mayImport: ['words'] },
   { name: 'ports', packages: ['queue', 'queue-conformance'], mayImport: ['words', 'core'] },
-  { name: 'adapters', packages: ['kube-client'], mayImport: ['words', 'ports'] },
+  { name: 'adapters', packages: ['kube-client', 'queue-bullmq'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim'], mayImport: ['words'] },
   { name: 'shells', packages: ['reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
@@ -40,6 +40,8 @@ export const ownedLibraries: Readonly<Record<string, string>> = {
   '@kubernetes/client-node': 'kube-client',
   zod: 'api-schema',
   '@peculiar/x509': 'sim-api',
+  bullmq: 'queue-bullmq',
+  ioredis: 'queue-bullmq',
   commander: 'cli',
 }
 

@@ -34,6 +34,14 @@ export const errorCatalog = {
     httpStatus: 500,
     summary: 'The cluster drops fields that Tranche writes, because its CustomResourceDefinitions are older ones.',
   },
+  REDIS_UNREACHABLE: { remedy: 'retry', httpStatus: 503, summary: 'Redis did not answer.' },
+  REDIS_REFUSED: { remedy: 'fixInput', httpStatus: 502, summary: 'Redis does not let us in: the password, the user, or its permissions.' },
+  REDIS_TLS: { remedy: 'fixInput', httpStatus: 502, summary: 'Redis and we do not agree on TLS, or its certificate is not trusted.' },
+  REDIS_UNSUITABLE: {
+    remedy: 'fixInput',
+    httpStatus: 502,
+    summary: 'What answers cannot carry the queue: a replica, too old, or no Redis.',
+  },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
 

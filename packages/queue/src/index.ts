@@ -1,2 +1,3 @@
 export { createInProcessQueue, type InProcessQueueOptions } from './in-process-queue.ts'
+export { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts'
 export type { JobHandler, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'

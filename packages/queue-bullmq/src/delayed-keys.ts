@@ -1,0 +1,168 @@
+import type { Clock, Timer } from '@tranche/clock'
+import type { Redis } from 'ioredis'
+
+/**
+ * Keys that are due later, in a sorted set on Redis: the score is the moment, by Redis' own clock, and only ever goes
+ * down. Every process that holds a queue has a timer for the keys it delayed; those with workers look at all of them now
+ * and then, so that a key outlives the process that delayed it.
+ *
+ * A key that is due stays in the set until its run begins ({@link DelayedKeys.forget}); who announces it claims it for a
+ * moment, so that the others do not, and it is announced again if that comes to nothing.
+ */
+export interface DelayedKeys {
+  /** Asks for `key` in `delayMs`, unless it is due earlier. */
+  delay(key: string, delayMs: number): Promise<void>
+  /** Drops the moment of `key`, because a run of it begins now. */
+  forget(key: string): Promise<void>
+  /**
+   * Notes how a run of `key` ended: a success ends its row of failures, a failure makes it longer.
+   *
+   * @returns what follows for the key
+   */
+  settle(key: string, end: RunEnd): Promise<Settled>
+  /** Looks at everybody's keys from now on. */
+  watchAll(): void
+  /** Looks now, because Redis may have been away; by itself it does so within a second. */
+  look(): void
+  /** Stops all timers. */
+  stop(): void
+}
+
+/** How a run ended, and when the key is to be looked at again. Milliseconds. */
+export type RunEnd = { readonly kind: 'done' } | { readonly kind: 'recheckAfter'; readonly ms: number } | { readonly kind: 'failed' }
+
+/** What a run leaves. */
+export interface Settled {
+  /** Failures in a row, this one included; 0 after a success. */
+  readonly failures: number
+  /** When the key is looked at again, in milliseconds; -1: when it is announced. */
+  readonly againMs: number
+}
+
+/** What {@link createDelayedKeys} is given. */
+export interface DelayedKeysOptions {
+  readonly client: Redis
+  /** Names of the sorted set and of the hash of failures. */
+  readonly names: { readonly due: string; readonly failures: string }
+  readonly clock: Clock
+  readonly backOffBaseMs: number
+  readonly backOffMaxMs: number
+  /** How often everybody's keys are looked at, in milliseconds. */
+  readonly lookMs: number
+  /** Announces a key that is due; may reject. */
+  readonly onDue: (key: string) => Promise<void>
+}
+
+/** How long a claim holds, and how long to wait after an error, in milliseconds. */
+const CLAIM_MS = 5_000
+const RETRY_MS = 1_000
+const MOST_AT_A_TIME = 200
+
+/** Defines our scripts on `client` and starts with no timer. */
+export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
+  const { clock, names } = options
+  const calls = defineScripts(options.client)
+  let timer: { readonly atMs: number; readonly timer: Timer } | null = null
+  let watchesAll = false
+  let stopped = false
+
+  const lookIn = (delayMs: number): void => {
+    const atMs = clock.monotonicMs() + delayMs
+    if (stopped || (timer !== null && timer.atMs <= atMs)) return
+    timer?.timer.cancel()
+    timer = { atMs, timer: clock.setTimer(delayMs, () => void look()) }
+  }
+  const look = async (): Promise<void> => {
+    timer = null
+    try {
+      const [due, nextMs] = await calls.trancheTakeDue(names.due, CLAIM_MS, MOST_AT_A_TIME)
+      if (stopped) return
+      if (nextMs >= 0) lookIn(nextMs)
+      await Promise.all(due.map(options.onDue))
+    } catch {
+      lookIn(RETRY_MS)
+    }
+    if (watchesAll) lookIn(options.lookMs)
+  }
+  return {
+    async delay(key, delayMs) {
+      await calls.trancheDelay(names.due, key, Math.ceil(delayMs))
+      lookIn(Math.ceil(delayMs))
+    },
+    async forget(key) {
+      await options.client.zrem(names.due, key)
+    },
+    async settle(key, end) {
+      const ms = end.kind === 'recheckAfter' ? Math.ceil(Math.max(0, end.ms)) : -1
+      const hasFailed = end.kind === 'failed' ? 1 : 0
+      const [failures, againMs] = await calls.trancheSettle(
+        names.due,
+        names.failures,
+        key,
+        hasFailed,
+        ms,
+        options.backOffBaseMs,
+        options.backOffMaxMs,
+      )
+      if (againMs >= 0) lookIn(againMs)
+      return { failures, againMs }
+    },
+    watchAll() {
+      watchesAll = true
+      lookIn(0)
+    },
+    look: () => lookIn(0),
+    stop() {
+      stopped = true
+      timer?.timer.cancel()
+    },
+  }
+}
+
+/** Our scripts as ioredis offers them once they are defined. */
+interface Scripts {
+  trancheDelay(due: string, key: string, delayMs: number): Promise<unknown>
+  trancheTakeDue(due: string, claimMs: number, most: number): Promise<readonly [due: readonly string[], nextMs: number]>
+  trancheSettle(
+    due: string,
+    failures: string,
+    key: string,
+    hasFailed: number,
+    againMs: number,
+    baseMs: number,
+    maxMs: number,
+  ): Promise<readonly [failures: number, againMs: number]>
+}
+
+const nowMs = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`
+
+const delayScript = `${nowMs}
+redis.call('ZADD', KEYS[1], 'LT', now + ARGV[2], ARGV[1])`
+
+const takeDueScript = `${nowMs}
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[2])
+for _, key in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[1], key) end
+local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+if #next == 0 then return { due, -1 } end
+return { due, math.max(0, next[2] - now) }`
+
+const settleScript = `${nowMs}
+local failures = 0
+local again = tonumber(ARGV[3])
+if ARGV[2] == '1' then
+  failures = redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+  again = math.min(tonumber(ARGV[5]), ARGV[4] * 2 ^ math.min(failures - 1, 40))
+else
+  redis.call('HDEL', KEYS[2], ARGV[1])
+end
+if again >= 0 then redis.call('ZADD', KEYS[1], 'LT', now + again, ARGV[1]) end
+return { failures, again }`
+
+function defineScripts(client: Redis): Scripts {
+  client.defineCommand('trancheDelay', { numberOfKeys: 1, lua: delayScript })
+  client.defineCommand('trancheTakeDue', { numberOfKeys: 1, lua: takeDueScript })
+  client.defineCommand('trancheSettle', { numberOfKeys: 2, lua: settleScript })
+  return client as unknown as Scripts
+}

@@ -1,0 +1,95 @@
+import { AppError } from '@tranche/errors'
+import { addressText, type RedisSettings } from './redis-settings.ts'
+
+/**
+ * Says what an error of Redis or of the way to it means. The words never hold a password, whatever the error carried.
+ *
+ * @returns REDIS_UNREACHABLE for what may pass by itself; REDIS_REFUSED, REDIS_TLS or REDIS_UNSUITABLE for what somebody
+ * must mend
+ */
+export function explainRedisError(error: unknown, settings: RedisSettings): AppError {
+  const text = errorText(error)
+  const { code, says, hint } = cases.find(({ pattern }) => pattern.test(text)) ?? unreachable
+  return new AppError(code, `Redis ${addressText(settings)} ${says(withoutSecrets(text, settings))}`, {
+    details: { redis: addressText(settings) },
+    hint,
+  })
+}
+
+interface Case {
+  readonly pattern: RegExp
+  readonly code: 'REDIS_UNREACHABLE' | 'REDIS_REFUSED' | 'REDIS_TLS' | 'REDIS_UNSUITABLE'
+  readonly says: (text: string) => string
+  readonly hint: string
+}
+
+const passwordHint = 'Give it with --redis-password-file, or in the variable TRANCHE_REDIS_PASSWORD.'
+
+const unreachable: Case = {
+  pattern: /^/,
+  code: 'REDIS_UNREACHABLE',
+  says: (text) => `does not answer: ${text}`,
+  hint: 'Check that it runs, and that --redis names its address. If it speaks TLS, the URL begins with rediss://.',
+}
+
+/** The first that fits decides. */
+const cases: readonly Case[] = [
+  { pattern: /NOAUTH/, code: 'REDIS_REFUSED', says: () => 'asks for a password and none was given', hint: passwordHint },
+  {
+    pattern: /WRONGPASS|invalid password|invalid username-password/i,
+    code: 'REDIS_REFUSED',
+    says: () => 'does not accept the user or the password',
+    hint: `Compare them with the users of Redis (ACL LIST). ${passwordHint}`,
+  },
+  {
+    pattern: /without any password configured/,
+    code: 'REDIS_REFUSED',
+    says: () => 'has no password, and one was given',
+    hint: 'Leave the password out, or set one in Redis (requirepass, or an ACL user).',
+  },
+  {
+    pattern: /NOPERM/,
+    code: 'REDIS_REFUSED',
+    says: (text) => `forbids this user something: ${text}`,
+    hint: 'Grant what docs/operations/redis.md lists: the keys below the prefix, and the commands of the queue.',
+  },
+  {
+    pattern: /READONLY/,
+    code: 'REDIS_UNSUITABLE',
+    says: () => 'is a replica, which takes no writes',
+    hint: 'Name the master in --redis, or the sentinels that know it: redis+sentinel://HOST:26379/NAME.',
+  },
+  {
+    pattern: /Protocol error|as reply type byte/,
+    code: 'REDIS_UNSUITABLE',
+    says: () => 'answers, but is no Redis',
+    hint: 'Check host and port of --redis; a port that speaks TLS needs rediss://.',
+  },
+  {
+    pattern: /wrong version number|EPROTO|packet length too long|ssl3_get_record|SSL routines/i,
+    code: 'REDIS_TLS',
+    says: () => 'does not speak TLS on this port',
+    hint: 'Write redis:// instead of rediss://, or name the TLS port of Redis.',
+  },
+  {
+    pattern: /self.signed|unable to (verify|get local issuer)|UNABLE_TO|CERT_|certificate/i,
+    code: 'REDIS_TLS',
+    says: (text) => `shows a certificate that is not trusted: ${text}`,
+    hint: 'Name the certificate of the authority that signed it with --redis-ca, and the host that the certificate was made for in --redis.',
+  },
+]
+
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const nested = error instanceof AggregateError ? error.errors.map(errorText).join('; ') : ''
+  const last = 'lastNodeError' in error ? errorText(error.lastNodeError) : ''
+  const code = 'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? `${error.code} ` : ''
+  return [`${code}${error.message}`, nested, last].filter((text) => text !== '').join('; ')
+}
+
+function withoutSecrets(text: string, { password, sentinelPassword }: RedisSettings): string {
+  return [password, sentinelPassword].reduce<string>(
+    (clean, secret) => (secret === undefined || secret === '' ? clean : clean.replaceAll(secret, '***')),
+    text,
+  )
+}

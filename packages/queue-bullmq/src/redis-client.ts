@@ -1,0 +1,74 @@
+import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
+import type { RedisSettings } from './redis-settings.ts'
+
+/** How long a connection may take to be made, in milliseconds. */
+const CONNECT_MS = 5_000
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 2_000
+
+/**
+ * A connection for calls that somebody waits for: while Redis is away they fail at once, and none is sent twice.
+ *
+ * @param silenceMs for how long Redis may owe an answer before the connection counts as dead
+ */
+export function createCallClient(settings: RedisSettings, silenceMs: number): Redis {
+  return new Redis(
+    toClientOptions(settings, {
+      socketTimeout: silenceMs,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    }),
+  )
+}
+
+/** A connection for a worker: its commands wait until Redis is back. */
+export function createWorkerClient(settings: RedisSettings, silenceMs: number): Redis {
+  return new Redis(toClientOptions(settings, { socketTimeout: silenceMs, maxRetriesPerRequest: null }))
+}
+
+/** A connection that is made once, when asked, and not again. */
+export function createProbeClient(settings: RedisSettings): Redis {
+  return new Redis(
+    toClientOptions(settings, {
+      lazyConnect: true,
+      retryStrategy: () => null,
+      commandTimeout: CONNECT_MS,
+      maxRetriesPerRequest: 0,
+    }),
+  )
+}
+
+/** Replies in the shapes that BullMQ reads. */
+type ClientOptions = Omit<RedisOptions, 'replyMapping'> & { readonly replyMapping?: 'legacy' }
+
+function toClientOptions(settings: RedisSettings, behaviour: Omit<CommonRedisOptions, 'replyMapping'>): ClientOptions {
+  const { address, database, username, password, sentinelPassword, tls } = settings
+  const tlsOptions = tls?.ca === undefined ? {} : { ca: tls.ca }
+  return {
+    ...(address.kind === 'server'
+      ? { host: address.host, port: address.port }
+      : {
+          sentinels: [...address.sentinels],
+          name: address.master,
+          role: 'master',
+          sentinelRetryStrategy: behaviour.retryStrategy ?? retryDelayMs,
+          ...(sentinelPassword !== undefined && { sentinelPassword }),
+          ...(tls !== null && { sentinelTLS: tlsOptions, enableTLSForSentinelMode: true }),
+        }),
+    db: database,
+    username,
+    password,
+    ...(tls !== null && { tls: tlsOptions }),
+    connectTimeout: CONNECT_MS,
+    retryStrategy: retryDelayMs,
+    // A master that became a replica keeps its connections; the next one leads to the new master.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    connectionName: 'tranche',
+    ...behaviour,
+  }
+}
+
+function retryDelayMs(attempt: number): number {
+  return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempt - 1))
+}

@@ -1,0 +1,56 @@
+import { setTimeout as pass } from 'node:timers/promises'
+import { systemClock } from '@tranche/clock'
+import { createBullmqQueue } from '@tranche/queue-bullmq'
+import { describeJobQueue } from '@tranche/queue-conformance'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { isRedisMissing, startTestRedis, type TestRedis } from './redis.ts'
+
+describe.skipIf(isRedisMissing)('on a real Redis', () => {
+  let redis: TestRedis
+  beforeAll(async () => {
+    redis = await startTestRedis()
+  })
+  afterAll(() => redis.dispose())
+
+  let queues = 0
+
+  describeJobQueue('the queue on Redis', async () => {
+    const prefix = `test-${++queues}`
+    const options = { redis: redis.settings, clock: systemClock, prefix, backOffBaseMs: 150, backOffMaxMs: 600 }
+    const producer = createBullmqQueue(options)
+    const consumer = createBullmqQueue(options)
+    const settle = (): Promise<void> => untilQuiet(redis, prefix)
+    return {
+      producer,
+      consumer,
+      async advance(ms) {
+        await pass(ms)
+        await settle()
+      },
+      settle,
+      latenessMs: 100,
+      retryWithinMs: 700,
+      async dispose() {
+        await Promise.all([producer.close(0), consumer.close(0)])
+      },
+    }
+  })
+})
+
+/** Looks again and again, each look a round trip, until nothing has moved for a while. */
+async function untilQuiet({ admin }: TestRedis, prefix: string): Promise<void> {
+  let before = ''
+  for (let unchanged = 0; unchanged < 8; ) {
+    const key = (name: string): string => `${prefix}:jobs:${name}`
+    const [waiting, active, due, last] = await Promise.all([
+      admin.lrange(key('wait'), 0, -1),
+      admin.lrange(key('active'), 0, -1),
+      admin.zrange(key('due'), '0', '-1'),
+      admin.get(key('id')),
+    ])
+    const now = JSON.stringify([waiting, active, due, last])
+    unchanged = now === before ? unchanged + 1 : 0
+    before = now
+    await pass(2)
+  }
+}
