@@ -43,5 +43,6 @@ export {
 } from './core/request.ts'
 export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './core/resource-definition.ts'
 export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './core/server.ts'
+export { formatQuantity, parseQuantity } from './core/quantity.ts'
 export type { DelayRange } from './core/watch-hub.ts'
 export { createSeededFaults, type SeededFaultsOptions } from './core/seeded-faults.ts'

@@ -1,5 +1,5 @@
 import type { PodPlacement, Taint } from '@tranche/kube-types'
-import { buildPod, nodeEligibility, nodeOfPod, planBinding, withAutomaticTolerations } from '@tranche/sim-controllers'
+import { buildPod, nodeEligibility, nodeOfPod, withAutomaticTolerations } from '@tranche/sim-controllers'
 import { describe, expect, it } from 'vitest'
 import { daemonSet, node, pod } from './builders.ts'
 
@@ -107,13 +107,7 @@ describe('buildPod', () => {
   })
 })
 
-describe('planBinding', () => {
-  const nodes = new Map([node('a'), node('b', {}, [taint('NoSchedule')])].map((one) => [one.metadata.name, one]))
-  const plan = (name: string): unknown => planBinding(pod(name, 'unbound'), (wanted) => nodes.get(wanted))
-
-  it('binds a pod to the node it names', () => expect(plan('a')).toEqual({ kind: 'bind', nodeName: 'a' }))
-  it('finds no place on a node that does not exist', () => expect(plan('z')).toMatchObject({ kind: 'unschedulable' }))
-  it('finds no place on a node whose taint is not tolerated', () => expect(plan('b')).toMatchObject({ kind: 'unschedulable' }))
+describe('nodeOfPod', () => {
   it('reads the node from where the pod is bound, else from where it is pinned', () => {
     expect(nodeOfPod(pod('a'))).toBe('a')
     expect(nodeOfPod(pod('a', 'unbound'))).toBe('a')

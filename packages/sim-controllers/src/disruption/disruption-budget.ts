@@ -8,6 +8,7 @@ import {
   scaleIntOrPercent,
 } from '@tranche/kube-types'
 import { wholeSecond } from '../machinery/event-recorder.ts'
+import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
 
 /** @see policy/v1 PodDisruptionBudget */
 export interface DisruptionBudget extends KubeObject {
@@ -82,6 +83,12 @@ export function planBudget(
     conditions: withCondition(budget.status?.conditions ?? [], condition, nowMs),
   }
   return { kind: 'counted', status, notDeleted, unmanaged: sizes.unmanaged, recheckAfterMs }
+}
+
+/** A budget without a selector selects nothing, one with an empty selector every pod of its namespace. */
+export function selectsPod({ metadata, spec: { selector } }: DisruptionBudget, pod: Pod): boolean {
+  if (metadata.namespace !== pod.metadata.namespace || selector === undefined) return false
+  return isEmptySelector(selector) || matchesSelector(selector, pod.metadata.labels)
 }
 
 interface Sizes {

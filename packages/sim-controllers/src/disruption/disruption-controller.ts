@@ -7,8 +7,7 @@ import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
-import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
-import { type BudgetPlan, type DisruptionBudget, planBudget } from './disruption-budget.ts'
+import { type BudgetPlan, type DisruptionBudget, planBudget, selectsPod } from './disruption-budget.ts'
 
 const WORKERS = 1
 /** How long a pod may be marked as about to go without going. */
@@ -40,7 +39,7 @@ export function startDisruptionController({ client, clock, onError }: Controller
 
   function takeBudget(budget: DisruptionBudget): void {
     const chosen = new Map<string, Pod>()
-    for (const pod of pods.values()) if (selects(budget, pod)) chosen.set(keyText(keyOf(pod)), pod)
+    for (const pod of pods.values()) if (selectsPod(budget, pod)) chosen.set(keyText(keyOf(pod)), pod)
     selected.set(keyText(keyOf(budget)), chosen)
     queue.add(keyText(keyOf(budget)))
   }
@@ -51,7 +50,7 @@ export function startDisruptionController({ client, clock, onError }: Controller
     for (const [budgetKey, chosen] of selected) {
       const { namespace, name } = parseKey(budgetKey)
       const budget = budgets.get(name, namespace)
-      const isChosen = budget !== undefined && selects(budget, pod)
+      const isChosen = budget !== undefined && selectsPod(budget, pod)
       if (isChosen) chosen.set(key, pod)
       if (isChosen || chosen.delete(key)) queue.add(budgetKey)
     }
@@ -121,11 +120,6 @@ function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector
     ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
   return `&LabelSelector{MatchLabels:map[string]string{${labels.sort().join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
-}
-
-function selects({ metadata, spec }: DisruptionBudget, pod: Pod): boolean {
-  if (metadata.namespace !== pod.metadata.namespace || spec.selector === undefined) return false
-  return isEmptySelector(spec.selector) || matchesSelector(spec.selector, pod.metadata.labels)
 }
 
 /** None of the controllers that the simulator runs has a scale. */

@@ -1,31 +1,132 @@
-import type { Node, Pod } from '@tranche/kube-types'
-import { matchesPlacement } from '../placement/node-eligibility.ts'
-import { pinnedNode } from '../placement/node-of-pod.ts'
-import { isTolerated } from '../placement/tolerations.ts'
+import type { Pod } from '@tranche/kube-types'
+import { allocatableOf, type NodeRoom, roomOf } from './node-room.ts'
+import { antiAffinityOf, hasPodRules, refusalByPods } from './pod-affinity.ts'
+import { demandOf, priorityOf, specOf } from './pod-demand.ts'
+import { planPreemption, type PreemptionPlan } from './preemption.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
+
+/** What a scheduler sees of the cluster. */
+export interface ClusterRooms {
+  readonly size: number
+  get(nodeName: string): NodeRoom | undefined
+  values(): Iterable<NodeRoom>
+  /** Whether a pod that is bound keeps others away. */
+  readonly hasAntiAffinity: boolean
+  /** Pods that wait for room that was made for them on this node. */
+  nominated(nodeName: string): readonly Pod[]
+  /** How many more of these pods a disruption budget lets go; undefined without a budget. */
+  disruptionsAllowed(pod: Pod): number | undefined
+}
 
 /** Where a pod goes, or why it goes nowhere. */
 export type BindingPlan =
   | { readonly kind: 'bind'; readonly nodeName: string }
-  | { readonly kind: 'unschedulable'; readonly message: string }
+  | {
+      readonly kind: 'unschedulable'
+      readonly message: string
+      /** Pods to delete so that it finds room; null when that does not help. */
+      readonly preemption: Extract<PreemptionPlan, { kind: 'preempt' }> | null
+    }
 
 /**
- * Decides on the node of a pod that names one in its required affinity. Resources are not counted. A pod that names none
- * finds no node here.
- *
- * @param nodeNamed looks a node up
+ * Decides on the node of a pod. Of nodes that can take it the emptiest is taken, by share of what is asked for, then the
+ * one with the fewest pods, then the first by name.
  */
-export function planBinding(pod: Pod, nodeNamed: (name: string) => Node | undefined): BindingPlan {
-  const name = pinnedNode(pod.spec)
-  if (name === undefined) return unschedulable('only pods that name their node in required node affinity are scheduled')
-  const node = nodeNamed(name)
-  if (node === undefined) return unschedulable(`node ${name} does not exist`)
-  if (!matchesPlacement(pod.spec ?? {}, node)) return unschedulable(`node ${name} does not match the pod's node selector`)
-  const hard = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoSchedule' || effect === 'NoExecute')
-  const refused = hard.find((one) => !isTolerated(one, pod.spec?.tolerations ?? []))
-  if (refused !== undefined) return unschedulable(`node ${name} has the untolerated taint ${refused.key}`)
-  return { kind: 'bind', nodeName: name }
+export function planBinding(pod: Pod, cluster: ClusterRooms): BindingPlan {
+  if (cluster.size === 0) return { kind: 'unschedulable', message: 'no nodes available to schedule pods', preemption: null }
+  const pinned = pinnedNodes(pod)
+  const rooms = pinned === undefined ? [...cluster.values()] : pinned.flatMap((name) => cluster.get(name) ?? [])
+  const test = (room: NodeRoom): Refusal | undefined => refusalIn(pod, room, cluster)
+  const refusals = new Map<NodeRoom, Refusal>()
+  let best: NodeRoom | undefined
+  for (const room of rooms) {
+    const refusal = test(room)
+    if (refusal !== undefined) refusals.set(room, refusal)
+    else if (best === undefined || isBetter(pod, room, best)) best = room
+  }
+  if (best !== undefined) return { kind: 'bind', nodeName: best.node.metadata.name }
+  return unschedulable(pod, cluster, refusals)
 }
 
-function unschedulable(message: string): BindingPlan {
-  return { kind: 'unschedulable', message: `0 nodes are available: ${message}.` }
+/** Names in required affinity that leave no other node; undefined when any may do. */
+function pinnedNodes(pod: Pod): readonly string[] | undefined {
+  const terms = specOf(pod).affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  if (terms.length === 0) return undefined
+  const names = new Set<string>()
+  for (const { matchFields = [] } of terms) {
+    const lists = matchFields.filter((one) => one.key === 'metadata.name' && one.operator === 'In').map(({ values = [] }) => values)
+    const [first] = lists
+    if (first === undefined) return undefined
+    for (const name of first) if (lists.every((list) => list.includes(name))) names.add(name)
+  }
+  return [...names]
+}
+
+/** Pods of at least its priority that were promised room count as if they were there. */
+function refusalIn(pod: Pod, room: NodeRoom, cluster: ClusterRooms): Refusal | undefined {
+  const promised = cluster
+    .nominated(room.node.metadata.name)
+    .filter((other) => other.metadata.uid !== pod.metadata.uid && priorityOf(other) >= priorityOf(pod))
+  const filled = promised.length === 0 ? room : roomOf(room.node, [...room.pods.values(), ...promised])
+  const refusal = refusalOf(pod, filled)
+  if (refusal !== undefined || !(hasPodRules(pod) || cluster.hasAntiAffinity)) return refusal
+  const others = [...cluster.values()].map((one) => (one.node.metadata.name === room.node.metadata.name ? filled : one))
+  return refusalByPods(pod, room.node, others)
+}
+
+function isBetter(pod: Pod, room: NodeRoom, best: NodeRoom): boolean {
+  const byShare = shareLeft(pod, room) - shareLeft(pod, best)
+  if (byShare !== 0) return byShare > 0
+  if (room.pods.size !== best.pods.size) return room.pods.size < best.pods.size
+  return room.node.metadata.name < best.node.metadata.name
+}
+
+function shareLeft(pod: Pod, { node, used }: NodeRoom): number {
+  const allocatable = allocatableOf(node)
+  const { requests } = demandOf(pod)
+  return ['cpu', 'memory'].reduce((total, name) => {
+    const capacity = allocatable.get(name) ?? 0
+    return total + (capacity === 0 ? 0 : (capacity - (used.get(name) ?? 0) - (requests.get(name) ?? 0)) / capacity)
+  }, 0)
+}
+
+function unschedulable(pod: Pod, cluster: ClusterRooms, refusals: ReadonlyMap<NodeRoom, Refusal>): BindingPlan {
+  const absent = cluster.size - refusals.size
+  const reasons = [...refusals.values()].flatMap((refusal) => refusal.reasons)
+  const message = histogram(cluster.size, reasons, absent, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
+  const candidates = [...refusals].filter(([, refusal]) => !refusal.isFinal).map(([room]) => room)
+  const plan = planPreemption(pod, candidates, {
+    refusal: (room) => refusalIn(pod, room, withRoom(cluster, room)),
+    disruptionsAllowed: (victim) => cluster.disruptionsAllowed(victim),
+    nominated: cluster.get((pod.status as { readonly nominatedNodeName?: string } | undefined)?.nominatedNodeName ?? ''),
+  })
+  if (plan.kind === 'preempt') return { kind: 'unschedulable', message, preemption: plan }
+  const why =
+    plan.kind === 'notEligible'
+      ? plan.why
+      : histogram(cluster.size, plan.reasons, cluster.size - candidates.length, 'Preemption is not helpful for scheduling')
+  return { kind: 'unschedulable', message: `${message} preemption: ${why}`, preemption: null }
+}
+
+/** The cluster as it would be with this room in place of the one of the same node. */
+function withRoom(cluster: ClusterRooms, room: NodeRoom): ClusterRooms {
+  const { name } = room.node.metadata
+  const all = [...cluster.values()].map((one) => (one.node.metadata.name === name ? room : one))
+  return {
+    size: cluster.size,
+    get: (nodeName) => (nodeName === name ? room : cluster.get(nodeName)),
+    values: () => all,
+    hasAntiAffinity: all.some(({ pods }) => [...pods.values()].some((one) => antiAffinityOf(one).length > 0)),
+    nominated: (nodeName) => cluster.nominated(nodeName),
+    disruptionsAllowed: (pod) => cluster.disruptionsAllowed(pod),
+  }
+}
+
+/** As the scheduler tells how many nodes have which fault: by the text, and so not quite by number. */
+function histogram(total: number, reasons: readonly string[], absent: number, absentReason: string): string {
+  const counts = new Map<string, number>()
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  if (absent > 0) counts.set(absentReason, (counts.get(absentReason) ?? 0) + absent)
+  const texts = [...counts].map(([reason, count]) => `${count} ${reason}`).sort()
+  return `0/${total} nodes are available: ${texts.join(', ')}.`
 }

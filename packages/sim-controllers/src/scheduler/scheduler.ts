@@ -1,65 +1,169 @@
-import { keyOf, keyText, type Node, type Pod } from '@tranche/kube-types'
-import { isStatus, resources } from '@tranche/sim-api'
+import { type Condition, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
+import { resources } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import { type DisruptionBudget, selectsPod } from '../disruption/disruption-budget.ts'
 import { createEventRecorder, wholeSecond } from '../machinery/event-recorder.ts'
+import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
-import { planBinding, type BindingPlan } from './plan-binding.ts'
+import { createRoomLedger } from './cluster-rooms.ts'
+import { type BindingPlan, type ClusterRooms, planBinding } from './plan-binding.ts'
+import { specOf } from './pod-demand.ts'
+import { createWaitingPods } from './waiting-pods.ts'
 
 const WORKERS = 8
+const NAME = 'default-scheduler'
 
-/** Runs the scheduler: pods that name their node by affinity are bound to it as soon as it can take them. */
+type Unschedulable = Extract<BindingPlan, { kind: 'unschedulable' }>
+
+/**
+ * Runs the scheduler: pods are bound to the node that they name by affinity, or to the emptiest that can take them, as soon
+ * as there is room; more important ones make room for themselves.
+ */
 export function startScheduler({ client, clock, onError }: ControllerOptions): RunningController {
-  const events = createEventRecorder(client, clock, 'default-scheduler')
-  const queue = createWorkQueue({
-    clock,
-    limiter: createRateLimiter(() => clock.monotonicMs()),
-    workers: WORKERS,
-    work: schedule,
-    onError,
-  })
-  /** Keys of pods that found no node, to be tried again when a node changes. */
-  const unschedulable = new Set<string>()
-  const retry = (): void => unschedulable.forEach((key) => queue.add(key))
-  const nodes = createInformer<Node>(client, resources.nodes, { added: retry, updated: retry, deleted: retry })
-  const pods = createInformer<Pod>(client, resources.pods, {
-    added: (pod) => queue.add(keyText(keyOf(pod))),
-    updated(pod, before) {
-      if (!pod.spec?.nodeName && pod.spec !== before.spec) queue.add(keyText(keyOf(pod)))
+  const events = createEventRecorder(client, clock, NAME)
+  const limiter = createRateLimiter(() => clock.monotonicMs())
+  const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: schedule, onError })
+  const ledger = createRoomLedger()
+  const waiting = createWaitingPods()
+  /** Pods for which room was made, by node. */
+  const nominated = new Map<string, Map<string, Pod>>()
+  const retry = (keys: readonly string[]): void => keys.forEach((key) => queue.add(key))
+
+  const nodes = createInformer<Node>(client, resources.nodes, {
+    added: putNode,
+    updated(node, before) {
+      if (isOtherPlace(node, before)) putNode(node)
     },
-    deleted: (pod) => void unschedulable.delete(keyText(keyOf(pod))),
+    deleted(node) {
+      ledger.removeNode(node.metadata.name)
+      retry(waiting.for(node.metadata.name))
+    },
   })
+  const budgets = createInformer<DisruptionBudget>(client, resources.podDisruptionBudgets, {})
+  const pods = createInformer<Pod>(client, resources.pods, {
+    added: putPod,
+    updated: putPod,
+    deleted(pod) {
+      waiting.delete(pod)
+      forgetNomination(pod)
+      ledger.removePod(pod)
+      retryAround(pod)
+    },
+  })
+
+  function putNode(node: Node): void {
+    ledger.putNode(node)
+    retry(waiting.for(node.metadata.name))
+  }
+
+  function putPod(pod: Pod, before?: Pod): void {
+    if (pod.spec?.nodeName) {
+      waiting.delete(pod)
+      forgetNomination(pod)
+      ledger.putPod(pod)
+      if (before === undefined || isEnded(pod) !== isEnded(before) || pod.metadata.labels !== before.metadata.labels) retryAround(pod)
+    } else if (before === undefined || pod.spec !== before.spec) queue.add(keyText(keyOf(pod)))
+  }
+
+  function retryAround(pod: Pod): void {
+    if (pod.spec?.nodeName) retry(waiting.for(pod.spec.nodeName))
+    retry(waiting.forPods())
+  }
+
+  function forgetNomination({ metadata }: Pod): void {
+    for (const promised of nominated.values()) promised.delete(metadata.uid)
+  }
+
+  const cluster: ClusterRooms = {
+    get size() {
+      return ledger.size
+    },
+    get hasAntiAffinity() {
+      return ledger.hasAntiAffinity
+    },
+    get: (nodeName) => ledger.get(nodeName),
+    values: () => ledger.values(),
+    nominated: (nodeName) => [...(nominated.get(nodeName)?.values() ?? [])],
+    disruptionsAllowed(pod) {
+      const chosen = [...budgets.values()].filter((budget) => selectsPod(budget, pod))
+      return chosen.length === 0 ? undefined : Math.min(...chosen.map(({ status }) => status?.disruptionsAllowed ?? 0))
+    },
+  }
 
   async function schedule(key: string): Promise<void> {
-    await nodes.synced
-    const slash = key.indexOf('/')
-    const pod = pods.get(key.slice(slash + 1), key.slice(0, slash))
-    unschedulable.delete(key)
-    if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined) return
-    if (schedulerOf(pod) !== 'default-scheduler') return
-    const plan = planBinding(pod, (name) => nodes.get(name))
+    await Promise.all([nodes.synced, pods.synced, budgets.synced])
+    const { namespace, name } = parseKey(key)
+    const pod = pods.get(name, namespace)
+    if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined || isEnded(pod)) return
+    if ((specOf(pod).schedulerName ?? NAME) !== NAME) return
+    waiting.delete(pod)
+    const plan = planBinding(pod, cluster)
     if (plan.kind === 'bind') return bind(pod, plan.nodeName)
-    unschedulable.add(key)
+    waiting.add(pod)
     await markUnschedulable(pod, plan)
+    if (plan.preemption !== null) await preempt(pod, plan.preemption.nodeName, plan.preemption.victims)
   }
 
+  /** The room is taken before the answer comes, so that no other pod is given it. */
   async function bind(pod: Pod, nodeName: string): Promise<void> {
-    await client.bind(pod.metadata.name, pod.metadata.namespace ?? '', nodeName).catch((error: unknown) => {
-      if (!isStatus(error, 404)) throw error
-    })
+    const { name, namespace = '' } = pod.metadata
+    const bound = { ...pod, spec: { ...pod.spec, nodeName } }
+    ledger.putPod(bound)
+    try {
+      await ignoreMissing(client.bind(name, namespace, nodeName))
+    } catch (error) {
+      ledger.removePod(bound)
+      throw error
+    }
+    if (pods.get(name, namespace) === undefined) ledger.removePod(bound)
+    else events.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${nodeName}`)
   }
 
-  async function markUnschedulable(pod: Pod, { message }: Extract<BindingPlan, { kind: 'unschedulable' }>): Promise<void> {
+  async function markUnschedulable(pod: Pod, { message, preemption }: Unschedulable): Promise<void> {
     const conditions = pod.status?.conditions ?? []
-    if (conditions.some((condition) => condition.type === 'PodScheduled' && condition.message === message)) return
-    const lastTransitionTime = wholeSecond(clock.nowMs())
-    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime }
-    const status = { conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition] }
+    const nominatedNodeName = preemption?.nodeName
+    const before = conditions.find(({ type }) => type === 'PodScheduled')
     events.record(pod, 'Warning', 'FailedScheduling', message)
-    await client.patch(resources.pods, pod.metadata.name, pod.metadata.namespace, { status }, 'status').catch((error: unknown) => {
-      if (!isStatus(error, 404)) throw error
-    })
+    if (before?.message === message && nominatedNodeName === undefined) return
+    const since = before?.status === 'False' ? before.lastTransitionTime : undefined
+    const condition: Condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message,
+      lastTransitionTime: since ?? wholeSecond(clock.nowMs()),
+    }
+    const status = {
+      conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition],
+      ...(nominatedNodeName !== undefined && { nominatedNodeName }),
+    }
+    const { name, namespace } = pod.metadata
+    await ignoreMissing(client.patch(resources.pods, name, namespace, { status }, 'status'))
+  }
+
+  async function preempt(pod: Pod, nodeName: string, victims: readonly Pod[]): Promise<void> {
+    let promised = nominated.get(nodeName)
+    if (promised === undefined) nominated.set(nodeName, (promised = new Map()))
+    promised.set(pod.metadata.uid, pod)
+    for (const victim of victims) await drive(victim, pod, nodeName)
+  }
+
+  async function drive(victim: Pod, pod: Pod, nodeName: string): Promise<void> {
+    if (victim.metadata.deletionTimestamp !== undefined) return
+    const { name, namespace, uid } = victim.metadata
+    const mark = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${NAME}: preempting to accommodate a higher priority pod`,
+      lastTransitionTime: wholeSecond(clock.nowMs()),
+    }
+    const conditions = [...(victim.status?.conditions ?? []).filter(({ type }) => type !== mark.type), mark]
+    await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
+    await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
+    events.record(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid} on node ${nodeName}`)
   }
 
   return {
@@ -67,10 +171,21 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
       queue.stop()
       nodes.stop()
       pods.stop()
+      budgets.stop()
     },
   }
 }
 
-function schedulerOf(pod: Pod): string {
-  return (pod.spec as { readonly schedulerName?: string } | undefined)?.schedulerName ?? 'default-scheduler'
+/** Heartbeats change a node's status and nothing that counts here. */
+function isOtherPlace(node: Node, before: Node): boolean {
+  const allocatable = ({ status }: Node): unknown => (status as { readonly allocatable?: unknown } | undefined)?.allocatable
+  return node.spec !== before.spec || node.metadata.labels !== before.metadata.labels || !isSame(allocatable(node), allocatable(before))
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }

@@ -1,0 +1,93 @@
+import type { Node, Pod } from '@tranche/kube-types'
+import { type NodeRoom, roomOf } from './node-room.ts'
+import { antiAffinityOf } from './pod-affinity.ts'
+import { demandOf } from './pod-demand.ts'
+
+/** The rooms of all nodes, kept up to date change by change. */
+export interface RoomLedger {
+  readonly size: number
+  readonly hasAntiAffinity: boolean
+  get(nodeName: string): NodeRoom | undefined
+  values(): Iterable<NodeRoom>
+  putNode(node: Node): void
+  removeNode(nodeName: string): void
+  /** Takes in a pod as it is now; one that is not bound, or has ended, takes nothing. */
+  putPod(pod: Pod): void
+  removePod(pod: Pod): void
+}
+
+interface OpenRoom extends NodeRoom {
+  readonly node: Node
+  readonly pods: Map<string, Pod>
+  readonly used: Map<string, number>
+}
+
+/** @returns a ledger without nodes; pods may come before their node */
+export function createRoomLedger(): RoomLedger {
+  const rooms = new Map<string, OpenRoom>()
+  /** Pods whose node is not there, by its name. */
+  const homeless = new Map<string, Map<string, Pod>>()
+  let antiAffine = 0
+
+  function podsOn(nodeName: string): Map<string, Pod> {
+    const known = rooms.get(nodeName)?.pods ?? homeless.get(nodeName)
+    if (known !== undefined) return known
+    const pods = new Map<string, Pod>()
+    homeless.set(nodeName, pods)
+    return pods
+  }
+
+  function removePod(pod: Pod): void {
+    const nodeName = pod.spec?.nodeName
+    if (!nodeName) return
+    const pods = podsOn(nodeName)
+    const before = pods.get(pod.metadata.uid)
+    if (before === undefined) return
+    pods.delete(pod.metadata.uid)
+    count(nodeName, before, -1)
+    if (pods.size === 0) homeless.delete(nodeName)
+  }
+
+  function count(nodeName: string, pod: Pod, sign: 1 | -1): void {
+    if (antiAffinityOf(pod).length > 0) antiAffine += sign
+    const used = rooms.get(nodeName)?.used
+    if (used === undefined) return
+    for (const [name, amount] of demandOf(pod).requests) used.set(name, (used.get(name) ?? 0) + sign * amount)
+  }
+
+  return {
+    get size() {
+      return rooms.size
+    },
+    get hasAntiAffinity() {
+      return antiAffine > 0
+    },
+    get: (nodeName) => rooms.get(nodeName),
+    values: () => rooms.values(),
+    putNode(node) {
+      const { name } = node.metadata
+      const known = rooms.get(name)
+      if (known !== undefined) return void rooms.set(name, { ...known, node })
+      const room = roomOf(node, homeless.get(name)?.values() ?? [])
+      rooms.set(name, { node, pods: new Map(room.pods), used: new Map(room.used) })
+      homeless.delete(name)
+    },
+    removeNode(nodeName) {
+      const pods = rooms.get(nodeName)?.pods
+      rooms.delete(nodeName)
+      if (pods !== undefined && pods.size > 0) homeless.set(nodeName, pods)
+    },
+    putPod(pod) {
+      const nodeName = pod.spec?.nodeName
+      if (!nodeName) return
+      if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') return removePod(pod)
+      const pods = podsOn(nodeName)
+      const before = pods.get(pod.metadata.uid)
+      pods.set(pod.metadata.uid, pod)
+      if (before?.spec === pod.spec) return
+      if (before !== undefined) count(nodeName, before, -1)
+      count(nodeName, pod, 1)
+    },
+    removePod,
+  }
+}

@@ -1,0 +1,109 @@
+import type { LabelSelector, Node, Pod } from '@tranche/kube-types'
+import { matchesPlacement } from '../placement/node-eligibility.ts'
+import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
+import type { NodeRoom } from './node-room.ts'
+import { type PodAffinityTerm, type SpreadConstraint, specOf } from './pod-demand.ts'
+import type { Refusal } from './refusal.ts'
+
+const NO_AFFINITY = "node(s) didn't match pod affinity rules"
+const OWN_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+const OTHERS_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules"
+const NO_SPREAD = "node(s) didn't match pod topology spread constraints"
+
+/** @returns whether required rules about other pods bear on the pod: its own, or those of pods that are there */
+export function hasPodRules(pod: Pod): boolean {
+  const { affinity, topologySpreadConstraints } = specOf(pod)
+  return affinity?.podAffinity !== undefined || affinity?.podAntiAffinity !== undefined || topologySpreadConstraints !== undefined
+}
+
+/** Required terms by which a pod keeps others away. */
+export function antiAffinityOf(pod: Pod): readonly PodAffinityTerm[] {
+  return specOf(pod).affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+}
+
+/**
+ * Judges a node by the pods on all nodes, itself included.
+ *
+ * @param rooms of all nodes
+ * @returns undefined when neither topology spread nor affinity between pods speaks against the node
+ */
+export function refusalByPods(pod: Pod, node: Node, rooms: Iterable<NodeRoom>): Refusal | undefined {
+  const all = [...rooms]
+  return refusalBySpread(pod, node, all) ?? refusalByAffinity(pod, node, all) ?? refusalByAntiAffinity(pod, node, all)
+}
+
+function refusalBySpread(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+  const constraints = (specOf(pod).topologySpreadConstraints ?? []).filter((one) => one.whenUnsatisfiable === 'DoNotSchedule')
+  // Only nodes that could take the pod, and have every key, count as domains.
+  const counted = rooms.filter(
+    (room) =>
+      matchesPlacement(specOf(pod), room.node) && constraints.every((one) => room.node.metadata.labels?.[one.topologyKey] !== undefined),
+  )
+  for (const constraint of constraints) {
+    const domain = node.metadata.labels?.[constraint.topologyKey]
+    if (domain === undefined) return { reasons: [`${NO_SPREAD} (missing required label)`], isFinal: true }
+    if (skewOf(pod, domain, constraint, counted) > constraint.maxSkew) return { reasons: [NO_SPREAD], isFinal: false }
+  }
+  return undefined
+}
+
+function skewOf(pod: Pod, domain: string, constraint: SpreadConstraint, rooms: readonly NodeRoom[]): number {
+  const { topologyKey, labelSelector, minDomains = 1 } = constraint
+  const counts = new Map<string, number>()
+  for (const { node, pods } of rooms) {
+    const here = node.metadata.labels![topologyKey]!
+    const matching = [...pods.values()].filter((other) => isNear(pod, other) && selects(labelSelector, other)).length
+    counts.set(here, (counts.get(here) ?? 0) + matching)
+  }
+  const least = counts.size < minDomains ? 0 : Math.min(...counts.values(), Number.MAX_SAFE_INTEGER)
+  return (counts.get(domain) ?? 0) + (selects(labelSelector, pod) ? 1 : 0) - least
+}
+
+function refusalByAffinity(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+  const terms = specOf(pod).affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  if (terms.length === 0) return undefined
+  const refusal: Refusal = { reasons: [NO_AFFINITY], isFinal: true }
+  if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return refusal
+  const friends = matchingPods(rooms, (other) => terms.every((term) => matchesTerm(term, pod, other)))
+  if (terms.every((term) => friends.some((friend) => isSameDomain(term, node, friend.node)))) return undefined
+  // The first of a series of pods that like their own kind would wait for ever.
+  return friends.length === 0 && terms.every((term) => matchesTerm(term, pod, pod)) ? undefined : refusal
+}
+
+function refusalByAntiAffinity(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+  for (const term of antiAffinityOf(pod)) {
+    const foes = matchingPods(rooms, (other) => matchesTerm(term, pod, other))
+    if (foes.some((foe) => isSameDomain(term, node, foe.node))) return { reasons: [OWN_ANTI_AFFINITY], isFinal: false }
+  }
+  const refuses = matchingPods(rooms, (other) => antiAffinityOf(other).some((term) => matchesTerm(term, other, pod)))
+  const isRefused = refuses.some((one) =>
+    antiAffinityOf(one.pod).some((term) => matchesTerm(term, one.pod, pod) && isSameDomain(term, node, one.node)),
+  )
+  return isRefused ? { reasons: [OTHERS_ANTI_AFFINITY], isFinal: false } : undefined
+}
+
+function matchingPods(rooms: readonly NodeRoom[], test: (pod: Pod) => boolean): readonly { readonly pod: Pod; readonly node: Node }[] {
+  return rooms.flatMap(({ node, pods }) => [...pods.values()].filter(test).map((pod) => ({ pod, node })))
+}
+
+/** @param holder the pod whose term it is */
+function matchesTerm({ labelSelector, namespaces = [], namespaceSelector }: PodAffinityTerm, holder: Pod, other: Pod): boolean {
+  const isEverywhere = namespaceSelector !== undefined && isEmptySelector(namespaceSelector)
+  const named = namespaces.length === 0 && namespaceSelector === undefined ? [holder.metadata.namespace] : namespaces
+  return (isEverywhere || named.includes(other.metadata.namespace ?? '')) && selects(labelSelector, other)
+}
+
+function isSameDomain({ topologyKey }: PodAffinityTerm, a: Node, b: Node): boolean {
+  const domain = a.metadata.labels?.[topologyKey]
+  return domain !== undefined && domain === b.metadata.labels?.[topologyKey]
+}
+
+function isNear(a: Pod, b: Pod): boolean {
+  return a.metadata.namespace === b.metadata.namespace && b.metadata.deletionTimestamp === undefined
+}
+
+/** A missing selector selects no pod, an empty one every pod. */
+function selects(selector: LabelSelector | undefined, pod: Pod): boolean {
+  if (selector === undefined) return false
+  return isEmptySelector(selector) || matchesSelector(selector, pod.metadata.labels)
+}

@@ -1,0 +1,149 @@
+import type { LabelSelector, Pod, PodPlacement } from '@tranche/kube-types'
+import { parseQuantity } from '@tranche/sim-api'
+
+/** Amounts by resource name: `cpu` in thousandths, all others in units. */
+export type Amounts = ReadonlyMap<string, number>
+
+/** A port that a pod takes of its node. */
+export interface HostPort {
+  /** `0.0.0.0`: on every address. */
+  readonly ip: string
+  readonly protocol: string
+  readonly port: number
+}
+
+/** @see core/v1 PodAffinityTerm */
+export interface PodAffinityTerm {
+  readonly topologyKey: string
+  readonly labelSelector?: LabelSelector
+  readonly namespaces?: readonly string[]
+  readonly namespaceSelector?: LabelSelector
+}
+
+/** @see core/v1 TopologySpreadConstraint */
+export interface SpreadConstraint {
+  readonly maxSkew: number
+  readonly topologyKey: string
+  readonly whenUnsatisfiable: string
+  readonly labelSelector?: LabelSelector
+  readonly minDomains?: number
+}
+
+/** What of a pod's spec the scheduler and the kubelet's admission look at. @see core/v1 PodSpec */
+export interface DemandingSpec extends PodPlacement {
+  readonly schedulerName?: string
+  readonly priority?: number
+  readonly preemptionPolicy?: string
+  readonly overhead?: Quantities
+  readonly resources?: { readonly requests?: Quantities }
+  readonly containers?: readonly DemandingContainer[]
+  readonly initContainers?: readonly DemandingContainer[]
+  readonly topologySpreadConstraints?: readonly SpreadConstraint[]
+  readonly affinity?: NonNullable<PodPlacement['affinity']> & {
+    readonly podAffinity?: RequiredTerms
+    readonly podAntiAffinity?: RequiredTerms
+  }
+}
+
+interface RequiredTerms {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[]
+}
+
+type Quantities = Readonly<Record<string, string>>
+
+interface DemandingContainer {
+  readonly restartPolicy?: string
+  readonly resources?: { readonly requests?: Quantities }
+  readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[]
+}
+
+/** What a pod takes of its node. */
+export interface PodDemand {
+  readonly requests: Amounts
+  readonly hostPorts: readonly HostPort[]
+}
+
+/** Versions of a pod share a spec that did not change. */
+const known = new WeakMap<object, PodDemand>()
+
+/** @returns what the pod takes; read once for each spec */
+export function demandOf(pod: Pod): PodDemand {
+  const spec = specOf(pod)
+  let demand = known.get(spec)
+  if (demand === undefined) known.set(spec, (demand = { requests: requestsOf(spec), hostPorts: hostPortsOf(spec) }))
+  return demand
+}
+
+/** @returns the pod's spec with the fields that count here */
+export function specOf(pod: Pod): DemandingSpec {
+  return (pod.spec ?? {}) as DemandingSpec
+}
+
+/** @returns the priority that admission gave the pod; 0 without one */
+export function priorityOf(pod: Pod): number {
+  return specOf(pod).priority ?? 0
+}
+
+/** @returns amounts of a list of quantities; what is no quantity is left out */
+export function amountsOf(quantities: Quantities = {}): Amounts {
+  return new Map(
+    Object.entries(quantities).flatMap(([name, text]) => {
+      const nano = parseQuantity(text)
+      return nano === undefined ? [] : [[name, amountOf(name, nano)] as const]
+    }),
+  )
+}
+
+/** Rounds up, as Kubernetes does. */
+function amountOf(name: string, nano: bigint): number {
+  const unit = name === 'cpu' ? 1_000_000n : 1_000_000_000n
+  return Number((nano + unit - 1n) / unit)
+}
+
+/**
+ * Containers run together, init containers one after the other before them, and those that restart always beside all that
+ * follow.
+ *
+ * @see k8s.io/component-helpers/resource PodRequests
+ */
+function requestsOf(spec: DemandingSpec): Amounts {
+  let running: Amounts = new Map()
+  let sidecars: Amounts = new Map()
+  let starting: Amounts = new Map()
+  for (const container of spec.containers ?? []) running = sum(running, amountsOf(container.resources?.requests))
+  for (const container of spec.initContainers ?? []) {
+    const own = amountsOf(container.resources?.requests)
+    const isSidecar = container.restartPolicy === 'Always'
+    if (isSidecar) {
+      running = sum(running, own)
+      sidecars = sum(sidecars, own)
+    }
+    starting = largest(starting, isSidecar ? sidecars : sum(sidecars, own))
+  }
+  const forPod = new Map([...largest(running, starting), ...amountsOf(spec.resources?.requests)])
+  return sum(forPod, amountsOf(spec.overhead))
+}
+
+function hostPortsOf({ containers = [], initContainers = [] }: DemandingSpec): readonly HostPort[] {
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')
+  return [...containers, ...sidecars].flatMap(({ ports = [] }) =>
+    ports.flatMap(({ hostPort = 0, hostIP, protocol }) =>
+      hostPort > 0 ? [{ ip: hostIP || '0.0.0.0', protocol: protocol || 'TCP', port: hostPort }] : [],
+    ),
+  )
+}
+
+function sum(a: Amounts, b: Amounts): Amounts {
+  return merged(a, b, (one, other) => one + other)
+}
+
+function largest(a: Amounts, b: Amounts): Amounts {
+  return merged(a, b, Math.max)
+}
+
+function merged(a: Amounts, b: Amounts, join: (one: number, other: number) => number): Amounts {
+  if (b.size === 0) return a
+  const result = new Map(a)
+  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0, amount))
+  return result
+}

@@ -1,0 +1,111 @@
+import type { Pod } from '@tranche/kube-types'
+import { type NodeRoom, roomOf } from './node-room.ts'
+import { priorityOf, specOf } from './pod-demand.ts'
+import type { Refusal } from './refusal.ts'
+
+/** Which pods have to go so that a more important one finds room. */
+export type PreemptionPlan =
+  | { readonly kind: 'preempt'; readonly nodeName: string; readonly victims: readonly Pod[] }
+  /** It may not drive others away. */
+  | { readonly kind: 'notEligible'; readonly why: string }
+  /** It would not help; one reason or more for each node that was tried. */
+  | { readonly kind: 'noHelp'; readonly reasons: readonly string[] }
+
+/** What the decision asks. */
+export interface PreemptionPorts {
+  /** @returns why the pod would not fit there either */
+  refusal(room: NodeRoom): Refusal | undefined
+  /** How many more of these pods a disruption budget lets go; undefined without a budget. */
+  disruptionsAllowed(victim: Pod): number | undefined
+  /** The node on which room was made for the pod before. */
+  readonly nominated: NodeRoom | undefined
+}
+
+/**
+ * Decides whose place a pod takes. On each node all less important pods are taken away in thought, then as many put back
+ * as fit, the most important first. Of the nodes the one is taken where budgets suffer least, then the one with the least
+ * important victims, the fewest, and those that started last.
+ *
+ * @param candidates rooms of nodes where the pod would fit if others went
+ */
+export function planPreemption(pod: Pod, candidates: readonly NodeRoom[], ports: PreemptionPorts): PreemptionPlan {
+  if (specOf(pod).preemptionPolicy === 'Never') return { kind: 'notEligible', why: 'not eligible due to preemptionPolicy=Never.' }
+  if (ports.nominated !== undefined && [...ports.nominated.pods.values()].some((other) => isPreempted(other, pod)))
+    return { kind: 'notEligible', why: 'not eligible due to a terminating pod on the nominated node.' }
+  const reasons: string[] = []
+  let best: Choice | undefined
+  for (const room of candidates) {
+    const choice = choiceOn(room, pod, ports)
+    if ('reasons' in choice) reasons.push(...choice.reasons)
+    else if (best === undefined || isBetter(choice, best)) best = choice
+  }
+  if (best === undefined) return { kind: 'noHelp', reasons }
+  return { kind: 'preempt', nodeName: best.nodeName, victims: best.victims }
+}
+
+interface Choice {
+  readonly nodeName: string
+  readonly victims: readonly Pod[]
+  readonly violations: number
+}
+
+function isPreempted(other: Pod, pod: Pod): boolean {
+  if (other.metadata.deletionTimestamp === undefined || priorityOf(other) >= priorityOf(pod)) return false
+  return other.status?.conditions?.some(({ type, reason }) => type === 'DisruptionTarget' && reason === 'PreemptionByScheduler') === true
+}
+
+function choiceOn(room: NodeRoom, pod: Pod, ports: PreemptionPorts): Choice | Pick<Refusal, 'reasons'> {
+  const all = [...room.pods.values()]
+  const lesser = all.filter((other) => priorityOf(other) < priorityOf(pod)).sort(byImportance)
+  if (lesser.length === 0) return { reasons: ['No preemption victims found for incoming pod'] }
+  let kept = all.filter((other) => priorityOf(other) >= priorityOf(pod))
+  const refusal = ports.refusal(roomOf(room.node, kept))
+  if (refusal !== undefined) return refusal
+  const violating = violatingPods(lesser, ports)
+  const victims: Pod[] = []
+  for (const one of [...lesser.filter((other) => violating.has(other)), ...lesser.filter((other) => !violating.has(other))]) {
+    const withOne = [...kept, one]
+    if (ports.refusal(roomOf(room.node, withOne)) === undefined) kept = withOne
+    else victims.push(one)
+  }
+  const violations = victims.filter((victim) => violating.has(victim)).length
+  return { nodeName: room.node.metadata.name, victims: victims.sort(byImportance), violations }
+}
+
+/** Pods whose going would break a disruption budget, if all before them in order went too. */
+function violatingPods(pods: readonly Pod[], { disruptionsAllowed }: PreemptionPorts): ReadonlySet<Pod> {
+  let gone = 0
+  const violating = new Set<Pod>()
+  for (const pod of pods) {
+    const allowed = disruptionsAllowed(pod)
+    if (allowed === undefined) continue
+    if (++gone > allowed) violating.add(pod)
+  }
+  return violating
+}
+
+function byImportance(a: Pod, b: Pod): number {
+  return priorityOf(b) - priorityOf(a) || startMs(a) - startMs(b)
+}
+
+function isBetter(a: Choice, b: Choice): boolean {
+  const keys = (choice: Choice): readonly number[] => [
+    choice.violations,
+    Math.max(...choice.victims.map(priorityOf)),
+    choice.victims.reduce((total, victim) => total + priorityOf(victim) + 2 ** 31, 0),
+    choice.victims.length,
+    -Math.min(...mostImportant(choice.victims).map(startMs)),
+  ]
+  const [own, other] = [keys(a), keys(b)]
+  const at = own.findIndex((key, index) => key !== other[index])
+  return at >= 0 && own[at]! < other[at]!
+}
+
+function mostImportant(victims: readonly Pod[]): readonly Pod[] {
+  const highest = Math.max(...victims.map(priorityOf))
+  return victims.filter((victim) => priorityOf(victim) === highest)
+}
+
+function startMs(pod: Pod): number {
+  return Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || 0
+}

@@ -1,0 +1,43 @@
+import { keyOf, keyText, type Pod } from '@tranche/kube-types'
+import { pinnedNode } from '../placement/node-of-pod.ts'
+import { hasPodRules } from './pod-affinity.ts'
+
+/** Pods that found no node, and what may change that. */
+export interface WaitingPods {
+  add(pod: Pod): void
+  delete(pod: Pod): void
+  /** @returns keys of the pods to try again after something has changed on this node */
+  for(nodeName: string): readonly string[]
+  /** @returns keys of the pods to try again after pods anywhere have changed */
+  forPods(): readonly string[]
+}
+
+const ANYWHERE = ''
+
+/** @returns an empty collection */
+export function createWaitingPods(): WaitingPods {
+  /** Keys by the one node that a pod may go to. */
+  const byNode = new Map<string, Set<string>>()
+  const byPods = new Set<string>()
+
+  return {
+    add(pod) {
+      const key = keyText(keyOf(pod))
+      const nodeName = pinnedNode(pod.spec) ?? ANYWHERE
+      let keys = byNode.get(nodeName)
+      if (keys === undefined) byNode.set(nodeName, (keys = new Set()))
+      keys.add(key)
+      if (hasPodRules(pod)) byPods.add(key)
+    },
+    delete(pod) {
+      const key = keyText(keyOf(pod))
+      const nodeName = pinnedNode(pod.spec) ?? ANYWHERE
+      const keys = byNode.get(nodeName)
+      keys?.delete(key)
+      if (keys?.size === 0) byNode.delete(nodeName)
+      byPods.delete(key)
+    },
+    for: (nodeName) => [...(byNode.get(nodeName) ?? []), ...(byNode.get(ANYWHERE) ?? [])],
+    forPods: () => [...byPods],
+  }
+}
