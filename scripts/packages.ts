@@ -13,6 +13,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/admission': 'What happens to a DaemonSet update at admission, as one decision function.',
   'packages/queue': 'The job-queue port and its in-process implementation.',
   'packages/queue-conformance': 'The suite that every job queue must pass.',
+  'packages/kube-conformance': 'The suite that every cluster must pass: requests, watches, controllers, over the wire.',
   'packages/kube-client': 'The Kubernetes API as we use it: transport, reflector, patches, preconditions.',
   'packages/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
   'packages/cluster': 'What a process has seen of the cluster: reflectors, the fleet they feed, and writes of the permit record.',

@@ -15,7 +15,7 @@ export interface Layer {
 export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'kube-types', 'api-schema'], mayImport: [] },
   { name: 'core', packages: ['fleet', 'flight', 'validation', 'planner', 'admission'], mayImport: ['words'] },
-  { name: 'ports', packages: ['queue', 'queue-conformance'], mayImport: ['words', 'core'] },
+  { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   { name: 'adapters', packages: ['kube-client', 'queue-bullmq'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim'], mayImport: ['words'] },

@@ -5,6 +5,7 @@ import { startDisruptionController } from './disruption/disruption-controller.ts
 import { startGarbageCollector } from './garbage/garbage-collector.ts'
 import { startNamespaceController } from './garbage/namespace-controller.ts'
 import { startPodCollector } from './garbage/pod-collector.ts'
+import { startServiceAccountController } from './garbage/service-account-controller.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
 
 /** What the native controllers of a cluster are given. */
@@ -24,6 +25,7 @@ const starts = {
   'pod-garbage-collector': startPodCollector,
   'namespace-controller': startNamespaceController,
   'disruption-controller': startDisruptionController,
+  'service-account-controller': startServiceAccountController,
 } as const
 
 /** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */

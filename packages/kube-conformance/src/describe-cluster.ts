@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type ConformanceTest, conformanceTest, whenNamespacesAreGone } from './fixtures.ts'
+import type { ClusterHarness } from './harness.ts'
+import { describeRequests } from './requests/describe-requests.ts'
+
+/** A level of the suite. */
+export type Level = 'requests'
+
+const levels: Readonly<Record<Level, (it: ConformanceTest) => void>> = {
+  requests: describeRequests,
+}
+
+/**
+ * What a Kubernetes cluster does, as tests over the wire, for one cluster. Registers a `describe` block with vitest. It works in
+ * namespaces of its own, named after the harness's `run`, and removes all it has made.
+ *
+ * @param name the cluster
+ * @param createHarness opens the cluster once for all tests
+ * @param chosen the levels to test @default all
+ */
+export function describeCluster(name: string, createHarness: () => Promise<ClusterHarness>, chosen: readonly Level[] = ['requests']): void {
+  describe(`${name} is a Kubernetes cluster`, () => {
+    let cluster: ClusterHarness
+    beforeAll(async () => void (cluster = await createHarness()))
+    afterAll(async () => {
+      await whenNamespacesAreGone(cluster)
+      await cluster.dispose()
+    }, 120_000)
+    const it = conformanceTest(() => cluster)
+    for (const level of chosen) describe(level, () => levels[level](it))
+  })
+}

@@ -1,0 +1,2 @@
+export { describeCluster, type Level } from './describe-cluster.ts'
+export type { ClusterHarness } from './harness.ts'
