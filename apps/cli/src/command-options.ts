@@ -1,3 +1,4 @@
+import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
 /** What `dev` and `sim` are told. */
@@ -39,6 +40,7 @@ export interface ProcessOptions {
   readonly leaderElection: boolean
   /** 1 to 64. */
   readonly workers: number
+  readonly redis: RedisOptions
 }
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -84,6 +86,8 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
       'leave it out: the strategy is turned to OnDelete when a Rollout is bound to a DaemonSet',
     )
   if (values['queue'] !== undefined) parseChoice('--queue', text(values, 'queue') ?? '', ['in-process'])
+  if (values['queue'] !== undefined && values['redis'] !== undefined)
+    throw misplaced('--queue in-process', 'stands beside --redis', 'leave one of them out')
   return {
     command,
     kubeconfig: path(values, 'kubeconfig', '--kubeconfig'),
@@ -93,6 +97,12 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     admission,
     leaderElection: values['leaderElection'] !== false,
     workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
+    redis: {
+      url: text(values, 'redis'),
+      passwordFile: path(values, 'redisPasswordFile', '--redis-password-file'),
+      ca: path(values, 'redisCa', '--redis-ca'),
+      prefix: parsePrefix(text(values, 'redisPrefix')),
+    },
   }
 }
 
@@ -113,6 +123,12 @@ function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOp
   for (const [option, value] of served)
     if (value !== undefined)
       throw misplaced(option, 'stands beside --virtual', 'leave one of them out: in virtual time nothing is served to others')
+}
+
+function parsePrefix(value: string | undefined): string | undefined {
+  if (value !== undefined && !/^[\w.-]{1,64}$/.test(value))
+    throw invalid('--redis-prefix', value, 'give up to 64 letters, digits, dots, hyphens and underscores')
+  return value
 }
 
 function parseAdmission(value: string): AdmissionMode {

@@ -93,10 +93,22 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
     if (name === 'controller' || name === 'all-in-one')
       command.option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
     if (name !== 'controller') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
-    if (name === 'executor') command.option('--queue <kind>', 'where jobs come from', 'in-process')
+    if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
+    if (name !== 'all-in-one') addRedisOptions(command)
     command.action(async (values: Record<string, unknown>) => {
       const options = toProcessOptions(name, values)
       exit(await (await import('./commands/serve.ts')).serve(options, io))
     })
   }
+}
+
+function addRedisOptions(command: Command): void {
+  command
+    .option(
+      '--redis <url>',
+      'share work over Redis: redis://HOST, rediss://HOST or redis+sentinel://HOST,HOST/NAME; else TRANCHE_REDIS_URL',
+    )
+    .option('--redis-password-file <path>', 'file with the password of Redis; else TRANCHE_REDIS_PASSWORD')
+    .option('--redis-ca <path>', 'certificates to trust with rediss://, as PEM')
+    .option('--redis-prefix <name>', 'begin of all keys in Redis, for installations that share one; tranche if left out')
 }

@@ -5,7 +5,7 @@ import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { StrategyScope } from '@tranche/planner'
-import type { JobQueue } from '@tranche/queue'
+import { createAnnouncer, type JobQueue } from '@tranche/queue'
 import {
   createEventRecorder,
   createLeaderElector,
@@ -74,6 +74,8 @@ export function startController(options: ControllerOptions): RunningController {
     clock: options.clock,
     log,
   })
+  const { queue, clock } = options
+  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const term = createTerm({ ...options, log }, client, cluster, events)
@@ -88,7 +90,7 @@ export function startController(options: ControllerOptions): RunningController {
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     wakeByWatches(cluster, term.woken)
-    if (options.queue !== undefined) announceByWatches(cluster, options.queue, log)
+    if (announcer !== null) announceByWatches(cluster, announcer)
     if (options.leaderElection) elector.start()
     else term.begin()
   })
@@ -100,6 +102,7 @@ export function startController(options: ControllerOptions): RunningController {
     async stop() {
       if (options.leaderElection) await elector.stop()
       else await term.end()
+      announcer?.stop()
       ending.abort(new Error('the controller stops'))
       end.resolve()
     },

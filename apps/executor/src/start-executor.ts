@@ -4,7 +4,7 @@ import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createExecutorPass } from '@tranche/partition-executor'
-import type { JobQueue, Worker } from '@tranche/queue'
+import { createAnnouncer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { createExecutorPort, isControlled } from './executor-port.ts'
@@ -53,12 +53,11 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
   const pass = createExecutorPass({ cluster: createExecutorPort(client, cluster, uniqueValues(options.identity)), clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
+  const announcer = createAnnouncer({ queue, clock, log })
   let worker: Worker | undefined
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
-    const announce = (key: ObjectKey): void => {
-      queue.announce(keyText(key)).catch((error: unknown) => log.warn({ err: error, key: keyText(key) }, 'could not announce'))
-    }
+    const announce = (key: ObjectKey): void => announcer.announce(keyText(key))
     wakeByWatches(cluster, announce)
     sweep(cluster, clock, announce, ending.signal)
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log })
@@ -71,6 +70,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
     stopped: end.promise,
     async stop() {
       await worker?.close(STOP_GRACE_MS)
+      announcer.stop()
       ending.abort(new Error('the executor stops'))
       end.resolve()
     },

@@ -13,12 +13,14 @@ import {
   type UndiciExchange,
 } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
-import { createInProcessQueue } from '@tranche/queue'
+import { type Logger, silentLogger } from '@tranche/log'
+import { createInProcessQueue, type JobQueue } from '@tranche/queue'
+import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createStderrLogger } from '../logging.ts'
+import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { userAgent } from '../version.ts'
 
@@ -35,17 +37,22 @@ const STOP_GRACE_MS = 15_000
  * A cluster that does not answer at the start ends it; one that stops answering later does not: the watches go on trying
  * and the log says so.
  *
- * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED at the start
+ * A Redis that does not answer is waited for, at the start as well; one that somebody must mend ends it at the start.
+ *
+ * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED, OPTION_INVALID, REDIS_REFUSED, REDIS_TLS,
+ * REDIS_UNSUITABLE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
+  const redis = readRedisSettings(options.redis, io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
   await using cleanup = new AsyncDisposableStack()
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   await reach(cluster, sockets, stop.signal)
+  if (redis !== null) await reachRedis(redis)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = startPrograms(options, sockets, cleanup)
+  const programs = startPrograms({ ...options, redisSettings: redis }, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -77,9 +84,17 @@ function unreachable({ server, context }: LoadedCluster, error: unknown): unknow
   })
 }
 
+async function reachRedis(redis: RedisSettings): Promise<void> {
+  try {
+    await checkRedis(redis)
+  } catch (error) {
+    if (!isAppError(error) || error.remedy !== 'retry') throw error
+  }
+}
+
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
 function startPrograms(
-  options: ProcessOptions,
+  options: ProcessOptions & { readonly redisSettings: RedisSettings | null },
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
 ): readonly (RunningController | RunningExecutor)[] {
@@ -88,7 +103,7 @@ function startPrograms(
   const log = createStderrLogger(options.logLevel)
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
   const common = { exchange, watchExchange, clock: systemClock, log, seed }
-  const queue = cleanup.adopt(createInProcessQueue({ clock: systemClock }), (open) => open.close(QUEUE_CLOSE_MS))
+  const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: (RunningController | RunningExecutor)[] = []
   const keep = (program: RunningController | RunningExecutor): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
 
@@ -102,7 +117,7 @@ function startPrograms(
         identity: `${identity}_controller`,
         admission,
         leaderElection,
-        ...(options.command === 'all-in-one' && { queue }),
+        ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
       }),
     )
   }
@@ -111,4 +126,11 @@ function startPrograms(
     keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
   return programs
+}
+
+type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }
+
+function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, log: Logger): JobQueue {
+  if (redisSettings === null) return createInProcessQueue({ clock: systemClock })
+  return createBullmqQueue({ redis: redisSettings, clock: systemClock, log, ...(prefix !== undefined && { prefix }) })
 }

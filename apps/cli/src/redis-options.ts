@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import type { RedisAddress, RedisHost, RedisSettings } from '@tranche/queue-bullmq'
+import type { CommandIo } from './command-io.ts'
+import { invalid, misplaced } from './option-values.ts'
+
+/** What the command line says of Redis, as it stands there. */
+export interface RedisOptions {
+  readonly url: string | undefined
+  readonly passwordFile: string | undefined
+  readonly ca: string | undefined
+  readonly prefix: string | undefined
+}
+
+const REDIS_PORT = 6379
+const SENTINEL_PORT = 26_379
+const forms =
+  'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; a user stands before an @'
+
+/**
+ * Puts together where Redis is and how to get in: the command line, the files that it names, and the environment.
+ *
+ * @returns null when no Redis is named
+ * @throws {AppError} OPTION_INVALID; never with a password in its words
+ */
+export function readRedisSettings(options: RedisOptions, env: CommandIo['env']): RedisSettings | null {
+  const fromEnv = env['TRANCHE_REDIS_URL']
+  const [source, url] = options.url === undefined ? ['TRANCHE_REDIS_URL', fromEnv] : ['--redis', options.url]
+  if (url === undefined || (url === '' && source !== '--redis')) {
+    refuseWithoutUrl(options)
+    return null
+  }
+  const { password: inUrl, ...parsed } = parseRedisUrl(source, url)
+  if (inUrl !== undefined && source === '--redis')
+    throw misplaced(
+      '--redis',
+      'holds a password, which everybody on this machine can read in the list of processes',
+      'leave it out of the URL, and give it with --redis-password-file or TRANCHE_REDIS_PASSWORD; or give the whole URL in TRANCHE_REDIS_URL',
+    )
+  if (options.ca !== undefined && parsed.tls === null)
+    throw misplaced('--redis-ca', `stands beside a URL without TLS`, 'write rediss:// instead of redis://, or leave --redis-ca out')
+  return {
+    ...parsed,
+    password: readPassword(options.passwordFile) ?? nonEmpty(env['TRANCHE_REDIS_PASSWORD']) ?? inUrl,
+    sentinelPassword: nonEmpty(env['TRANCHE_REDIS_SENTINEL_PASSWORD']),
+    tls: parsed.tls === null ? null : { ca: options.ca === undefined ? undefined : readFile('--redis-ca', options.ca) },
+  }
+}
+
+type ParsedUrl = Pick<RedisSettings, 'address' | 'database' | 'username' | 'password' | 'tls'>
+
+/**
+ * @param source where the URL stands, for the message
+ * @throws {AppError} OPTION_INVALID; what stands before an @ is not repeated
+ */
+function parseRedisUrl(source: string, url: string): ParsedUrl {
+  const wrong = (fix: string): Error => invalid(source, withoutSecret(url), fix)
+  const [, scheme, sentinel, user = '', hosts = '', path = ''] =
+    /^(rediss?)(\+sentinel)?:\/\/(?:(.*)@)?([^@/?#]+)(\/[^?#]*)?$/.exec(url) ?? []
+  if (scheme === undefined) throw wrong(forms)
+  const [name = '', ...secret] = user.split(':')
+  const parts = path.split('/').filter((part) => part !== '')
+  const databaseText = (sentinel === undefined ? parts[0] : parts[1]) ?? '0'
+  if (!/^\d{1,5}$/.test(databaseText) || parts.length > (sentinel === undefined ? 1 : 2))
+    throw wrong(`end the URL with the number of a database, such as ${sentinel === undefined ? '/0' : '/NAME/0'}, or leave it out`)
+  return {
+    address: toAddress(hosts, sentinel === undefined ? undefined : (parts[0] ?? ''), wrong),
+    database: Number(databaseText),
+    username: nonEmpty(decode(name, wrong)),
+    password: nonEmpty(decode(secret.join(':'), wrong)),
+    tls: scheme === 'rediss' ? { ca: undefined } : null,
+  }
+}
+
+/** Hides what stands before an @, and what stands for a port and is no number: a password whose @ was forgotten. */
+function withoutSecret(url: string): string {
+  return url.replace(/\/\/.*@/, '//***@').replace(/:(?!\/\/)(?!\d*(?=[:/,?#\]]|$))[^/,?#]*/g, ':***')
+}
+
+/** @param master undefined for a single server */
+function toAddress(hosts: string, master: string | undefined, wrong: (fix: string) => Error): RedisAddress {
+  const list = hosts.split(',').map((text) => toHost(text, master === undefined ? REDIS_PORT : SENTINEL_PORT, wrong))
+  if (master !== undefined) {
+    if (master === '') throw wrong('name the master that the sentinels watch: redis+sentinel://HOST:26379/NAME')
+    return { kind: 'sentinels', sentinels: list, master }
+  }
+  const [server, another] = list
+  if (server === undefined || another !== undefined) throw wrong('name one server, or sentinels with redis+sentinel://')
+  return { kind: 'server', ...server }
+}
+
+function toHost(text: string, defaultPort: number, wrong: (fix: string) => Error): RedisHost {
+  const [, v6, name, portText] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]\s]+))(?::(\d+))?$/.exec(text) ?? []
+  const host = v6 ?? name
+  if (host === undefined) throw wrong(forms)
+  const port = portText === undefined ? defaultPort : Number(portText)
+  if (port < 1 || port > 65_535) throw wrong('give a port from 1 to 65535')
+  return { host, port }
+}
+
+function decode(text: string, wrong: (fix: string) => Error): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw wrong('write a % in user or password as %25')
+  }
+}
+
+function refuseWithoutUrl({ passwordFile, ca, prefix }: RedisOptions): void {
+  const given = [
+    ['--redis-password-file', passwordFile],
+    ['--redis-ca', ca],
+    ['--redis-prefix', prefix],
+  ] as const
+  for (const [option, value] of given)
+    if (value !== undefined) throw misplaced(option, 'stands without --redis', 'add --redis URL, or leave it out')
+}
+
+function readPassword(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  const password = readFile('--redis-password-file', file).replace(/\r?\n$/, '')
+  if (password === '') throw invalid('--redis-password-file', file, 'write the password into the file: it is empty')
+  return password
+}
+
+function readFile(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw invalid(option, path, `give a file that can be read (${error instanceof Error ? error.message : String(error)})`)
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text
+}

@@ -1,0 +1,60 @@
+import type { Clock, Timer } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
+import type { Logger } from '@tranche/log'
+import type { JobQueue } from './job-queue.ts'
+
+/** Announces keys for programs that do not wait for it. */
+export interface Announcer {
+  /** Announces `key`; when the queue cannot be reached, again and again until it is. */
+  announce(key: string): void
+  /** Gives up what could not be announced yet. */
+  stop(): void
+}
+
+/** What {@link createAnnouncer} is given. */
+export interface AnnouncerOptions {
+  readonly queue: JobQueue
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Pause between attempts, in milliseconds. */
+const RETRY_MS = 1_000
+
+/**
+ * Keeps the keys that the queue could not take, each once, and announces them when it can. A queue tells of its own
+ * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
+ */
+export function createAnnouncer({ queue, clock, log }: AnnouncerOptions): Announcer {
+  const missed = new Set<string>()
+  let retry: Timer | null = null
+  let hasTold = false
+  let stopped = false
+
+  const announce = async (key: string): Promise<void> => {
+    try {
+      await queue.announce(key)
+      missed.delete(key)
+      hasTold = false
+    } catch (error) {
+      if (stopped) return
+      missed.add(key)
+      retry ??= clock.setTimer(RETRY_MS, announceMissed)
+      if (hasTold || (isAppError(error) && error.remedy === 'retry')) return
+      hasTold = true
+      log.warn({ key, err: error }, 'could not announce; goes on trying')
+    }
+  }
+  const announceMissed = (): void => {
+    retry = null
+    for (const key of missed) void announce(key)
+  }
+  return {
+    announce: (key) => void announce(key),
+    stop() {
+      stopped = true
+      missed.clear()
+      retry?.cancel()
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { createAnnouncer, createInProcessQueue, type JobQueue } from '@tranche/queue'
+import { describe, expect, it } from 'vitest'
+
+const away = new AppError('REDIS_UNREACHABLE', 'Redis does not answer')
+const refused = new AppError('REDIS_REFUSED', 'Redis forbids it')
+
+describe('createAnnouncer', () => {
+  it('announces what it is told', async () => {
+    const { announcer, clock, taken } = bench()
+    announcer.announce('a')
+    await clock.advanceAsync(0)
+    expect(taken).toEqual(['a'])
+  })
+
+  it('announces what the queue could not take when it can again, each key once', async () => {
+    const { announcer, clock, taken, fail } = bench()
+    fail(away)
+    for (const key of ['a', 'b', 'a']) announcer.announce(key)
+    await clock.advanceAsync(5_000)
+    expect(taken).toEqual([])
+    fail(null)
+    await clock.advanceAsync(1_000)
+    expect(taken).toEqual(['a', 'b'])
+    await clock.advanceAsync(5_000)
+    expect(taken).toEqual(['a', 'b'])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('says nothing of an outage, which the queue tells of itself', async () => {
+    const { announcer, clock, lines, fail } = bench()
+    fail(away)
+    announcer.announce('a')
+    await clock.advanceAsync(5_000)
+    expect(lines).toEqual([])
+  })
+
+  it('says once what waiting does not mend, and again after it was mended', async () => {
+    const { announcer, clock, lines, fail } = bench()
+    for (let time = 1; time <= 2; time++) {
+      fail(refused)
+      announcer.announce('a')
+      announcer.announce('b')
+      await clock.advanceAsync(5_000)
+      expect(lines).toHaveLength(time)
+      fail(null)
+      await clock.advanceAsync(1_000)
+    }
+    expect(lines[0]).toMatchObject({ err: refused })
+  })
+
+  it('leaves no timer behind when it stops', async () => {
+    const { announcer, clock, fail, taken } = bench()
+    fail(away)
+    announcer.announce('a')
+    await clock.advanceAsync(0)
+    announcer.stop()
+    announcer.announce('b')
+    await clock.advanceAsync(0)
+    expect(clock.pendingTimers).toBe(0)
+    expect(taken).toEqual([])
+  })
+})
+
+function bench() {
+  const clock = new FakeClock()
+  const taken: string[] = []
+  const lines: LogFields[] = []
+  let error: Error | null = null
+  const inner = createInProcessQueue({ clock })
+  const queue: JobQueue = {
+    ...inner,
+    async announce(key) {
+      if (error !== null) throw error
+      taken.push(key)
+    },
+  }
+  const log: Logger = { ...silentLogger, warn: (fields) => void lines.push(fields) }
+  return { clock, taken, lines, announcer: createAnnouncer({ queue, clock, log }), fail: (next: Error | null) => (error = next) }
+}
