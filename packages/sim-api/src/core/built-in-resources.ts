@@ -1,20 +1,12 @@
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from '../auth/rbac-strategies.ts'
 import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
+import { configMapStrategy, secretStrategy } from './data-strategies.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
 import { podStrategy } from './pod-strategy.ts'
 import { limitRangeStrategy, podDisruptionBudgetStrategy, priorityClassStrategy, resourceQuotaStrategy } from './policy-strategies.ts'
 import type { ResourceDefinition, SchemaSource } from './resource-definition.ts'
-import {
-  configMapStrategy,
-  controllerRevisionStrategy,
-  eventStrategy,
-  leaseStrategy,
-  namespaceStrategy,
-  nodeStrategy,
-  plainStrategy,
-  secretStrategy,
-} from './strategies.ts'
+import { controllerRevisionStrategy, eventStrategy, leaseStrategy, namespaceStrategy, nodeStrategy, plainStrategy } from './strategies.ts'
 
 /** @returns the resources that the server knows by itself */
 export function builtInResources(schemas: SchemaSource): readonly ResourceDefinition[] {

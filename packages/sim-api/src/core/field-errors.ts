@@ -21,6 +21,11 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   return { reason: 'FieldValueNotSupported', message: `Unsupported value: ${textOf(value)}: supported values: ${list}`, field }
 }
 
+/** @returns a cause: what stands at `field` is longer than `limit` bytes */
+export function tooLong(field: string, limit: number): StatusCause {
+  return { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${limit} bytes`, field }
+}
+
 /** @returns a cause: the value at `field` stands elsewhere already */
 export function duplicate(field: string, value: unknown): StatusCause {
   return { reason: 'FieldValueDuplicate', message: `Duplicate value: ${textOf(value)}`, field }

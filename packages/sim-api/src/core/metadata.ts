@@ -2,7 +2,7 @@ import type { ApiMeta, ApiObject } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
 import { isObject, jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { badRequest } from './errors.ts'
-import { invalid, notAllowed, required } from './field-errors.ts'
+import { invalid, notAllowed, required, tooLong } from './field-errors.ts'
 import { isDnsLabel, isLabelValue, isQualifiedName, isSubdomain, NOT_A_LABEL, NOT_A_SUBDOMAIN } from './names.ts'
 import type { ResourceDefinition } from './resource-definition.ts'
 
@@ -56,6 +56,7 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
     ...Object.keys(annotations).flatMap((key) =>
       isQualifiedName(key.toLowerCase()) ? [] : [invalid('metadata.annotations', key, BAD_KEY)],
     ),
+    ...(sizeOf(annotations) > LARGEST_ANNOTATIONS ? [tooLong('metadata.annotations', LARGEST_ANNOTATIONS)] : []),
     ...finalizers.flatMap((finalizer) => (isQualifiedName(finalizer) ? [] : [invalid('metadata.finalizers', finalizer, BAD_KEY)])),
     ...ownerCauses(listOrEmpty(ownerReferences)),
   ]
@@ -67,6 +68,13 @@ export function validateMetaUpdate(sent: Partial<ApiMeta>, next: ApiMeta, old: A
     .filter((field) => sent[field] !== undefined && sent[field] !== null && sent[field] !== '' && !jsonEqual(sent[field], old[field]))
     .map((field) => invalid(`metadata.${field}`, sent[field], 'field is immutable'))
   return [...immutable, ...newFinalizerCauses(next, old)]
+}
+
+/** Keys and values of all annotations of one object, in bytes. */
+const LARGEST_ANNOTATIONS = 256 * 1024
+
+function sizeOf(map: Readonly<Record<string, string>>): number {
+  return Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
 }
 
 const BAD_KEY =

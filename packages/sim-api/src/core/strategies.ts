@@ -51,20 +51,6 @@ export const eventStrategy: Strategy = {
   },
 }
 
-/** Secrets: type Opaque unless said otherwise, and `stringData` goes into `data`. */
-export const secretStrategy: Strategy = {
-  ...plainStrategy,
-  selectableFields: { type: (object) => String(object['type'] ?? '') },
-  defaults: (object) => withStringData({ ...object, type: object['type'] || 'Opaque' }),
-  validateUpdate: (object, old) => [
-    ...(object['type'] === old['type'] ? [] : [invalid('type', object['type'], 'field is immutable')]),
-    ...immutableDataCauses(object, old),
-  ],
-}
-
-/** ConfigMaps: a map that is marked immutable stays as it is. */
-export const configMapStrategy: Strategy = { ...plainStrategy, validateUpdate: immutableDataCauses }
-
 /** ControllerRevisions: `data` is kept to the byte and never changes; the number may. */
 export const controllerRevisionStrategy: Strategy = {
   ...plainStrategy,
@@ -84,20 +70,6 @@ function withNameLabel(object: ApiObject): ApiObject {
 function taintCauses(taint: unknown, index: number): readonly StatusCause[] {
   const { key, effect } = objectOrEmpty(taint)
   return [...(key ? [] : [required(`spec.taints[${index}].key`)]), ...(effect ? [] : [required(`spec.taints[${index}].effect`)])]
-}
-
-function withStringData(object: ApiObject): ApiObject {
-  const { stringData, ...rest } = object
-  if (stringData === undefined) return object
-  const encoded = Object.entries(objectOrEmpty(stringData)).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
-  return { ...(rest as ApiObject), data: { ...objectOrEmpty(object['data']), ...Object.fromEntries(encoded) } }
-}
-
-function immutableDataCauses(object: ApiObject, old: ApiObject): readonly StatusCause[] {
-  if (old['immutable'] !== true) return []
-  return ['data', 'binaryData', 'immutable']
-    .filter((field) => !jsonEqual(object[field], old[field]))
-    .map((field) => ({ reason: 'FieldValueForbidden', message: 'Forbidden: field is immutable when `immutable` is set', field }))
 }
 
 function controllerRevisionCauses(object: ApiObject): readonly StatusCause[] {

@@ -1,13 +1,20 @@
+/** How deep objects and lists may stand in one another. */
+export const DEEPEST = 1000
+
 /**
  * Finds fields that stand more than once in one JSON object.
  *
  * @param text JSON that has been parsed without error
  * @returns their paths in order: `spec.replicas`, `spec.steps[0].pause`
+ * @throws {RangeError} where the text is nested more than {@link DEEPEST} levels deep
  */
 export function duplicateFields(text: string): readonly string[] {
   const found: string[] = []
   const stack: Level[] = []
-  for (const token of text.matchAll(tokens)) readToken(token[0], stack, found)
+  for (const token of text.matchAll(tokens)) {
+    readToken(token[0], stack, found)
+    if (stack.length > DEEPEST) throw new RangeError('exceeded max depth')
+  }
   return found
 }
 

@@ -2,11 +2,14 @@ import type { EventEmitter } from 'node:events'
 import { constants, createSecureServer, type Http2SecureServer, type Http2Stream } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { constants as constantsOfZlib, gzip, type ZlibOptions } from 'node:zlib'
 import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { WireRequest, WireResponse } from '@tranche/wire'
+import { bodyText, type WireRequest, type WireResponse } from '@tranche/wire'
 import type { HttpFront } from './front.ts'
 import { protobufToJson } from './protobuf-body.ts'
+import { LONGEST_BODY } from './request-body.ts'
 
 /** Settings of {@link listen}. */
 export interface ListenOptions {
@@ -111,6 +114,15 @@ function allClosed(answering: ReadonlySet<ServerResponse>): Promise<void> {
   })
 }
 
+/** An exchange under way. */
+interface Serving {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly release: () => void
+  /** Called around each chunk of a watch. */
+  readonly onChunk: () => () => void
+}
+
 async function serve(
   front: HttpFront,
   request: IncomingMessage,
@@ -124,7 +136,7 @@ async function serve(
   try {
     if (!isLoopbackHost(hostOf(request))) return refuseHost(response)
     const answer = await front.handle(await readRequest(request), gone.signal)
-    await writeAnswer(answer, response, release, onRequestStart)
+    await writeAnswer(answer, { request, response, release, onChunk: onRequestStart })
   } catch {
     cut(request, response)
   } finally {
@@ -149,14 +161,29 @@ function refuseHost(response: ServerResponse): void {
 }
 
 async function readRequest(request: IncomingMessage): Promise<WireRequest> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const bytes = Buffer.concat(chunks)
+  const bytes = await readBytes(request)
   const headers = readHeaders(request)
   const at = { method: request.method ?? 'GET', path: request.url ?? '/' }
   const json = headers['content-type'] === protobuf ? protobufToJson(bytes) : undefined
   if (json !== undefined) return { ...at, headers: { ...headers, 'content-type': 'application/json' }, body: json }
   return { ...at, headers, body: bytes.length === 0 ? undefined : bytes.toString('utf8') }
+}
+
+/** Resolves with the body, or with as much of it as shows that it is too long: the rest is thrown away as it comes. */
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      if (length > LONGEST_BODY) return
+      length += chunk.length
+      chunks.push(chunk)
+      if (length > LONGEST_BODY) resolve(Buffer.concat(chunks))
+    })
+    request.once('end', () => resolve(Buffer.concat(chunks)))
+    request.once('error', reject)
+    request.once('close', () => reject(new Error('the client closed the connection')))
+  })
 }
 
 const protobuf = 'application/vnd.kubernetes.protobuf'
@@ -168,13 +195,33 @@ function readHeaders(request: IncomingMessage): Record<string, string> {
   return headers
 }
 
-async function writeAnswer(answer: WireResponse, response: ServerResponse, release: () => void, onChunk: () => () => void): Promise<void> {
+async function writeAnswer(answer: WireResponse, { request, response, release, onChunk }: Serving): Promise<void> {
+  const isWatch = answer.headers['content-length'] === undefined
+  if (!isWatch && isCompressed(answer, request)) return writeCompressed(answer, response, release)
   response.writeHead(answer.status, { ...answer.headers })
-  if (answer.headers['content-length'] === undefined) response.flushHeaders() // a watch: its first frame may be long in coming
+  if (isWatch) response.flushHeaders() // its first frame may be long in coming
   release()
   for await (const chunk of answer.body) await writeChunk(response, chunk, onChunk())
   response.end()
 }
+
+/** Bytes from which an answer is worth compressing. */
+const COMPRESSED_FROM = 128 * 1024
+
+function isCompressed({ status, headers }: WireResponse, request: IncomingMessage): boolean {
+  const accepted = /(?:^|[ ,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''))
+  return accepted && status === 200 && Number(headers['content-length']) >= COMPRESSED_FROM
+}
+
+async function writeCompressed(answer: WireResponse, response: ServerResponse, release: () => void): Promise<void> {
+  const body = await compress(await bodyText(answer), { level: constantsOfZlib.Z_BEST_SPEED })
+  const vary = [answer.headers['vary'], 'Accept-Encoding'].filter((name) => name !== undefined).join(', ')
+  response.writeHead(answer.status, { ...answer.headers, 'content-encoding': 'gzip', 'content-length': String(body.length), vary })
+  release()
+  response.end(body)
+}
+
+const compress = promisify<string, ZlibOptions, Buffer>(gzip)
 
 /** Resolves when the operating system has the chunk, or the connection is gone. */
 function writeChunk(response: ServerResponse, chunk: string, release: () => void): Promise<void> {

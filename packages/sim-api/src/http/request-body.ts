@@ -8,25 +8,23 @@ export interface RequestBody {
   readonly duplicateFields: readonly string[]
 }
 
-const longestBody = 3 * 1024 * 1024
+/** In bytes; what is longer is refused. */
+export const LONGEST_BODY = 3 * 1024 * 1024
 
 /**
  * Reads a body by its content type: JSON, or YAML when the type says so.
  *
- * @throws {ApiStatusError} 400 when the text is neither, 413 above 3 MiB, 415 for protobuf
+ * @param accepted content types that are taken
+ * @throws {ApiStatusError} 400 when the text is neither or too deeply nested, 413 above 3 MiB, 415 for any other type
  */
-export function readRequestBody(text: string | undefined, contentType: string): RequestBody {
+export function readRequestBody(text: string | undefined, contentType: string, accepted: readonly string[]): RequestBody {
   if (text === undefined || text.trim() === '') return { value: undefined, duplicateFields: [] }
-  if (contentType.includes('protobuf'))
-    throw new ApiStatusError(
-      415,
-      'UnsupportedMediaType',
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-    )
-  if (text.length > longestBody) throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${longestBody}`)
+  if (!accepted.includes(contentType)) throw unknownFormat(accepted)
+  if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
+    throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`)
   try {
-    if (contentType.includes('yaml')) return { value: parse(text, { uniqueKeys: false }) as unknown, duplicateFields: [] }
-    return { value: JSON.parse(text) as unknown, duplicateFields: duplicateFields(text) }
+    const json = contentType.includes('yaml') ? JSON.stringify(parse(text, { uniqueKeys: false })) : text
+    return { value: JSON.parse(json) as unknown, duplicateFields: duplicateFields(json) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ApiStatusError(
@@ -35,4 +33,16 @@ export function readRequestBody(text: string | undefined, contentType: string): 
       `the object provided is unrecognized: couldn't get version/kind; json parse error: ${reason}`,
     )
   }
+}
+
+/** Content types in which objects are taken. */
+export const objectTypes: readonly string[] = ['application/json', 'application/yaml']
+
+/** @returns the refusal of a content type, with those that are taken */
+export function unknownFormat(accepted: readonly string[]): ApiStatusError {
+  return new ApiStatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
 }

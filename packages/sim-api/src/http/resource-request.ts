@@ -3,9 +3,10 @@ import type { Actor } from '../client.ts'
 import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { ApiStatusError } from '../status-error.ts'
-import { readRequestBody } from './request-body.ts'
+import { objectTypes, readRequestBody, unknownFormat } from './request-body.ts'
 import { readFlag, readRequestOptions } from './request-options.ts'
 import type { ResourceRoute } from './route.ts'
+import { verbsOf } from './served-groups.ts'
 
 /** What a request below a group and version asks of the API server. */
 export type ResourceCall =
@@ -34,8 +35,8 @@ export function readResourceCall(routed: RoutedRequest): ResourceCall {
   const at = { actor, resource, version: route.version, namespace: route.namespace }
   if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
   const verb = verbOf(wire.method, route, definition)
-  const body = readRequestBody(wire.body, contentType(wire))
   const patchType = verb === 'patch' ? patchTypeOf(wire, definition) : undefined
+  const body = readRequestBody(wire.body, contentType(wire), verb === 'patch' ? Object.keys(patchTypes) : objectTypes)
   const warnings = duplicateWarnings(body.duplicateFields, options, definition, route.version)
   const request: ApiRequest = { ...at, verb, name: route.name, subresource: route.subresource, body: body.value, patchType, options }
   return { kind: 'request', request, warnings }
@@ -58,7 +59,8 @@ function verbOf(method: string, route: ResourceRoute, definition: ResourceDefini
   const needsNamespace = definition.namespaced && route.namespace === undefined && verb !== 'deletecollection'
   const misplacedVerb = createdSubresources.has(route.subresource ?? '') !== (method === 'POST') && !onCollection
   if (createsSubresource) return 'create'
-  if (verb === undefined || needsNamespace || misplacedVerb || (route.subresource !== undefined && verb === 'delete'))
+  const isDenied = verb === 'deletecollection' && !verbsOf(definition).includes(verb)
+  if (verb === undefined || isDenied || needsNamespace || misplacedVerb || (route.subresource !== undefined && verb === 'delete'))
     throw new ApiStatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
   return verb
 }
@@ -73,12 +75,8 @@ function patchTypeOf(wire: WireRequest, definition: ResourceDefinition): PatchTy
   const served = Object.keys(patchTypes).filter(
     (name) => patchTypes[name] !== 'strategic-merge-patch' || definition.strategy.mergeKeys !== null,
   )
-  if (patchType !== undefined && served.includes(type)) return patchType
-  throw new ApiStatusError(
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${served.join(', ')}`,
-  )
+  if (patchType === undefined || !served.includes(type)) throw unknownFormat(served)
+  return patchType
 }
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
