@@ -41,6 +41,7 @@ const roots: readonly (readonly [model: string, group: string])[] = [
   ['V1PriorityClass', 'scheduling/v1'],
   ['V1TokenReview', 'authentication/v1'],
   ['V1SelfSubjectReview', 'authentication/v1'],
+  ['AuthenticationV1TokenRequest', 'authentication/v1'],
   ['V1SubjectAccessReview', 'authorization/v1'],
   ['V1LocalSubjectAccessReview', 'authorization/v1'],
   ['V1SelfSubjectAccessReview', 'authorization/v1'],
@@ -143,7 +144,7 @@ function requiredNames(model: string): ReadonlySet<string> {
 }
 
 function kindOf(model: string): string {
-  return model.replace(/^(?:Core|Apiextensions|Admissionregistration|Rbac|Resource|Storage)?V1/, '')
+  return model.replace(/^(?:Core|Apiextensions|Admissionregistration|Authentication|Rbac|Resource|Storage)?V1/, '')
 }
 
 /** One definition a line, sorted, so that a change of the metadata shows as a small difference. */

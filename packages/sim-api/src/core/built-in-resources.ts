@@ -28,7 +28,7 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
     }),
     builtIn({ kind: 'ConfigMap', shortNames: ['cm'], strategy: configMapStrategy }),
     builtIn({ kind: 'Secret', strategy: secretStrategy }),
-    builtIn({ kind: 'ServiceAccount', shortNames: ['sa'], strategy: plainStrategy }),
+    builtIn({ kind: 'ServiceAccount', shortNames: ['sa'], subresources: ['token'], strategy: plainStrategy }),
     builtIn({ kind: 'Event', shortNames: ['ev'], strategy: eventStrategy }),
     builtIn({
       group: 'apps',

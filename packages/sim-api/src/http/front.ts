@@ -13,6 +13,8 @@ import { serverVersion } from './discovery.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { commonHeaders, jsonAnswer, statusAnswer, textAnswer } from './json-answer.ts'
 import { negotiate } from './negotiate.ts'
+import { notServed } from './not-served.ts'
+import { prettied } from './pretty.ts'
 import { readResourceCall } from './resource-request.ts'
 import { answerReview } from './reviews.ts'
 import { parseRoute, type ResourceRoute, type Route } from './route.ts'
@@ -77,13 +79,23 @@ async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Pro
     if (open !== undefined) return open
     const actor = senderOf(front, wire)
     requireAllowed(front.apiServer.access, actor, attributesOf({ method: wire.method, path, query, route }))
-    return await answerRoute(front, route, { actor, wire, query, signal })
+    return await prettied(await answerRoute(front, route, { actor, wire, query, signal }), wire, query)
   } catch (error) {
     if (error instanceof ConnectionCutError) throw error
-    if (error instanceof ApiStatusError) return statusAnswer(error)
-    const reason = error instanceof Error ? error.message : String(error)
-    return statusAnswer(new ApiStatusError(500, 'InternalError', `Internal error occurred: ${reason}`))
+    return prettied(statusAnswer(statusOf(error)), wire, query)
   }
+}
+
+function statusOf(error: unknown): ApiStatusError {
+  if (error instanceof ApiStatusError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  if (isTooDeep(error)) return new ApiStatusError(400, 'BadRequest', 'the object is nested too deeply')
+  return new ApiStatusError(500, 'InternalError', `Internal error occurred: ${reason}`)
+}
+
+/** Copies of one patch in another may nest deeper than any body; walking them then ends the stack. */
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
 }
 
 /** Health and version are told to anyone, as a cluster does. */
@@ -110,13 +122,18 @@ async function answerResource(front: Front, route: ResourceRoute, asked: Asked):
   const review = answerReviewOf(front, route, asked)
   if (review !== undefined) return jsonAnswer(201, JSON.stringify(review))
   const definition = definitionFor(route, front.apiServer)
-  if (definition === undefined) return notFound()
+  if (definition === undefined) return answerNotServed(route)
   const shape = negotiateShape(front, definition, route, asked)
   const call = readResourceCall({ ...asked, route, definition })
   if (call.kind === 'watch') return answerWatch(front, call.request, shape, asked.signal)
   const guard = escalationGuard(front.apiServer.access, asked.actor, call.request.resource)
   const result = await front.apiServer.handle(guard === undefined ? call.request : { ...call.request, guard })
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
+}
+
+function answerNotServed(route: ResourceRoute): WireResponse {
+  const refusal = notServed(route)
+  return refusal === undefined ? notFound() : statusAnswer(refusal)
 }
 
 function answerReviewOf({ apiServer, clock }: Front, route: ResourceRoute, { actor, wire }: Asked): object | undefined {

@@ -1,7 +1,8 @@
 import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { findBuiltinKind } from '../schema/builtin-definitions.ts'
 import { openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
-import type { CreateOnlyResource } from './create-only-resources.ts'
-import { verbsOf } from './served-groups.ts'
+import type { ReviewResource } from './review-resources.ts'
+import { postedKind, verbsOf } from './served-groups.ts'
 
 /**
  * @param kindName OpenAPI name of the resource's kind
@@ -25,7 +26,7 @@ export function resourcePaths(definition: ResourceDefinition, version: string, k
 }
 
 /** @returns the one operation of a resource whose objects are not stored, by path */
-export function createOnlyPaths({ group, plural, kind, namespaced }: CreateOnlyResource): Record<string, object> {
+export function reviewPaths({ group, plural, kind, namespaced }: ReviewResource): Record<string, object> {
   const folder = group.split('.')[0]!
   const about: About = { kindName: openApiName(`${folder}/v1.${kind}`), groupVersionKind: { group, version: 'v1', kind } }
   const path = `${rootOf(group, 'v1')}${namespaced ? '/namespaces/{namespace}' : ''}/${plural}`
@@ -66,15 +67,11 @@ function itemOperations(about: About): object {
 }
 
 function subresourceOperations(about: About, subresource: string): object {
-  if (subresource === 'binding')
-    return { post: subresourceCreate(openApiName('core/v1.Binding'), { group: '', version: 'v1', kind: 'Binding' }) }
-  if (subresource === 'eviction')
-    return { post: subresourceCreate(openApiName('policy/v1.Eviction'), { group: 'policy', version: 'v1', kind: 'Eviction' }) }
-  return changeOperations(about)
-}
-
-function subresourceCreate(kindName: string, groupVersionKind: About['groupVersionKind']): object {
-  return createOperation({ kindName, groupVersionKind })
+  const posted = postedKind(subresource)
+  if (posted === undefined) return changeOperations(about)
+  const { group, version, kind } = posted
+  const kindName = openApiName(findBuiltinKind(group, version, kind)!.definition)
+  return { post: createOperation({ kindName, groupVersionKind: posted }) }
 }
 
 function changeOperations(about: About): object {

@@ -5,8 +5,8 @@ import { descriptionOf } from '../schema/descriptions.ts'
 import { isRecord } from '../schema/json-schema.ts'
 import { builtinSchemas, openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
 import { openApiSchemaOf } from '../schema/schema-source.ts'
-import { createOnlyResources } from './create-only-resources.ts'
-import { createOnlyPaths, resourcePaths } from './open-api-paths.ts'
+import { reviewResources } from './review-resources.ts'
+import { reviewPaths, resourcePaths } from './open-api-paths.ts'
 import { type OpenApiDocument, toVersion2 } from './open-api-v2.ts'
 import { servedGroups } from './served-groups.ts'
 
@@ -48,7 +48,7 @@ export function createOpenApi(definitions: () => readonly ResourceDefinition[]):
   function document(path: string): OpenApiText | undefined {
     const { group, version } = groupVersionOf(path)
     const served = definitions().filter((definition) => definition.group === group && definition.versions.includes(version))
-    const isServed = served.length > 0 || (version === 'v1' && createOnlyResources.some((resource) => resource.group === group))
+    const isServed = served.length > 0 || (version === 'v1' && reviewResources.some((resource) => resource.group === group))
     return isServed && pathOf(group, version) === path ? write(path, served, () => documentContent(group, version, served)) : undefined
   }
   return {
@@ -76,11 +76,11 @@ function identityOf({ group, plural, customResourceDefinition }: ResourceDefinit
 
 function documentContent(group: string, version: string, served: readonly ResourceDefinition[]): OpenApiDocument {
   const stored = served.map((definition) => resourcePaths(definition, version, kindName(definition, version)))
-  const createOnly = createOnlyResources.filter((resource) => resource.group === group && version === 'v1').map(createOnlyPaths)
+  const reviews = reviewResources.filter((resource) => resource.group === group && version === 'v1').map(reviewPaths)
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.2' },
-    paths: Object.assign({}, ...stored, ...createOnly) as Record<string, object>,
+    paths: Object.assign({}, ...stored, ...reviews) as Record<string, object>,
     components: {
       schemas: Object.assign(sharedSchemas(group, version), ...served.map((definition) => kindSchemas(definition, version))) as Record<
         string,
@@ -143,7 +143,7 @@ function listSchema(item: string, groupVersionKind: object): OpenApiSchema {
 function sharedSchemas(group: string, version: string): Record<string, OpenApiSchema> {
   const kinds = builtinKinds.filter((entry) => entry.group === group && entry.version === version)
   const others = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta', 'meta/v1.DeleteOptions', 'meta/v1.Status']
-  if (group === '') others.push('policy/v1.Eviction') // answered below pods
+  if (group === '') others.push('policy/v1.Eviction', 'authentication/v1.TokenRequest') // posted below pods and service accounts
   const schemas = builtinSchemas([...kinds.map((entry) => entry.definition), ...others])
   for (const { definition, kind } of kinds)
     schemas[openApiName(definition)] = {

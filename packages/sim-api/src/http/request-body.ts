@@ -11,13 +11,16 @@ export interface RequestBody {
 /** In bytes; what is longer is refused. */
 export const LONGEST_BODY = 3 * 1024 * 1024
 
+/** Content types in which objects are taken. */
+const objectTypes: readonly string[] = ['application/json', 'application/yaml']
+
 /**
  * Reads a body by its content type: JSON, or YAML when the type says so.
  *
- * @param accepted content types that are taken
+ * @param accepted content types that are taken; those of objects by default
  * @throws {ApiStatusError} 400 when the text is neither or too deeply nested, 413 above 3 MiB, 415 for any other type
  */
-export function readRequestBody(text: string | undefined, contentType: string, accepted: readonly string[]): RequestBody {
+export function readRequestBody(text: string | undefined, contentType: string, accepted = objectTypes): RequestBody {
   if (text === undefined || text.trim() === '') return { value: undefined, duplicateFields: [] }
   if (!accepted.includes(contentType)) throw unknownFormat(accepted)
   if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
@@ -34,9 +37,6 @@ export function readRequestBody(text: string | undefined, contentType: string, a
     )
   }
 }
-
-/** Content types in which objects are taken. */
-export const objectTypes: readonly string[] = ['application/json', 'application/yaml']
 
 /** @returns the refusal of a content type, with those that are taken */
 export function unknownFormat(accepted: readonly string[]): ApiStatusError {

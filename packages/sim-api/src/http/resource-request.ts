@@ -3,10 +3,10 @@ import type { Actor } from '../client.ts'
 import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { ApiStatusError } from '../status-error.ts'
-import { objectTypes, readRequestBody, unknownFormat } from './request-body.ts'
+import { readRequestBody, unknownFormat } from './request-body.ts'
 import { readFlag, readRequestOptions } from './request-options.ts'
 import type { ResourceRoute } from './route.ts'
-import { verbsOf } from './served-groups.ts'
+import { postedKind, verbsOf } from './served-groups.ts'
 
 /** What a request below a group and version asks of the API server. */
 export type ResourceCall =
@@ -36,7 +36,7 @@ export function readResourceCall(routed: RoutedRequest): ResourceCall {
   if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
   const verb = verbOf(wire.method, route, definition)
   const patchType = verb === 'patch' ? patchTypeOf(wire, definition) : undefined
-  const body = readRequestBody(wire.body, contentType(wire), verb === 'patch' ? Object.keys(patchTypes) : objectTypes)
+  const body = readRequestBody(wire.body, contentType(wire), verb === 'patch' ? Object.keys(patchTypes) : undefined)
   const warnings = duplicateWarnings(body.duplicateFields, options, definition, route.version)
   const request: ApiRequest = { ...at, verb, name: route.name, subresource: route.subresource, body: body.value, patchType, options }
   return { kind: 'request', request, warnings }
@@ -55,9 +55,10 @@ function verbOf(method: string, route: ResourceRoute, definition: ResourceDefini
   const onCollection = route.name === undefined
   const verb = (onCollection ? collectionVerbs : itemVerbs)[method]
   if (verb === 'list') return verb
-  const createsSubresource = method === 'POST' && !onCollection && createdSubresources.has(route.subresource ?? '')
+  const takesPost = postedKind(route.subresource ?? '') !== undefined
+  const createsSubresource = method === 'POST' && !onCollection && takesPost
   const needsNamespace = definition.namespaced && route.namespace === undefined && verb !== 'deletecollection'
-  const misplacedVerb = createdSubresources.has(route.subresource ?? '') !== (method === 'POST') && !onCollection
+  const misplacedVerb = takesPost !== (method === 'POST') && !onCollection
   if (createsSubresource) return 'create'
   const isDenied = verb === 'deletecollection' && !verbsOf(definition).includes(verb)
   if (verb === undefined || isDenied || needsNamespace || misplacedVerb || (route.subresource !== undefined && verb === 'delete'))
@@ -67,7 +68,6 @@ function verbOf(method: string, route: ResourceRoute, definition: ResourceDefini
 
 const collectionVerbs: Readonly<Record<string, Verb>> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' }
 const itemVerbs: Readonly<Record<string, Verb>> = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
-const createdSubresources = new Set(['binding', 'eviction'])
 
 function patchTypeOf(wire: WireRequest, definition: ResourceDefinition): PatchType {
   const type = contentType(wire)

@@ -6,6 +6,7 @@ import type { Actor } from '../client.ts'
 import { badRequest, methodNotAllowed } from '../core/errors.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { readRequestBody } from './request-body.ts'
+import { reviewResources } from './review-resources.ts'
 import type { ResourceRoute } from './route.ts'
 
 /** A review, or a request for a token, that somebody sends. */
@@ -18,16 +19,6 @@ export interface ReviewCall {
   readonly contentType: string
   readonly nowMs: () => number
 }
-
-/** Resources of which nothing is stored: each is asked by a create, and answered at once. */
-export const reviewResources = [
-  { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview', namespaced: false },
-  { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', namespaced: false },
-  { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview', namespaced: false },
-  { group: 'authorization.k8s.io', plural: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview', namespaced: false },
-  { group: 'authorization.k8s.io', plural: 'selfsubjectrulesreviews', kind: 'SelfSubjectRulesReview', namespaced: false },
-  { group: 'authorization.k8s.io', plural: 'localsubjectaccessreviews', kind: 'LocalSubjectAccessReview', namespaced: true },
-] as const
 
 /**
  * Answers reviews, and requests for tokens of service accounts. The sender has been found to be allowed to ask.

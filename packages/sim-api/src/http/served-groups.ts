@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
-import { type CreateOnlyResource, createOnlyResources } from './create-only-resources.ts'
+import { type ReviewResource, reviewResources } from './review-resources.ts'
 
 /** A kind, as discovery names it. The core group is `''`. */
 export interface DiscoveredKind {
@@ -46,7 +46,7 @@ export interface DiscoveredGroup {
 
 /** @returns everything served now, the core group first, then the groups in the order in which a cluster names them */
 export function servedGroups(definitions: readonly ResourceDefinition[]): readonly DiscoveredGroup[] {
-  const groups = new Set([...definitions, ...createOnlyResources].map(({ group }) => group))
+  const groups = new Set([...definitions, ...reviewResources].map(({ group }) => group))
   return [...groups].sort(byGroup).map((group) => ({ group, versions: versionsOf(group, definitions) }))
 }
 
@@ -70,12 +70,12 @@ function byGroup(a: string, b: string): number {
 
 function versionsOf(group: string, definitions: readonly ResourceDefinition[]): readonly DiscoveredVersion[] {
   const stored = definitions.filter((definition) => definition.group === group)
-  const others = createOnlyResources.filter((resource) => resource.group === group)
+  const others = reviewResources.filter((resource) => resource.group === group)
   const versions = new Set([...stored.flatMap((definition) => definition.versions), ...(others.length > 0 ? ['v1'] : [])])
   return [...versions].sort(byVersion).map((version) => {
     const resources = [
       ...stored.filter((definition) => definition.versions.includes(version)).map((definition) => discovered(definition, version)),
-      ...(version === 'v1' ? others.map(discoveredCreateOnly) : []),
+      ...(version === 'v1' ? others.map(discoveredReview) : []),
     ]
     return { version, resources: resources.sort((a, b) => (a.plural < b.plural ? -1 : 1)) }
   })
@@ -117,14 +117,25 @@ export function verbsOf({ group, plural, customResourceDefinition }: ResourceDef
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
-function subresource({ group, kind }: ResourceDefinition, version: string, name: string): DiscoveredSubresource {
-  if (name === 'binding') return { name, responseKind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] }
-  if (name === 'eviction') return { name, responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] }
-  const responseKind = { group, version, kind }
-  return { name, responseKind, verbs: name === 'finalize' ? ['update'] : ['get', 'patch', 'update'] }
+/** Kinds of what is posted to a subresource that takes nothing else. */
+const postedKinds: Readonly<Record<string, DiscoveredKind>> = {
+  binding: { group: '', version: 'v1', kind: 'Binding' },
+  eviction: { group: 'policy', version: 'v1', kind: 'Eviction' },
+  token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
 }
 
-function discoveredCreateOnly({ group, plural, kind, namespaced }: CreateOnlyResource): DiscoveredResource {
+/** @returns the kind of what is posted to a subresource that takes nothing else, or undefined for one that is read and changed */
+export function postedKind(subresource: string): DiscoveredKind | undefined {
+  return Object.hasOwn(postedKinds, subresource) ? postedKinds[subresource] : undefined
+}
+
+function subresource({ group, kind }: ResourceDefinition, version: string, name: string): DiscoveredSubresource {
+  const posted = postedKind(name)
+  if (posted !== undefined) return { name, responseKind: posted, verbs: ['create'] }
+  return { name, responseKind: { group, version, kind }, verbs: name === 'finalize' ? ['update'] : ['get', 'patch', 'update'] }
+}
+
+function discoveredReview({ group, plural, kind, namespaced }: ReviewResource): DiscoveredResource {
   return {
     plural,
     singular: kind.toLowerCase(),

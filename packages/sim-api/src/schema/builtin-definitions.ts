@@ -63,7 +63,7 @@ export const builtinKinds: readonly BuiltinKind[] = [
   ...kindsOf('rbac.authorization.k8s.io', 'rbac', ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']),
   ...kindsOf('admissionregistration.k8s.io', 'admissionregistration', ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']),
   ...kindsOf('scheduling.k8s.io', 'scheduling', ['PriorityClass']),
-  ...kindsOf('authentication.k8s.io', 'authentication', ['TokenReview', 'SelfSubjectReview']),
+  ...kindsOf('authentication.k8s.io', 'authentication', ['TokenReview', 'TokenRequest', 'SelfSubjectReview']),
   ...kindsOf('authorization.k8s.io', 'authorization', [
     'SubjectAccessReview',
     'LocalSubjectAccessReview',

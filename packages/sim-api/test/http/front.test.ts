@@ -76,6 +76,39 @@ describe('what is refused before it reaches the API server', () => {
       status: 413,
       says: 'limit is 3145728',
     },
+    'a body above 3 MiB in bytes, though shorter in characters': {
+      send: 'POST /api/v1/namespaces/x/pods',
+      body: JSON.stringify({ data: '€'.repeat((3 << 20) / 3) }),
+      status: 413,
+      says: 'limit is 3145728',
+    },
+    'a body of plain text': {
+      send: 'POST /api/v1/namespaces/x/pods',
+      headers: { 'content-type': 'text/plain' },
+      body: '{}',
+      status: 415,
+      says: 'accepted media types include: application/json, application/yaml',
+    },
+    'JSON that is nested too deeply': {
+      send: 'POST /api/v1/namespaces/x/pods',
+      body: `{"spec":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
+      status: 400,
+      says: 'exceeded max depth',
+    },
+    'YAML that is nested too deeply': {
+      send: 'POST /api/v1/namespaces/x/pods',
+      headers: { 'content-type': 'application/yaml' },
+      body: `spec: ${'['.repeat(5000)}${']'.repeat(5000)}`,
+      status: 400,
+      says: 'json parse error',
+    },
+    'the deletion of all namespaces at once': { send: 'DELETE /api/v1/namespaces', status: 405, says: 'does not allow this method' },
+    'the log of a container': {
+      send: 'GET /api/v1/namespaces/x/pods/a/log',
+      status: 501,
+      says: 'pods/log is not served: containers do not run',
+    },
+    'a command in a container': { send: 'POST /api/v1/namespaces/x/pods/a/exec', status: 501, says: 'pods/exec is not served' },
     'a limit that is no number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
     'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: \\"Some\\"' },
     'an apply patch': {
@@ -251,5 +284,31 @@ describe('watches', () => {
     await reader.return?.()
     expect(await waiting).toEqual({ done: true, value: undefined })
     expect(stub.watches[0]?.stopped).toBe(true)
+  })
+})
+
+describe('pretty printing', () => {
+  it.each([
+    ['/api/v1/pods?pretty=true', {}, true],
+    ['/api/v1/pods?pretty=1', {}, true],
+    ['/api/v1/pods', { 'user-agent': 'curl/8.5.0' }, true],
+    ['/apis', { 'user-agent': 'Wget/1.21' }, true],
+    ['/api/v1/pods?pretty=false', { 'user-agent': 'curl/8.5.0' }, false],
+    ['/api/v1/pods', { 'user-agent': 'kubectl/v1.36.2' }, false],
+    ['/api/v1/pods?limit=x&pretty=true', {}, true],
+  ])('of %s for %o: %s', async (path, headers, isPretty) => {
+    const answer = await createStub([pod('a')]).send('GET', path, { headers })
+    expect(answer.text.includes('\n  "')).toBe(isPretty)
+    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.text)))
+  })
+})
+
+describe('health', () => {
+  it.each([
+    ['/readyz', 'ok'],
+    ['/livez?verbose', '[+]ping ok\nlivez check passed\n'],
+    ['/healthz/ping', 'ok'],
+  ])('%s says %j to anyone', async (path, says) => {
+    expect(await createStub().send('GET', path, { headers: { authorization: '' } })).toMatchObject({ status: 200, text: says })
   })
 })

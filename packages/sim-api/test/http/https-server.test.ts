@@ -1,5 +1,6 @@
 import { connect as connectHttp2 } from 'node:http2'
 import { request } from 'node:https'
+import { gunzipSync } from 'node:zlib'
 import { type HttpsServer, listen } from '@tranche/sim-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStub, pod, type Stub } from './stub-api-server.ts'
@@ -68,6 +69,39 @@ describe('a server that listens', () => {
     await expect(listen(stub.front, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject(refused)
   })
 
+  it('compresses a long answer for a client that takes that', async () => {
+    const long = createStub([pod('a', { spec: { note: 'x'.repeat(200_000) } })])
+    const other = await listen(long.front, { port: 0 })
+    const plain = await raw(other, { authorization })
+    const compressed = await raw(other, { authorization, 'accept-encoding': 'gzip, deflate' })
+    const refused = await raw(other, { authorization, 'accept-encoding': 'gzip;q=0' })
+    await other.close()
+    expect([plain.encoding, compressed.encoding, refused.encoding]).toEqual([undefined, 'gzip', undefined])
+    expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 10)
+    expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes)
+  })
+
+  it('leaves a short answer as it is', async () => {
+    expect((await raw(server, { authorization, 'accept-encoding': 'gzip' })).encoding).toBeUndefined()
+  })
+
+  it('refuses a body that does not end before it is too long', async () => {
+    const sent = request({
+      host: '127.0.0.1',
+      port: server.port,
+      path: '/api/v1/namespaces/x/pods',
+      method: 'POST',
+      ca: server.caCertificate,
+      headers: { authorization },
+      agent: false,
+    })
+    sent.on('error', () => undefined)
+    const status = new Promise((resolve) => sent.once('response', (response) => resolve(response.statusCode)))
+    sent.write('x'.repeat((3 << 20) + 1))
+    expect(await status).toBe(413)
+    sent.destroy()
+  })
+
   it('holds the clock until a request is answered', async () => {
     await get('/api/v1/pods')
     expect(started).toBeGreaterThan(0)
@@ -123,6 +157,19 @@ function get(path: string, options: Options = {}): Promise<{ readonly status: nu
     const { host = '127.0.0.1', ca = server.caCertificate, headers = { authorization } } = options
     request({ host, port: server.port, path, ca, headers, servername: host === '127.0.0.1' ? '' : host, agent: false }, (response) => {
       response.toArray().then((chunks) => resolve({ status: response.statusCode, text: chunks.join('') }), reject)
+    })
+      .once('error', reject)
+      .end()
+  })
+}
+
+function raw(to: HttpsServer, headers: Record<string, string>): Promise<{ readonly encoding: string | undefined; readonly bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port: to.port, path: '/api/v1/pods', ca: to.caCertificate, headers, agent: false }
+    request(options, (response) => {
+      response
+        .toArray()
+        .then((chunks) => resolve({ encoding: response.headers['content-encoding'], bytes: Buffer.concat(chunks as Buffer[]) }), reject)
     })
       .once('error', reject)
       .end()
