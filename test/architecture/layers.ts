@@ -18,7 +18,7 @@ export const layers: readonly Layer[] = [
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   { name: 'adapters', packages: ['kube-client', 'queue-bullmq'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
-  { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim'], mayImport: ['words'] },
+  { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
   { name: 'shells', packages: ['reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
   { name: 'testing', packages: ['testing'], mayImport: ['words', 'core', 'simulator'] },
   {

@@ -59,3 +59,14 @@ export {
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
 export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'
+export {
+  durationMs,
+  FAULTS_MAX,
+  faultStatuses,
+  faultVerbs,
+  signedDurationMs,
+  type SimFault,
+  simFaultKinds,
+  type SimFaults,
+  simFaultsSchema,
+} from './sim-faults.ts'

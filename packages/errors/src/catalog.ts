@@ -27,6 +27,21 @@ export const errorCatalog = {
   OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line option has a value that is not allowed.' },
   PORT_IN_USE: { remedy: 'fixInput', httpStatus: 400, summary: 'Another program listens on the port asked for.' },
   FILE_UNWRITABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was asked for cannot be written.' },
+  FAULTS_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 422,
+    summary: 'A document of faults for the simulator cannot be read, or states what cannot be.',
+  },
+  TOKEN_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 401,
+    summary: 'A request carries no bearer token, or another than the one that was given out.',
+  },
+  REQUEST_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 400,
+    summary: 'A request has a path, method, content type or size that the server does not take.',
+  },
   RELEASE_STUCK: { remedy: 'giveUp', httpStatus: 504, summary: 'A release that a command waited for made no progress for too long.' },
   NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
   CRD_OUTDATED: {

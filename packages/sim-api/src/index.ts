@@ -46,3 +46,4 @@ export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiSer
 export { formatQuantity, parseQuantity } from './core/quantity.ts'
 export type { DelayRange } from './core/watch-hub.ts'
 export { createSeededFaults, type SeededFaultsOptions } from './core/seeded-faults.ts'
+export { createRandom, type Random } from './store/random.ts'
