@@ -25,7 +25,9 @@ export type { ReadObject, ServiceAccountTokens, TokenGrant } from './auth/servic
 export { createHttpFront, type FrontApiServer, type HttpFront, type HttpFrontOptions } from './http/front.ts'
 export { type HttpsServer, listen, type ListenOptions } from './http/https-server.ts'
 export { inProcessExchange } from './http/in-process-exchange.ts'
-export type { Admission, AdmissionAnswer, AdmissionReview } from './core/admission.ts'
+export type { WebhookOptions } from './admission/webhook-client.ts'
+export type { WebhookTarget } from './admission/webhook-configuration.ts'
+export type { Admission, AdmissionAnswer, AdmissionReview } from './admission/admission.ts'
 export type { FaultCall, FaultEvent, FaultInjector, RequestFault, WatchFault } from './core/faults.ts'
 export {
   type ApiList,

@@ -1,6 +1,6 @@
 /** @see meta/v1 StatusCause */
 export interface StatusCause {
-  readonly reason: string
+  readonly reason?: string
   readonly message: string
   readonly field?: string
 }

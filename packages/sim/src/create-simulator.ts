@@ -10,6 +10,7 @@ import {
   type HttpFront,
   inProcessExchange,
   type SimClient,
+  type WebhookOptions,
 } from '@tranche/sim-api'
 import { type RunningController, startControllers } from '@tranche/sim-controllers'
 import { type NodeControl, type NodeOptions, startNodes } from '@tranche/sim-nodes'
@@ -32,6 +33,8 @@ export interface SimulatorOptions {
   readonly record?: (line: string) => void
   /** Looks at writes before they are made. */
   readonly admit?: Admission
+  /** How webhooks are reached; while one is asked, virtual time stands still. @default over HTTPS; services are nowhere */
+  readonly webhooks?: Pick<WebhookOptions, 'resolveService' | 'exchangeFor'>
   /** Decides what goes wrong. */
   readonly faults?: FaultInjector
   /**
@@ -77,7 +80,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
   const steadyClock = options.clock === 'virtual' ? new VirtualClock() : options.clock
   const clock = createSteppedClock(steadyClock)
-  const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs) })
+  const hold = clock instanceof VirtualClock ? { hold: () => clock.hold() } : {}
+  const webhooks = { ...options.webhooks, ...hold }
+  const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs), webhooks })
   if (options.record !== undefined) recordWrites(server, steadyClock, options.record)
   server.useAdmission(options.admit)
   server.useFaults(options.faults)

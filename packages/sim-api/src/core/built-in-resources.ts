@@ -1,3 +1,4 @@
+import { mutatingWebhookStrategy, validatingWebhookStrategy } from '../admission/webhook-strategies.ts'
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from '../auth/rbac-strategies.ts'
 import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from './custom-resource-definition-strategy.ts'
@@ -58,14 +59,14 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       kind: 'MutatingWebhookConfiguration',
       categories: ['api-extensions'],
       namespaced: false,
-      strategy: { ...plainStrategy, hasGeneration: true },
+      strategy: mutatingWebhookStrategy,
     }),
     builtIn({
       group: 'admissionregistration.k8s.io',
       kind: 'ValidatingWebhookConfiguration',
       categories: ['api-extensions'],
       namespaced: false,
-      strategy: { ...plainStrategy, hasGeneration: true },
+      strategy: validatingWebhookStrategy,
     }),
     builtIn({
       group: 'scheduling.k8s.io',

@@ -2,7 +2,7 @@ import type { ApiMeta, ApiObject } from '../client.ts'
 import { storeKey } from '../store/bucket.ts'
 import { freezeDeep, importJson, jsonEqual } from '../store/json.ts'
 import { decodeObject, type DecodedObject } from './decode-object.ts'
-import { admitted, type Engine, needsAdmission, putObject, removeObject } from './engine.ts'
+import { admitted, confirmed, type Engine, needsAdmission, putObject, removeObject } from './engine.ts'
 import { badRequest, conflict, invalidObject, modifiedMeanwhile, notFound } from './errors.ts'
 import { invalid } from './field-errors.ts'
 import { metaForUpdate, validateMeta, validateMetaUpdate } from './metadata.ts'
@@ -81,7 +81,9 @@ async function prepared(
   const name = current.metadata.name
   const answer = await admitted(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: draft })
   const next = withGeneration(request, served, served.definition.strategy.defaults(answer.object!), current)
-  return validated(served, { ...decoded, warnings: [...decoded.warnings, ...answer.warnings] }, next, current)
+  const change = validated(served, { ...decoded, warnings: [...decoded.warnings, ...answer.warnings] }, next, current)
+  const warnings = await confirmed(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: change.next })
+  return { ...change, warnings: [...change.warnings, ...warnings] }
 }
 
 function nextObject(request: ApiRequest, served: Served, { object, meta }: DecodedObject, current: ApiObject): ApiObject {

@@ -4,7 +4,7 @@ import { storeKey } from '../store/bucket.ts'
 import { freezeDeep, importJson, objectOrEmpty } from '../store/json.ts'
 import { randomUuid } from '../store/random.ts'
 import { decodeObject, type DecodedObject } from './decode-object.ts'
-import { admitted, type Engine, needsAdmission, putObject, timestamp } from './engine.ts'
+import { admitted, confirmed, type Engine, needsAdmission, putObject, timestamp } from './engine.ts'
 import { alreadyExists, badRequest, forbidden, invalidObject, notFound } from './errors.ts'
 import { metaForCreate, validateMeta } from './metadata.ts'
 import { generateName } from './names.ts'
@@ -25,7 +25,8 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   const draft = draftObject(engine, request, served, decoded)
   const warnings = [...decoded.warnings]
   let object = draft
-  if (needsAdmission(engine, request, served, 'CREATE')) {
+  const isAsked = needsAdmission(engine, request, served, 'CREATE')
+  if (isAsked) {
     const answer = await admitted(engine, request, served, {
       operation: 'CREATE',
       name: draft.metadata.name,
@@ -38,6 +39,8 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   refuseNamespace(engine, request, served, object.metadata.name)
   request.guard?.(object, undefined)
   refuseInvalid(served, object)
+  const write = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
+  if (isAsked) warnings.push(...(await confirmed(engine, request, served, write)))
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
   const stored = request.options?.dryRun ? freezeDeep(object) : putObject(engine, request, served, object)
   return { kind: 'object', code: 201, object: stored, warnings }

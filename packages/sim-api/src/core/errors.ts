@@ -80,6 +80,11 @@ export function invalidObject(
   })
 }
 
+/** @returns 500 InternalError; the cause stands alone, as clients look for it */
+export function internalError(why: string): ApiStatusError {
+  return new ApiStatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
+}
+
 /** @returns 504 Timeout: a resource version from the future */
 export function futureResourceVersion(asked: string, current: number): ApiStatusError {
   return new ApiStatusError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {

@@ -8,8 +8,10 @@ import type { AccessControl } from '../auth/access.ts'
 import { createAuthorizer } from '../auth/authorizer.ts'
 import { createFirstRoles, followAccess } from '../auth/follow-access.ts'
 import { createServiceAccountTokens, type ReadObject } from '../auth/service-account-tokens.ts'
+import { createWebhookClient, type WebhookOptions } from '../admission/webhook-client.ts'
+import { createWebhooks } from '../admission/webhooks.ts'
 import { storeKey } from '../store/bucket.ts'
-import type { Admission } from './admission.ts'
+import type { Admission } from '../admission/admission.ts'
 import { builtInResources } from './built-in-resources.ts'
 import { changeObject, storedObject } from './change-object.ts'
 import { createObject } from './create-object.ts'
@@ -39,6 +41,8 @@ export interface ApiServerOptions {
   readonly historySize?: number
   /** Revision before the first write. @default 1000 */
   readonly firstRevision?: number
+  /** How webhooks are reached. @default over HTTPS; services are nowhere */
+  readonly webhooks?: WebhookOptions
   /** @default the schemas of the kinds served and of custom resources */
   readonly schemas?: SchemaSource
 }
@@ -106,12 +110,19 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const { writer } = engine
       engine.writer = undefined
       authorizer.follow(change)
+      webhooks.follow(change)
       follow(change)
       followAccessObjects(change)
       engine.writer = writer
     },
   })
-  const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, writer: undefined }
+  const webhooks = createWebhooks({
+    store,
+    call: createWebhookClient(options.webhooks),
+    names: createRandom(seed, 'webhooks'),
+    meets: () => true,
+  })
+  const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, webhooks, writer: undefined }
   const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults })
   const follow = followCustomResources({
     store,

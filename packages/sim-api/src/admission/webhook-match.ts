@@ -1,0 +1,51 @@
+import { selectsLabels } from '../core/label-selector.ts'
+import type { ApiObject } from '../client.ts'
+import type { Webhook, WebhookRule } from './webhook-configuration.ts'
+import type { WebhookWrite } from './webhook-write.ts'
+
+/** What a request is, as rules see it. */
+export interface RequestPlace {
+  readonly operation: string
+  readonly group: string
+  /** The versions as which it may be seen, the one asked for first. */
+  readonly versions: readonly string[]
+  readonly resource: string
+  readonly subresource: string | undefined
+  readonly namespaced: boolean
+}
+
+/** @returns the version as which the webhook wants to see the request; undefined when it does not want to */
+export function matchedVersion(webhook: Pick<Webhook, 'rules' | 'matchPolicy'>, place: RequestPlace): string | undefined {
+  const versions = webhook.matchPolicy === 'Exact' ? place.versions.slice(0, 1) : place.versions
+  return versions.find((version) => webhook.rules.some((rule) => ruleMatches(rule, place, version)))
+}
+
+/** @returns whether the labels of the object, old or new, and of its namespace are those that the webhook selects */
+export function selectsWrite(webhook: Webhook, write: WebhookWrite, namespaceOf: (name: string) => ApiObject | undefined): boolean {
+  const { objectSelector, namespaceSelector } = webhook
+  const objects = [write.object, write.oldObject].filter((object) => object !== undefined)
+  if (objectSelector !== undefined && !objects.some((object) => selectsLabels(objectSelector, object.metadata.labels ?? {}))) return false
+  if (namespaceSelector === undefined) return true
+  const holder = write.kind === 'Namespace' ? (write.object ?? write.oldObject) : write.namespace && namespaceOf(write.namespace)
+  return holder === undefined || holder === '' || selectsLabels(namespaceSelector, holder.metadata.labels ?? {})
+}
+
+function ruleMatches(rule: WebhookRule, place: RequestPlace, version: string): boolean {
+  return (
+    has(rule.operations, place.operation) &&
+    has(rule.apiGroups, place.group) &&
+    has(rule.apiVersions, version) &&
+    (rule.scope === '*' || (rule.scope === 'Namespaced') === place.namespaced) &&
+    rule.resources.some((pattern) => resourceMatches(pattern, place))
+  )
+}
+
+/** `*` is all resources without their subresources. */
+function resourceMatches(pattern: string, { resource, subresource = '' }: RequestPlace): boolean {
+  const [wanted = '', wantedSub = ''] = pattern.split('/')
+  return (wanted === '*' || wanted === resource) && (wantedSub === '*' || wantedSub === subresource)
+}
+
+function has(words: readonly string[], word: string): boolean {
+  return words.includes('*') || words.includes(word)
+}

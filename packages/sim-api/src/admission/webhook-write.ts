@@ -1,0 +1,37 @@
+import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { JsonObject } from '../store/json.ts'
+import type { AdmissionReview } from './admission.ts'
+
+/** A write about to happen, as webhooks are told of it. */
+export interface WebhookWrite extends AdmissionReview {
+  readonly definition: ResourceDefinition
+  /** The version in the path. */
+  readonly version: string
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
+  readonly options: JsonObject
+}
+
+/** @returns `request` of an AdmissionReview @param version as which the webhook sees the object */
+export function admissionRequest(write: WebhookWrite, uid: string, version: string): JsonObject {
+  const { definition, actor, subresource, name, namespace, object, oldObject } = write
+  const { group, kind, plural } = definition
+  const { name: username, uid: userUid, groups, extra } = actor
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  return {
+    uid,
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
+    ...(subresource && { subResource: subresource }),
+    requestKind: { group, version: write.version, kind },
+    requestResource: { group, version: write.version, resource: plural },
+    ...(subresource && { requestSubResource: subresource }),
+    ...(name && { name }),
+    ...(namespace && { namespace }),
+    operation: write.operation,
+    userInfo: { username, ...(userUid && { uid: userUid }), ...(groups && { groups }), ...(extra && { extra }) },
+    object: object === undefined ? null : { ...object, apiVersion },
+    oldObject: oldObject === undefined ? null : { ...oldObject, apiVersion },
+    dryRun: write.dryRun,
+    options: write.options,
+  }
+}

@@ -1,0 +1,160 @@
+import { type ApiObject, type ResourceId, resources } from '../client.ts'
+import { applyPatch } from '../core/patch.ts'
+import { badRequest, forbidden, internalError } from '../core/errors.ts'
+import type { Change } from '../store/change.ts'
+import { freezeDeep, jsonEqual } from '../store/json.ts'
+import { type Random, randomUuid } from '../store/random.ts'
+import type { Store } from '../store/store.ts'
+import type { CallWebhook } from './webhook-client.ts'
+import { type MatchCondition, readWebhooks, type Webhook } from './webhook-configuration.ts'
+import { matchedVersion, type RequestPlace, selectsWrite } from './webhook-match.ts'
+import { deniedBy, readVerdict, type WebhookVerdict } from './webhook-response.ts'
+import { admissionRequest, type WebhookWrite } from './webhook-write.ts'
+
+/** Asks the webhooks that the stored configurations name. */
+export interface Webhooks {
+  /** @returns whether any webhook wants to see such a request */
+  handles(place: RequestPlace): boolean
+  /** Asks those that may change the object, one after the other. @throws {ApiStatusError} when one refuses or fails */
+  mutate(write: WebhookWrite): Promise<{ readonly object: ApiObject | undefined; readonly warnings: readonly string[] }>
+  /** Asks those that may only refuse, all at once. @throws {ApiStatusError} when one refuses or fails */
+  validate(write: WebhookWrite): Promise<readonly string[]>
+}
+
+/** What asking webhooks needs. */
+export interface WebhooksOptions {
+  readonly store: Store
+  readonly call: CallWebhook
+  /** Where uids of requests come from. */
+  readonly names: Random
+  /** @returns whether all conditions hold; throws where that cannot be said */
+  readonly meets: (conditions: readonly MatchCondition[], request: object) => boolean
+}
+
+/** `follow` must be told of every change, so that configurations are read anew when they change. */
+export function createWebhooks(options: WebhooksOptions): Webhooks & { readonly follow: (change: Change) => void } {
+  const read = new Map<ResourceId, readonly Webhook[]>()
+  const webhooksOf = (id: ResourceId): readonly Webhook[] => {
+    let webhooks = read.get(id)
+    if (webhooks === undefined) read.set(id, (webhooks = configurationsOf(options.store, id).flatMap(readWebhooks)))
+    return webhooks
+  }
+  const mutating = (): readonly Webhook[] => webhooksOf(resources.mutatingWebhookConfigurations)
+  const validating = (): readonly Webhook[] => webhooksOf(resources.validatingWebhookConfigurations)
+  return {
+    handles(place) {
+      const isExempt = place.group === resources.mutatingWebhookConfigurations.group
+      return !isExempt && [...mutating(), ...validating()].some((webhook) => matchedVersion(webhook, place) !== undefined)
+    },
+    mutate: (write) => mutate(options, mutating(), write),
+    validate: (write) => validate(options, validating(), write),
+    follow(change) {
+      if (change.id.group === resources.mutatingWebhookConfigurations.group) read.clear()
+    },
+  }
+}
+
+/** @returns what rules see of a write */
+export function placeOf({ definition, version, operation, subresource }: Omit<WebhookWrite, 'object' | 'oldObject'>): RequestPlace {
+  const versions = [version, ...definition.versions.filter((other) => other !== version)]
+  const { group, plural: resource, namespaced } = definition
+  return { operation, group, versions, resource, subresource, namespaced }
+}
+
+function configurationsOf(store: Store, id: ResourceId): readonly ApiObject[] {
+  const { keys, objects } = store.bucket(id).current()
+  return keys.map((key) => objects.get(key)!)
+}
+
+async function mutate(options: WebhooksOptions, webhooks: readonly Webhook[], first: WebhookWrite) {
+  const warnings: string[] = []
+  const again = new Set<string>()
+  const invoked = new Set<string>()
+  let write = first
+  for (const round of [1, 2])
+    for (const webhook of webhooks) {
+      if (round === 2 && !again.has(webhook.id)) continue
+      const verdict = await ask(options, webhook, write, true)
+      if (verdict === undefined) continue
+      warnings.push(...verdict.warnings)
+      const object = patched(webhook, write, verdict)
+      // Who has been asked before, and wants to know, is asked again about what has changed since.
+      if (round === 1 && !jsonEqual(object, write.object)) for (const id of invoked) again.add(id)
+      if (webhook.reinvocationPolicy === 'IfNeeded') invoked.add(webhook.id)
+      write = { ...write, object }
+    }
+  return { object: write.object, warnings: [...new Set(warnings)] }
+}
+
+async function validate(options: WebhooksOptions, webhooks: readonly Webhook[], write: WebhookWrite): Promise<readonly string[]> {
+  const asked = await Promise.allSettled(webhooks.map((webhook) => ask(options, webhook, write, false)))
+  const refused = asked.find((outcome) => outcome.status === 'rejected')
+  if (refused !== undefined) throw refused.reason as Error
+  return [...new Set(asked.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value?.warnings ?? []) : [])))]
+}
+
+/** @returns undefined where the webhook has nothing to say: it does not want to see the request, or failed and may */
+async function ask(
+  options: WebhooksOptions,
+  webhook: Webhook,
+  write: WebhookWrite,
+  mutating: boolean,
+): Promise<WebhookVerdict | undefined> {
+  const version = matchedVersion(webhook, placeOf(write))
+  if (version === undefined) return undefined
+  if (!selectsWrite(webhook, write, (name) => options.store.bucket(resources.namespaces).get(name))) return undefined
+  const uid = randomUuid(options.names)
+  const request = admissionRequest(write, uid, version)
+  if (!meetsConditions(options, webhook, request, write)) return undefined
+  if (write.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
+    throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
+  let verdict: WebhookVerdict
+  try {
+    const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request })
+    verdict = readVerdict(await called(options, webhook, body), { uid, mutating })
+  } catch (error) {
+    if (webhook.failurePolicy === 'Ignore') return undefined
+    throw internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${(error as Error).message}`)
+  }
+  if (!verdict.allowed) throw deniedBy(webhook.name, verdict.result)
+  return verdict
+}
+
+async function called({ call }: WebhooksOptions, webhook: Webhook, body: string) {
+  if (!webhook.admissionReviewVersions.includes('v1'))
+    throw new Error('could not create admission objects: webhook does not accept known AdmissionReview versions (v1)')
+  try {
+    return await call(webhook.client, webhook.timeoutSeconds, body)
+  } catch (error) {
+    throw new Error(`failed to call webhook: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function meetsConditions(options: WebhooksOptions, webhook: Webhook, request: object, write: WebhookWrite): boolean {
+  if (webhook.matchConditions.length === 0) return true
+  try {
+    return options.meets(webhook.matchConditions, request)
+  } catch (error) {
+    if (webhook.failurePolicy === 'Ignore') return false
+    throw forbidden(write.resource, write.name, (error as Error).message)
+  }
+}
+
+/** What names an object, and what the server has given it, stays. */
+function patched({ name }: Webhook, { definition, object }: WebhookWrite, { patch }: WebhookVerdict): ApiObject | undefined {
+  if (patch.length === 0) return object
+  if (object === undefined)
+    throw internalError(
+      `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
+    )
+  let next: ApiObject
+  try {
+    next = applyPatch(definition, object, 'json-patch', patch) as ApiObject
+  } catch (error) {
+    throw internalError((error as Error).message)
+  }
+  const kept = { ...next.metadata }
+  for (const field of ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'generation'] as const)
+    if (object.metadata[field] !== undefined) Object.assign(kept, { [field]: object.metadata[field] })
+  return freezeDeep({ ...next, apiVersion: object.apiVersion, kind: object.kind, metadata: kept })
+}
