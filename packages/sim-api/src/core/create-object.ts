@@ -1,4 +1,4 @@
-import { type ApiObject, resources } from '../client.ts'
+import { type ApiMeta, type ApiObject, resources } from '../client.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { storeKey } from '../store/bucket.ts'
 import { freezeDeep, importJson, objectOrEmpty } from '../store/json.ts'
@@ -42,8 +42,14 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   const write = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
   if (isAsked) warnings.push(...(await confirmed(engine, request, served, write)))
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
-  const stored = request.options?.dryRun ? freezeDeep(object) : putObject(engine, request, served, object)
+  const stored = request.options?.dryRun ? freezeDeep(withoutVersion(object)) : putObject(engine, request, served, object)
   return { kind: 'object', code: 201, object: stored, warnings }
+}
+
+/** What was never stored has no version. */
+function withoutVersion(object: ApiObject): ApiObject {
+  const { resourceVersion: _none, ...metadata } = object.metadata
+  return { ...object, metadata: metadata as ApiMeta }
 }
 
 function draftObject(engine: Engine, request: ApiRequest, served: Served, { object, meta }: DecodedObject): ApiObject {

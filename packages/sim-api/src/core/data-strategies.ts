@@ -36,7 +36,7 @@ function configMapCauses(object: ApiObject): readonly StatusCause[] {
     ...keyCauses('data', data),
     ...inBoth.map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...keyCauses('binaryData', binaryData),
-    ...(size > LARGEST_DATA ? [tooLong('', LARGEST_DATA)] : []),
+    ...(size > LARGEST_DATA ? [tooLong('[]', LARGEST_DATA)] : []),
   ]
 }
 

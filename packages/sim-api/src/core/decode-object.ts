@@ -1,6 +1,7 @@
 import type { ApiMeta } from '../client.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
-import { badRequest } from './errors.ts'
+import { badRequest, invalidObject } from './errors.ts'
+import { invalid } from './field-errors.ts'
 import { apiVersionOf } from './list.ts'
 import { readMeta } from './metadata.ts'
 import type { Served } from './registry.ts'
@@ -19,7 +20,7 @@ export interface DecodedObject {
  * Reads an object that came with a request, or that a patch made.
  *
  * @throws {ApiStatusError} 400 for another kind, another namespace or name than the path says, a value of the wrong type, or
- * an unknown field under strict validation
+ * an unknown field under strict validation; 422 for the last where a patch brought it
  */
 export function decodeObject(request: ApiRequest, served: Served, body: unknown): DecodedObject {
   const { kind, group, versions, version: stored } = served.definition
@@ -43,9 +44,7 @@ export function decodeObject(request: ApiRequest, served: Served, body: unknown)
 
 function refuseOtherPlace(request: ApiRequest, meta: Partial<ApiMeta>): void {
   if (meta.namespace && meta.namespace !== (request.namespace ?? ''))
-    throw badRequest(
-      `the namespace of the provided object does not match the namespace sent on the request: ${meta.namespace} is not ${request.namespace ?? '""'}`,
-    )
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   if (request.name !== undefined && meta.name && meta.name !== request.name)
     throw badRequest(`the name of the object (${meta.name}) does not match the name on the URL (${request.name})`)
 }
@@ -54,6 +53,10 @@ function warningsFor(request: ApiRequest, kind: string, version: string, unknown
   const mode = request.options?.fieldValidation ?? 'Ignore'
   if (unknownFields.length === 0 || mode === 'Ignore') return []
   const says = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`)
+  if (mode === 'Strict' && request.verb === 'patch')
+    throw invalidObject({ group: '', kind: '' }, '', [
+      invalid('patch', JSON.stringify(request.body), `strict decoding error: ${says.join(', ')}`),
+    ])
   if (mode === 'Strict')
     throw badRequest(
       `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${says.join(', ')}`,

@@ -25,8 +25,8 @@ export function noSuchResource(): ApiStatusError {
 }
 
 /** @returns 405 MethodNotAllowed */
-export function methodNotAllowed(verb: string): ApiStatusError {
-  return new ApiStatusError(405, 'MethodNotAllowed', `${verb} is not supported on resources of this kind`, {})
+export function methodNotAllowed(): ApiStatusError {
+  return new ApiStatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }
 
 /** @returns 409 AlreadyExists */
@@ -73,7 +73,7 @@ export function invalidObject(
   const groupKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const message = `${groupKind} ${JSON.stringify(name)} is invalid: ${says.length === 1 ? says[0] : `[${says.join(', ')}]`}`
   return new ApiStatusError(422, 'Invalid', message, {
-    name,
+    ...(name !== '' && { name }),
     ...(kind.group !== '' && { group: kind.group }),
     kind: kind.kind,
     causes: distinct,
@@ -87,7 +87,7 @@ export function internalError(why: string): ApiStatusError {
 
 /** @returns 504 Timeout: a resource version from the future */
 export function futureResourceVersion(asked: string, current: number): ApiStatusError {
-  return new ApiStatusError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+  return new ApiStatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })

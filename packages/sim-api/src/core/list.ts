@@ -51,7 +51,9 @@ export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'ver
  */
 export function parseRevision(text: string): number {
   if (!/^\d{1,15}$/.test(text))
-    throw badRequest(`Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`)
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+    )
   return Number(text)
 }
 
@@ -107,7 +109,7 @@ function continued(store: Store, definition: ResourceDefinition, options: Reques
   const token = readToken(options.continue!)
   if (options.resourceVersion && options.resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue')
-  if (token.rv > store.revision) throw badToken('it names a resource version that is still to come')
+  if (token.rv > store.revision) throw futureResourceVersion(String(token.rv), store.revision)
   if (token.rv < 0) return { revision: store.revision, snapshot: bucket.current(), start: token.start }
   const snapshot = bucket.at(token.rv)
   if (snapshot === null) throw expired(CONTINUE_EXPIRED, writeToken(-1, token.start))
@@ -123,9 +125,10 @@ function writeToken(rv: number, start: string): string {
 
 function readToken(text: string): Token {
   const { v, rv, start } = objectOrEmpty(parsedToken(text))
-  if (v !== 'meta.k8s.io/v1') throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`)
+  if (v !== 'meta.k8s.io/v1') throw badToken(`server does not recognize this encoded version ${String(v ?? '')}`)
   if (!Number.isSafeInteger(rv) || rv === 0) throw badToken('incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
   if (typeof start !== 'string' || start === '') throw badToken('encoded start key empty (version meta.k8s.io/v1)')
+  if (start.split('/').includes('..')) throw badToken(start)
   return { v, rv: rv as number, start }
 }
 
@@ -138,7 +141,7 @@ function parsedToken(text: string): unknown {
 }
 
 function badToken(why: string): ApiStatusError {
-  return badRequest(`continue key is not valid: ${why}`)
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`)
 }
 
 function keysFrom(keys: readonly string[], start: string): readonly string[] {

@@ -109,5 +109,5 @@ function mergePatched(target: unknown, patch: unknown): unknown {
 }
 
 function unprocessable(message: string): ApiStatusError {
-  return new ApiStatusError(422, 'Invalid', message)
+  return new ApiStatusError(422, 'Invalid', message, {})
 }

@@ -82,7 +82,7 @@ function parseFieldSelector(definition: ResourceDefinition, text: string): reado
 
 function fieldRequirement(definition: ResourceDefinition, term: string): Matches {
   const parts = /^([^!=]+)(==|=|!=)(.*)$/.exec(term.trim())
-  if (parts === null) throw badRequest(`invalid selector: ${JSON.stringify(term)}; can't understand ${JSON.stringify(term)}`)
+  if (parts === null) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`)
   const [, field, operator, escaped] = parts
   const read = fieldReader(definition, field!)
   if (read === undefined) throw unknownField(definition, field!)

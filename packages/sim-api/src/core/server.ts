@@ -183,7 +183,7 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
         warnings: [],
       }
     case 'create':
-      if (subresource !== undefined) throw methodNotAllowed(request.verb)
+      if (subresource !== undefined) throw methodNotAllowed()
       return createObject(engine, request, served)
     case 'update':
     case 'patch':
@@ -195,12 +195,12 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
       return deleteCollection(engine, request, served)
     default:
       request.verb satisfies never
-      throw methodNotAllowed(String(request.verb))
+      throw methodNotAllowed()
   }
 }
 
 async function podAction(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
-  if (request.verb !== 'create') throw methodNotAllowed(request.verb)
+  if (request.verb !== 'create') throw methodNotAllowed()
   return request.subresource === 'binding' ? bindPod(engine, request, served) : evictPod(engine, request, served)
 }
 

@@ -41,15 +41,13 @@ export class WatchHub {
   /**
    * Opens a watch. Frames come later, by timer, never during this call.
    *
-   * @throws {ApiStatusError} 400 for bad selectors or a bad resource version, 422 for options that do not go together, 504 for
-   * initial events as of a resource version from the future
+   * @throws {ApiStatusError} 400 for bad selectors or a bad resource version, 422 for options that do not go together
    */
   open(served: Served, request: WatchRequest, sink: WatchSink): Watching {
     const options = request.options ?? {}
     refuseWatchOptions(options)
     const matches = parseSelection(served.definition, { ...options, namespace: request.namespace })
     const { clock, store, seed, delayMs, faults } = this.#options
-    refuseFuture(options, store.revision)
     const ordinal = (this.#opened.get(request.actor.name) ?? 0) + 1
     this.#opened.set(request.actor.name, ordinal)
     const watcher = new Watcher({
@@ -90,6 +88,8 @@ export class WatchHub {
     const { store } = this.#options
     const bucket = store.bucket(served.id)
     const startsNow = resourceVersion === '' || resourceVersion === '0'
+    if (sendInitialEvents === true && !startsNow && parseRevision(resourceVersion) > store.revision)
+      return watcher.fail(futureResourceVersion(resourceVersion, store.revision).status)
     if (sendInitialEvents ?? startsNow) {
       const { keys, objects } = bucket.current()
       watcher.start(keys.map((key) => objects.get(key)!))
@@ -124,10 +124,4 @@ function refuseWatchOptions(options: RequestOptions): void {
     causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
   if (options.resourceVersion) parseRevision(options.resourceVersion)
-}
-
-/** Initial events show a state not older than the version that was named; one that is still to come cannot be shown. */
-function refuseFuture({ sendInitialEvents, resourceVersion }: RequestOptions, current: number): void {
-  if (sendInitialEvents === true && resourceVersion && parseRevision(resourceVersion) > current)
-    throw futureResourceVersion(resourceVersion, current)
 }

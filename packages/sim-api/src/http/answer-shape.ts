@@ -42,8 +42,7 @@ function fullShape({ definition }: ShapeOptions): AnswerShape {
     object: objectText,
     list: ({ kind, apiVersion, metadata, items }) =>
       `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.map(toItem).join(',')}]}`,
-    frame: (frame) =>
-      frameLine(frame.type, frame.type === 'ERROR' || frame.type === 'BOOKMARK' ? JSON.stringify(frame.object) : objectText(frame.object)),
+    frame: (frame) => frameLine(frame.type, frame.type === 'ERROR' ? JSON.stringify(frame.object) : objectText(frame.object as ApiObject)),
   }
 }
 
@@ -57,8 +56,8 @@ function tableShape({ definition, version, include, nowMs }: ShapeOptions): Answ
     list: ({ metadata, items }) => table(items, metadata),
     frame(frame) {
       if (frame.type === 'ERROR') return frameLine(frame.type, JSON.stringify(frame.object))
-      const objects = frame.type === 'BOOKMARK' ? [] : [frame.object]
-      const line = frameLine(frame.type, table(objects, { resourceVersion: frame.object.metadata.resourceVersion }))
+      const object = frame.object as ApiObject // a bookmark has what a row needs, and annotations that must not be lost
+      const line = frameLine(frame.type, table([object], { resourceVersion: object.metadata.resourceVersion }))
       withColumns = false
       return line
     },

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { WireRequest, WireResponse } from '@tranche/wire'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { apiGroup, apiGroupList, apiResourceList, coreVersions, groupDiscoveryList } from './discovery.ts'
-import { documentAnswer, jsonAnswer, redirectAnswer } from './json-answer.ts'
-import { discoveryVersion } from './negotiate.ts'
+import { documentAnswer, jsonAnswer, redirectAnswer, textAnswer } from './json-answer.ts'
+import { discoveryVersion, takesJson } from './negotiate.ts'
 import { createOpenApi, type OpenApi } from './open-api.ts'
 import type { Route } from './route.ts'
 
@@ -14,6 +14,7 @@ export type Documents = (route: Route, wire: WireRequest) => WireResponse | unde
 export function createDocuments(definitions: () => readonly ResourceDefinition[]): Documents {
   const openApi = createOpenApi(definitions)
   return (route, wire) => {
+    if (openApiRoutes.has(route.kind) && !takesJson(wire.headers['accept'])) return textAnswer(406, '')
     switch (route.kind) {
       case 'root':
         return jsonAnswer(200, JSON.stringify({ paths: rootPaths(definitions()) }))
@@ -36,6 +37,9 @@ export function createDocuments(definitions: () => readonly ResourceDefinition[]
     }
   }
 }
+
+/** Written in JSON alone, not in protobuf. */
+const openApiRoutes = new Set<Route['kind']>(['openApi', 'openApiV2'])
 
 interface Asked {
   readonly wire: WireRequest

@@ -6,6 +6,7 @@ import { attributesOf } from '../auth/request-attributes.ts'
 import type { Actor } from '../client.ts'
 import { type ApiResult, ConnectionCutError, type WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { methodNotAllowed, noSuchResource } from '../core/errors.ts'
 import type { ApiServer } from '../core/server.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
@@ -15,6 +16,7 @@ import { commonHeaders, jsonAnswer, statusAnswer, textAnswer } from './json-answ
 import { negotiate } from './negotiate.ts'
 import { notServed } from './not-served.ts'
 import { prettied } from './pretty.ts'
+import { readIncludeObject } from './request-options.ts'
 import { readResourceCall } from './resource-request.ts'
 import { answerReview } from './reviews.ts'
 import { parseRoute, type ResourceRoute, type Route } from './route.ts'
@@ -75,6 +77,7 @@ async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Pro
   const query = new URLSearchParams(search)
   try {
     const route = parseRoute(path, query)
+    if (route.kind === 'resource' && route.isWatch) query.set('watch', 'true')
     const open = answerOpenRoute(route, wire.method)
     if (open !== undefined) return open
     const actor = senderOf(front, wire)
@@ -115,7 +118,9 @@ function senderOf({ authenticate }: Front, { headers }: WireRequest): Actor {
 
 async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
   if (route.kind === 'resource') return answerResource(front, route, asked)
-  return (asked.wire.method === 'GET' ? front.documents(route, asked.wire) : undefined) ?? notFound()
+  const answer = front.documents(route, asked.wire)
+  if (answer !== undefined && asked.wire.method !== 'GET') throw methodNotAllowed()
+  return answer ?? notFound()
 }
 
 async function answerResource(front: Front, route: ResourceRoute, asked: Asked): Promise<WireResponse> {
@@ -132,8 +137,7 @@ async function answerResource(front: Front, route: ResourceRoute, asked: Asked):
 }
 
 function answerNotServed(route: ResourceRoute): WireResponse {
-  const refusal = notServed(route)
-  return refusal === undefined ? notFound() : statusAnswer(refusal)
+  return statusAnswer(notServed(route) ?? noSuchResource())
 }
 
 function answerReviewOf({ apiServer, clock }: Front, route: ResourceRoute, { actor, wire }: Asked): object | undefined {
@@ -155,8 +159,7 @@ function negotiateShape(front: Front, definition: ResourceDefinition, route: Res
   const representation = negotiate(wire.headers['accept'])
   if (representation === undefined)
     throw new ApiStatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json')
-  const includeObject = query.get('includeObject')
-  const include = includeObject === 'None' || includeObject === 'Object' ? includeObject : 'Metadata'
+  const include = readIncludeObject(query.get('includeObject') ?? '')
   return createAnswerShape(representation, { definition, version: route.version, include, nowMs: () => front.clock.nowMs() })
 }
 

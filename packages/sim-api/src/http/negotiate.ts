@@ -28,6 +28,11 @@ function representationOf(range: string): Representation | undefined {
 
 const jsonTypes = new Set(['application/json', 'application/*', '*/*'])
 
+/** @returns whether an `Accept` header allows JSON in its plain form */
+export function takesJson(accept = ''): boolean {
+  return negotiate(accept) === 'full'
+}
+
 /** @returns in which version the client takes discovery as one document, or undefined when it wants the older form */
 export function discoveryVersion(accept = ''): string | undefined {
   for (const range of accept.split(',')) {

@@ -21,10 +21,11 @@ const objectTypes: readonly string[] = ['application/json', 'application/yaml']
  * @throws {ApiStatusError} 400 when the text is neither or too deeply nested, 413 above 3 MiB, 415 for any other type
  */
 export function readRequestBody(text: string | undefined, contentType: string, accepted = objectTypes): RequestBody {
-  if (text === undefined || text.trim() === '') return { value: undefined, duplicateFields: [] }
+  if (text === undefined || text === '') return { value: undefined, duplicateFields: [] }
   if (!accepted.includes(contentType)) throw unknownFormat(accepted)
   if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
     throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`)
+  if (text.trim() === '') return { value: undefined, duplicateFields: [] }
   try {
     const json = contentType.includes('yaml') ? JSON.stringify(parse(text, { uniqueKeys: false })) : text
     return { value: JSON.parse(json) as unknown, duplicateFields: duplicateFields(json) }

@@ -1,15 +1,29 @@
 import type { FieldValidation, RequestOptions } from '../core/request.ts'
-import { ApiStatusError } from '../status-error.ts'
+import { invalidObject } from '../core/errors.ts'
+import { notAllowed, notSupported } from '../core/field-errors.ts'
+import { ApiStatusError, type StatusCause } from '../status-error.ts'
+import type { IncludeObject } from './table.ts'
+
+/** Kinds as which the parameters of a write are refused. */
+const optionKinds: Readonly<Record<string, string>> = {
+  POST: 'CreateOptions',
+  PUT: 'UpdateOptions',
+  PATCH: 'PatchOptions',
+  DELETE: 'DeleteOptions',
+}
 
 /**
  * Reads query parameters as the API server does.
  *
+ * @param method of the request
  * @throws {ApiStatusError} 400 for a number that is none, 422 for a word that is not among those allowed
  */
-export function readRequestOptions(query: URLSearchParams): RequestOptions {
-  const options: Record<string, unknown> = { fieldValidation: readFieldValidation(query), dryRun: readDryRun(query) }
+export function readRequestOptions(query: URLSearchParams, method: string): RequestOptions {
+  const kind = optionKinds[method] ?? 'ListOptions'
+  if (method === 'PATCH' && query.has('force')) throw refused(kind, notAllowed('force', 'may not be specified for non-apply patch'))
+  const options: Record<string, unknown> = { fieldValidation: readFieldValidation(query, kind), dryRun: readDryRun(query, kind) }
   for (const name of textParameters) if (query.has(name)) options[name] = query.get(name)
-  for (const name of numberParameters) if (query.has(name)) options[name] = readNumber(name, query.get(name)!)
+  for (const name of numberParameters) if (query.has(name)) options[name] = readNumber(query.get(name)!)
   for (const name of flagParameters) if (query.has(name)) options[name] = readFlag(query.get(name)!)
   return options
 }
@@ -31,26 +45,35 @@ export function readFlag(value: string): boolean {
   return value === '' || value === '1' || value.toLowerCase() === 'true'
 }
 
-function readFieldValidation(query: URLSearchParams): FieldValidation {
+/**
+ * @returns what the rows of a Table are to carry
+ * @throws {ApiStatusError} 400 for a word that is not among those allowed
+ */
+export function readIncludeObject(value: string): IncludeObject {
+  if (value === '') return 'Metadata'
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value
+  const why = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`
+  throw new ApiStatusError(400, 'BadRequest', `Unable to convert to Table as requested: ${why}`)
+}
+
+function readFieldValidation(query: URLSearchParams, kind: string): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
   if (value === '') return 'Warn'
   if (value === 'Ignore' || value === 'Warn' || value === 'Strict') return value
-  throw unsupported('fieldValidation', value, ['Ignore', 'Strict', 'Warn'])
+  throw refused(kind, notSupported('fieldValidation', value, ['', 'Ignore', 'Strict', 'Warn']))
 }
 
-function readDryRun(query: URLSearchParams): boolean {
-  const wrong = query.getAll('dryRun').find((value) => value !== 'All' && value !== '')
-  if (wrong !== undefined) throw unsupported('dryRun', wrong, ['All'])
-  return query.getAll('dryRun').includes('All')
+function readDryRun(query: URLSearchParams, kind: string): boolean {
+  const values = query.getAll('dryRun')
+  if (values.some((value) => value !== 'All' && value !== '')) throw refused(kind, notSupported('dryRun', values, ['All']))
+  return values.includes('All')
 }
 
-function readNumber(name: string, value: string): number {
+function readNumber(value: string): number {
   if (/^-?\d+$/.test(value)) return Number(value)
-  throw new ApiStatusError(400, 'BadRequest', `${name}: strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  throw new ApiStatusError(400, 'BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
-function unsupported(field: string, value: string, allowed: readonly string[]): ApiStatusError {
-  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${allowed.map((word) => JSON.stringify(word)).join(', ')}`
-  const details = { group: 'meta.k8s.io', kind: 'Options', causes: [{ reason: 'FieldValueNotSupported', message, field }] }
-  return new ApiStatusError(422, 'Invalid', `Options.meta.k8s.io "" is invalid: ${field}: ${message}`, details)
+function refused(kind: string, cause: StatusCause): ApiStatusError {
+  return invalidObject({ group: 'meta.k8s.io', kind }, '', [cause])
 }

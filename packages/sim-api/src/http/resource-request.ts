@@ -2,6 +2,7 @@ import type { WireRequest } from '@tranche/wire'
 import type { Actor } from '../client.ts'
 import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../core/request.ts'
 import type { ResourceDefinition } from '../core/resource-definition.ts'
+import { methodNotAllowed } from '../core/errors.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { readRequestBody, unknownFormat } from './request-body.ts'
 import { readFlag, readRequestOptions } from './request-options.ts'
@@ -30,7 +31,7 @@ export interface RoutedRequest {
  */
 export function readResourceCall(routed: RoutedRequest): ResourceCall {
   const { actor, wire, query, route, definition } = routed
-  const options = readRequestOptions(query)
+  const options = readRequestOptions(query, wire.method)
   const resource = { group: definition.group, resource: definition.plural }
   const at = { actor, resource, version: route.version, namespace: route.namespace }
   if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
@@ -57,12 +58,12 @@ function verbOf(method: string, route: ResourceRoute, definition: ResourceDefini
   if (verb === 'list') return verb
   const takesPost = postedKind(route.subresource ?? '') !== undefined
   const createsSubresource = method === 'POST' && !onCollection && takesPost
-  const needsNamespace = definition.namespaced && route.namespace === undefined && verb !== 'deletecollection'
+  const needsNamespace = definition.namespaced && route.namespace === undefined
   const misplacedVerb = takesPost !== (method === 'POST') && !onCollection
   if (createsSubresource) return 'create'
   const isDenied = verb === 'deletecollection' && !verbsOf(definition).includes(verb)
   if (verb === undefined || isDenied || needsNamespace || misplacedVerb || (route.subresource !== undefined && verb === 'delete'))
-    throw new ApiStatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+    throw methodNotAllowed()
   return verb
 }
 

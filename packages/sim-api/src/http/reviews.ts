@@ -31,7 +31,7 @@ export function answerReview(call: ReviewCall): object | undefined {
   const isToken = route.group === '' && route.resource === 'serviceaccounts' && route.subresource === 'token'
   const review = reviewResources.find(({ group, plural }) => group === route.group && plural === route.resource)
   if (!(isToken || (review !== undefined && route.version === 'v1' && route.name === undefined))) return undefined
-  if (method !== 'POST') throw methodNotAllowed(method.toLowerCase())
+  if (method !== 'POST') throw methodNotAllowed()
   const body = readRequestBody(call.body, call.contentType).value
   if (!isObject(body)) throw badRequest('the object provided is unrecognized (must be an object)')
   if (isToken) return issueToken(call, { name: route.name ?? '', namespace: route.namespace ?? '' }, body)

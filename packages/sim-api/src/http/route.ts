@@ -24,6 +24,8 @@ export interface ResourceRoute {
   readonly namespace?: string
   readonly name?: string
   readonly subresource?: string
+  /** The older way to ask for a watch: `/api/v1/watch/pods`. */
+  readonly isWatch?: true
 }
 
 /** @param path without the query, percent-encoded as it came */
@@ -66,6 +68,10 @@ function parseApis(words: readonly string[]): Route {
 
 /** `namespaces/x` and `namespaces/x/status` are about the namespace itself; `namespaces/x/pods` is about what is in it. */
 function parseResource(group: string, version: string, encoded: readonly string[]): Route {
+  if (encoded[0] === 'watch' && encoded.length > 1) {
+    const watched = parseResource(group, version, encoded.slice(1))
+    return watched.kind === 'resource' && watched.subresource === undefined ? { ...watched, isWatch: true } : { kind: 'unknown' }
+  }
   const words = decodeWords(encoded)
   if (words === undefined) return { kind: 'unknown' }
   const inNamespace = words[0] === 'namespaces' && words.length > 2 && !(group === '' && namespaceSubresources.has(words[2]!))

@@ -176,7 +176,7 @@ describe('patching', () => {
     expect(at(await client.get(resources.daemonSets, 'agent', 'default'), 'spec', 'template')).toEqual(at(first, 'spec', 'template'))
   })
 
-  it('refuses strict unknown fields with 400 and warns of them when asked to', async () => {
+  it('refuses strict unknown fields with 422 and warns of them when asked to', async () => {
     const { client, server } = setUp()
     await client.create(resources.daemonSets, aDaemonSet('agent'))
     const body = { spec: { colour: 'red' } }
@@ -190,7 +190,7 @@ describe('patching', () => {
       body,
     } as const
     const strict = await refusal(server.handle({ ...request, options: { fieldValidation: 'Strict' } }))
-    expect([strict.code, strict.message]).toEqual([400, expect.stringContaining('strict decoding error: unknown field "spec.colour"')])
+    expect([strict.code, strict.message]).toEqual([422, expect.stringContaining('strict decoding error: unknown field "spec.colour"')])
     expect((await server.handle({ ...request, options: { fieldValidation: 'Warn' } })).warnings).toEqual(['unknown field "spec.colour"'])
   })
 })

@@ -63,7 +63,8 @@ describe('listing', () => {
     'a forged token of another version': { options: { continue: token({ v: 'v0', rv: 1001, start: 'default/a' }) }, want: 400 },
     'a forged token without a start': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '' }) }, want: 400 },
     'a forged token at no version': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 0, start: 'default/a' }) }, want: 400 },
-    'a forged token from the future': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 99_999, start: 'a' }) }, want: 400 },
+    'a forged token from the future': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 99_999, start: 'a' }) }, want: 504 },
+    'a forged token that leads upwards': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '../a' }) }, want: 400 },
     'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
     'a resource version from the future': { options: { resourceVersion: '99999' }, want: 504 },
     'a match without a version': { options: { resourceVersionMatch: 'Exact' }, want: 422 },
@@ -205,14 +206,17 @@ describe('watching', () => {
     'initial events without a match': { options: { sendInitialEvents: true }, want: 422 },
     'initial events of an exact version': { options: { sendInitialEvents: true, resourceVersionMatch: 'Exact' }, want: 422 },
     'a match without initial events': { options: { resourceVersionMatch: 'NotOlderThan' }, want: 422 },
-    'initial events as of a version still to come': {
-      options: { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '99999' },
-      want: 504,
-    },
     'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
   }
   for (const [name, { options, want }] of Object.entries(refusedStreams))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().watch(options))).code).toBe(want))
+
+  it('ends a stream of initial events as of a version still to come with an error', async () => {
+    const { watch, advance } = setUp()
+    const frames = await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '99999' })
+    await advance(20)
+    expect(frames).toEqual(['ERROR 504 Timeout', 'end closed'])
+  })
 
   it('says nothing of changes before the version it is given, even one still to come', async () => {
     const { client, watch, advance, server } = setUp()

@@ -1,4 +1,4 @@
-import { ConnectionCutError } from '@tranche/sim-api'
+import { ConnectionCutError, inProcessExchange } from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
 import { chunksOf, createStub, definition, pod } from './stub-api-server.ts'
 
@@ -57,9 +57,9 @@ describe('a path and a method become a request', () => {
 
 describe('what is refused before it reaches the API server', () => {
   const cases: Record<string, { send: string; headers?: Record<string, string>; body?: string; status: number; says: string }> = {
-    'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: '404 page not found' },
-    'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: '404 page not found' },
-    'a namespaced object without a namespace': { send: 'GET /api/v1/pods/a', status: 404, says: '404 page not found' },
+    'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: 'could not find the requested resource' },
+    'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: 'could not find the requested resource' },
+    'a namespaced object without a namespace': { send: 'GET /api/v1/pods/a', status: 404, says: 'could not find the requested resource' },
     'a check that does not exist': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
     'a method without a meaning': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
     'creation without a namespace': { send: 'POST /api/v1/pods', status: 405, says: 'does not allow this method' },
@@ -109,8 +109,22 @@ describe('what is refused before it reaches the API server', () => {
       says: 'pods/log is not served: containers do not run',
     },
     'a command in a container': { send: 'POST /api/v1/namespaces/x/pods/a/exec', status: 501, says: 'pods/exec is not served' },
+    'the deletion of a kind in all namespaces': { send: 'DELETE /api/v1/pods', status: 405, says: 'does not allow this method' },
+    'a write to a document': { send: 'POST /apis', status: 405, says: 'does not allow this method' },
+    'rows that carry something else': {
+      send: 'GET /api/v1/pods?includeObject=All',
+      status: 400,
+      says: "must be 'Metadata', 'Object', 'None', or empty",
+    },
+    'a merge patch that forces': {
+      send: 'PATCH /api/v1/namespaces/x/pods/a?force=true',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{}',
+      status: 422,
+      says: 'may not be specified for non-apply patch',
+    },
     'a limit that is no number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
-    'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: \\"Some\\"' },
+    'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: [\\"Some\\"]' },
     'an apply patch': {
       send: 'PATCH /api/v1/namespaces/x/pods/a',
       headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -310,5 +324,31 @@ describe('health', () => {
     ['/healthz/ping', 'ok'],
   ])('%s says %j to anyone', async (path, says) => {
     expect(await createStub().send('GET', path, { headers: { authorization: '' } })).toMatchObject({ status: 200, text: says })
+  })
+})
+
+describe('a watch', () => {
+  it('is opened by the older path, too', async () => {
+    const stub = createStub()
+    const exchange = inProcessExchange(stub.front, 'secret')
+    const gone = new AbortController()
+    const { status } = await exchange({ method: 'GET', path: '/api/v1/watch/namespaces/x/pods/a', headers: {} }, gone.signal)
+    gone.abort(new Error('enough'))
+    expect(status).toBe(200)
+    expect(stub.watches[0]?.request).toMatchObject({ namespace: 'x', options: { fieldSelector: 'metadata.name=a' } })
+  })
+
+  it('tells in a Table what a bookmark tells', async () => {
+    const stub = createStub()
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+    const exchange = inProcessExchange(stub.front, 'secret')
+    const { body } = await exchange({ method: 'GET', path: '/api/v1/pods?watch=1', headers }, new AbortController().signal)
+    const metadata = { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } }
+    stub.watches[0]?.sink.frame({ type: 'BOOKMARK', object: { apiVersion: 'v1', kind: 'Pod', metadata } })
+    stub.watches[0]?.sink.end('closed')
+    expect(JSON.parse((await chunksOf(body)).join(''))).toMatchObject({
+      type: 'BOOKMARK',
+      object: { kind: 'Table', metadata: { resourceVersion: '7' }, rows: [{ object: { kind: 'PartialObjectMetadata', metadata } }] },
+    })
   })
 })
