@@ -124,7 +124,7 @@ export const mutants: readonly Mutant[] = [
     fault: 'a Ready pod that is not yet available costs no budget',
     file: plan,
     find: 'flown.pod?.ready === false ||',
-    replace: 'scene.tally.unavailable.has(node) ||',
+    replace: 'scene.tally.unavailable.includes(node) ||',
     tests: passTests,
   },
   {
@@ -171,8 +171,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a healthy head keeps a broken pod waiting for ever',
     file: plan,
-    find: 'return scene.tally.old.some(waits) ? head : undefined',
-    replace: 'return scene.tally.old.some(waits) && head.state !== "standing" ? head : undefined',
+    find: 'return scene.tally.broken.some(waits) ? head : undefined',
+    replace: 'return scene.tally.broken.some(waits) && head.state !== "standing" ? head : undefined',
     tests: passTests,
   },
   {
@@ -323,7 +323,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'F13',
     fault: 'a label kills a permit',
     file: labels,
-    find: '!permitted.has(pod.uid) &&',
+    find: '!permitted.has(uid) &&',
     replace: '',
     tests: labelTests,
   },

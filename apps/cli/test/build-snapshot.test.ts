@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { buildSnapshot, type ReleaseObjects } from '@tranche/cli'
-import type { FleetPod, NodeView } from '@tranche/fleet'
+import { type FleetPod, type NodeView, toFleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 
@@ -28,24 +28,24 @@ describe('buildSnapshot', () => {
 
   it.each(Object.entries(states))('%s', (_name, { node, state }) => {
     const view: NodeView = { name: 'node-1', desired: true, ready: true, pods: [], ...node }
-    expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 1 } }, now).nodes[0]?.state).toBe(state)
+    expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
   })
 
   it('takes no node as updated before the revision of a new template is there', () => {
     const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, pods: [pod({})] }]
     const revisions = calm.revisions.slice(0, 1)
-    expect(buildSnapshot({ ...calm, revisions, fleet: { nodes, desired: 1 } }, now).nodes[0]?.state).toBe('old')
+    expect(buildSnapshot({ ...calm, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
   })
 
   it('leaves out nodes that are not desired', () => {
     const view: NodeView = { name: 'node-1', desired: false, ready: true, pods: [pod({})] }
-    expect(buildSnapshot({ ...calm, fleet: { nodes: [view], desired: 0 } }, now).nodes).toEqual([])
+    expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes).toEqual([])
   })
 
   it('sorts nodes by zone, then by the number in their name', () => {
     const nodes = ['node-10', 'node-2', 'node-1'].map((name): NodeView => ({ name, desired: true, ready: true, pods: [] }))
     const zoneOf = (name: string): string => (name === 'node-1' ? 'b' : 'a')
-    const snapshot = buildSnapshot({ ...calm, fleet: { nodes, desired: 3 }, zoneOf }, now)
+    const snapshot = buildSnapshot({ ...calm, fleet: toFleetView(nodes), zoneOf }, now)
     expect(snapshot.nodes.map((node) => node.name)).toEqual(['node-2', 'node-10', 'node-1'])
   })
 
@@ -55,7 +55,7 @@ describe('buildSnapshot', () => {
 
   it('turns steps into nodes and maxUnavailable into a number, rounding up', () => {
     const nodes = Array.from({ length: 15 }, (_, index): NodeView => ({ name: `node-${index}`, desired: true, ready: true, pods: [] }))
-    expect(buildSnapshot({ ...calm, fleet: { nodes, desired: 15 } }, now)).toMatchObject({
+    expect(buildSnapshot({ ...calm, fleet: toFleetView(nodes) }, now)).toMatchObject({
       steps: [
         { label: '10%', nodes: 2 },
         { label: '100%', nodes: 15 },
@@ -128,7 +128,7 @@ const calm: ReleaseObjects = {
   rollout: rollout('Progressing'),
   batchRelease: undefined,
   revisions: [revision('old', 1, 'registry.example:5000/agent:v1'), revision('new', 2, 'registry.example:5000/agent:v2')],
-  fleet: { nodes: [], desired: 0 },
+  fleet: toFleetView([]),
   zoneOf: () => '',
   failingSinceMs: () => undefined,
   events: [],

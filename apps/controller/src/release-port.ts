@@ -2,7 +2,7 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
-import { type FleetPod, toFleetPod } from '@tranche/fleet'
+import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
 import { isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { controlledBy, type StrategyScope } from '@tranche/planner'
@@ -76,7 +76,7 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
 async function readingOf(parts: ReleasePortParts, release: BatchRelease, daemonSet: DaemonSet | undefined): Promise<ReleaseReading> {
   const { cluster, strategyScope } = parts
   if (daemonSet === undefined) {
-    return { release, daemonSet, revisions: [], fleet: { nodes: [], desired: 0 }, otherControl: 'none', strategyScope }
+    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope }
   }
   return {
     release,

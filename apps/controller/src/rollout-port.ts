@@ -1,6 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
+import { toFleetView } from '@tranche/fleet'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
@@ -18,7 +19,7 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
       const workload = workloadOf(cluster, rollout, key)
       return {
         rollout,
-        ...(workload ?? { daemonSet: undefined, revisions: [], fleet: { nodes: [], desired: 0 } }),
+        ...(workload ?? { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }),
         former: formerOf(cluster, rollout, key),
         release: newest.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),

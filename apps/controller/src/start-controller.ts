@@ -10,6 +10,7 @@ import {
   createEventRecorder,
   createLeaderElector,
   createRunner,
+  createThrottle,
   createWorkQueue,
   type EventRecorder,
   type Runner,
@@ -20,7 +21,6 @@ import { createEventPort } from './event-port.ts'
 import { createLeasePort } from './lease-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
-import { createThrottle } from './throttle.ts'
 import { wakeAll, wakeByWatches, type Woken } from './wake.ts'
 
 /** What a controller process is given. */
@@ -57,6 +57,8 @@ export interface RunningController {
 }
 
 const STOP_GRACE_MS = 5_000
+/** Time between two passes that mere counting asks for. */
+const countingEveryMs = (): number => 100
 /** Name of the Lease that controllers share. */
 export const LEASE_NAME = 'tranche-controller'
 /** Namespace of the Lease, unless told otherwise. */
@@ -129,8 +131,8 @@ function createTerm(options: ControllerOptions, client: KubeClient, cluster: Wat
   const woken: Woken = {
     rollout: (key) => queues?.rollout.add(key),
     release: (key) => queues?.release.add(key),
-    rolloutSoon: createThrottle(clock, (key, delayMs) => queues?.rollout.addAfter(key, delayMs)),
-    releaseSoon: createThrottle(clock, (key, delayMs) => queues?.release.addAfter(key, delayMs)),
+    rolloutSoon: createThrottle({ clock, everyMs: countingEveryMs, wake: (key) => queues?.rollout.add(key) }),
+    releaseSoon: createThrottle({ clock, everyMs: countingEveryMs, wake: (key) => queues?.release.add(key) }),
   }
   return {
     woken,

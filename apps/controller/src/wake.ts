@@ -1,5 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
-import type { WatchedCluster } from '@tranche/cluster'
+import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 
 /** Where keys to look at go. */
@@ -85,19 +85,6 @@ function wakeResting({ rollouts }: WatchedCluster, workload: ObjectKey, { rollou
 
 function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {
   for (const release of batchReleases.store.list()) if (isAbout(release, workload)) wake(keyText(keyOf(release)))
-}
-
-/** Of a DaemonSet's status we read the observed generation only; its counts lag behind the pods. */
-function isSameButForCounts(previous: DaemonSet | undefined, current: DaemonSet | undefined): boolean {
-  return (
-    previous !== undefined &&
-    current !== undefined &&
-    previous.metadata.uid === current.metadata.uid &&
-    previous.metadata.generation === current.metadata.generation &&
-    previous.status?.observedGeneration === current.status?.observedGeneration &&
-    JSON.stringify([previous.metadata.annotations, previous.metadata.labels]) ===
-      JSON.stringify([current.metadata.annotations, current.metadata.labels])
-  )
 }
 
 function isSameSpec(previous: Rollout | undefined, current: Rollout | undefined): boolean {

@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '@tranche/clock'
-import { type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { isSameButForCounts, type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { createKubeClient } from '@tranche/kube-client'
-import { fieldManagers, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createExecutorPass } from '@tranche/partition-executor'
 import { createAnnouncer, type JobQueue, type Worker } from '@tranche/queue'
-import { createJobHandler } from '@tranche/reconcile'
+import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { createExecutorPort, isControlled } from './executor-port.ts'
 
@@ -58,7 +58,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const announce = (key: ObjectKey): void => announcer.announce(keyText(key))
-    wakeByWatches(cluster, announce)
+    wakeByWatches(cluster, clock, announce)
     sweep(cluster, clock, announce, ending.signal)
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
@@ -83,8 +83,16 @@ function uniqueValues(identity: string): () => string {
   return () => `${identity}-${++count}`
 }
 
-/** Every change that a pass could decide otherwise for wakes its DaemonSet. */
-function wakeByWatches(cluster: WatchedCluster, announce: (key: ObjectKey) => void): void {
+/**
+ * How long pods that change may wait for others that do, in milliseconds: 1 for every hundred nodes, at most 50. A pass over
+ * a large fleet then sees many changes at once, and what one change costs does not grow with the fleet.
+ */
+function gatherMs(cluster: WatchedCluster): number {
+  return Math.min(50, Math.floor(cluster.nodes.store.size / 100))
+}
+
+/** Every change that a pass could decide otherwise for wakes its DaemonSet; only pods, which come in floods, may wait a moment. */
+function wakeByWatches(cluster: WatchedCluster, clock: Clock, announce: (key: ObjectKey) => void): void {
   const keysByUid = new Map<string, ObjectKey>()
   const noteAndAnnounce = (key: ObjectKey): void => {
     const daemonSet = cluster.daemonSets.store.get(key)
@@ -92,11 +100,12 @@ function wakeByWatches(cluster: WatchedCluster, announce: (key: ObjectKey) => vo
     keysByUid.set(daemonSet.metadata.uid, key)
     if (isControlled(daemonSet)) announce(key)
   }
+  const podsChanged = createThrottle({ clock, everyMs: () => gatherMs(cluster), wake: (key) => noteAndAnnounce(parseKey(key)) })
   for (const daemonSet of cluster.daemonSets.store.list()) noteAndAnnounce(keyOf(daemonSet))
   cluster.daemonSets.subscribe({
     onChange(key, previous, current) {
       if (current === undefined && previous !== undefined) keysByUid.delete(previous.metadata.uid)
-      else noteAndAnnounce(key)
+      else if (!isSameButForCounts(previous, current)) noteAndAnnounce(key)
     },
   })
   cluster.batchReleases.subscribe({
@@ -108,7 +117,7 @@ function wakeByWatches(cluster: WatchedCluster, announce: (key: ObjectKey) => vo
   cluster.pods.subscribe({
     onChange(_key, previous, current) {
       const key = keysByUid.get((current ?? previous)?.ownerUid ?? '')
-      if (key !== undefined) noteAndAnnounce(key)
+      if (key !== undefined) podsChanged(keyText(key))
     },
   })
   cluster.nodes.subscribe({ onChange: () => announceAll(cluster, announce) })

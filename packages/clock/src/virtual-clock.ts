@@ -19,7 +19,9 @@ export class VirtualClock implements Clock {
   #order = 0
   #holds = 0
   #running = false
-  readonly #heap: Due[] = []
+  #heap: Due[] = []
+  /** Cancelled ones among them. */
+  #cancelled = 0
 
   /** @param startMs wall time at the start, epoch milliseconds @default 1_700_000_000_000 */
   constructor(startMs = 1_700_000_000_000) {
@@ -37,7 +39,7 @@ export class VirtualClock implements Clock {
   setTimer(delayMs: number, callback: () => void): Timer {
     const due: Due = { atMs: toTick(this.#nowMs + Math.max(0, delayMs)), order: this.#order++, callback, cancelled: false }
     this.#push(due)
-    return { cancel: () => void (due.cancelled = true) }
+    return { cancel: () => this.#cancel(due) }
   }
 
   /** Keeps the clock from moving until the returned function is called (once; later calls are ignored). */
@@ -79,6 +81,21 @@ export class VirtualClock implements Clock {
     }
   }
 
+  #cancel(due: Due): void {
+    if (due.cancelled) return
+    due.cancelled = true
+    // One that has fired is no longer in the heap; counting it too makes a sweep come sooner, and nothing else.
+    if (++this.#cancelled > SWEEP_FROM && 2 * this.#cancelled > this.#heap.length) this.#sweep()
+  }
+
+  /** Deadlines are set all the time and hardly ever come: without this they would be kept until their moment. */
+  #sweep(): void {
+    const left = this.#heap.filter((due) => !due.cancelled)
+    this.#heap = []
+    this.#cancelled = 0
+    for (const due of left) this.#push(due)
+  }
+
   #push(due: Due): void {
     const heap = this.#heap
     let at = heap.push(due) - 1
@@ -97,6 +114,7 @@ export class VirtualClock implements Clock {
       if (top === undefined) return undefined
       this.#removeTop()
       if (!top.cancelled) return top
+      this.#cancelled--
     }
   }
 
@@ -116,6 +134,9 @@ export class VirtualClock implements Clock {
     heap[at] = last
   }
 }
+
+/** Fewer cancelled timers than this are not worth a sweep. */
+const SWEEP_FROM = 256
 
 /** Ticks in a millisecond: a power of two, so that differences of moments are exact. */
 const TICKS_PER_MS = 1024

@@ -1,3 +1,4 @@
+export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { createNewest, type Newest } from './newest.ts'
 export { touchPod, type TouchTarget } from './touch-pod.ts'
 export { watchCluster, type WatchedCluster, type WatchedClusterOptions } from './watched-cluster.ts'

@@ -2,6 +2,7 @@ import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import { isAppError } from '@tranche/errors'
+import { nodeInView } from '@tranche/fleet'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
@@ -41,8 +42,8 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
 /** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
 interface Memory {
   statusWrittenMs: number | null
-  /** Pod uid → the rollout-id that it was labelled with, until the watch shows it. */
-  readonly labelled: Map<string, string>
+  /** Pod uid → its node, and the rollout-id that it was labelled with, until the watch shows it. */
+  readonly labelled: Map<string, { readonly node: string; readonly rolloutId: string }>
   /** What the last touch that said neither way was answered with; null when every answer was clear. */
   unclear: string | null
   /** The API server refused the annotation that says paused, by more than a lost race. */
@@ -59,7 +60,7 @@ interface Doing extends ReleaseParts {
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const memory = memories.get(keyText(key)) ?? {
     statusWrittenMs: null,
-    labelled: new Map<string, string>(),
+    labelled: new Map(),
     unclear: null,
     pauseRefused: false,
   }
@@ -70,16 +71,17 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
 function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseView {
   forgetShownLabels(reading, memory)
   const wanted = reading.release.spec.releasePlan.rolloutID
-  const labelled = new Set([...memory.labelled].flatMap(([uid, id]) => (id === wanted ? [uid] : [])))
+  const labelled = new Set([...memory.labelled].flatMap(([uid, { rolloutId }]) => (rolloutId === wanted ? [uid] : [])))
   const { statusWrittenMs, unclear, pauseRefused } = memory
   return { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 
 /** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
 function forgetShownLabels({ fleet }: ReleaseReading, { labelled }: Memory): void {
-  if (labelled.size === 0) return
-  const shown = new Map(fleet.nodes.flatMap((node) => node.pods.map(({ uid, rolloutId }) => [uid, rolloutId])))
-  for (const [uid, id] of labelled) if (!shown.has(uid) || shown.get(uid) === id) labelled.delete(uid)
+  for (const [uid, { node, rolloutId }] of labelled) {
+    const pod = nodeInView(fleet, node)?.pods.find((other) => other.uid === uid)
+    if (pod === undefined || pod.rolloutId === rolloutId) labelled.delete(uid)
+  }
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
@@ -149,7 +151,7 @@ async function labelPods(pods: readonly PodLabels[], { cluster, memory, signal }
   const ends = await Promise.allSettled(
     pods.map(async (pod) => {
       await cluster.labelPod(pod, signal)
-      memory.labelled.set(pod.uid, pod.labels[ROLLOUT_ID_LABEL] ?? '')
+      memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })
     }),
   )
   const failed = ends.find((end) => end.status === 'rejected')

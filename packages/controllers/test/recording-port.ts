@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
-import type { FleetPod } from '@tranche/fleet'
+import { type FleetPod, toFleetView } from '@tranche/fleet'
 import type { TouchAnswer } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { controlInfo } from '@tranche/planner'
@@ -77,7 +77,7 @@ export function aReading(record: Partial<FlightRecord> = {}, tranche: BatchRelea
     release: aRelease(record, tranche),
     daemonSet: aDaemonSet(template),
     revisions: [revision],
-    fleet: { nodes, desired: 2 },
+    fleet: toFleetView(nodes),
     otherControl: 'none',
     strategyScope: 'binding',
   }

@@ -1,6 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import { createReleasePass } from '@tranche/controllers'
 import type { FlightRecord } from '@tranche/api-schema'
+import { toFleetView } from '@tranche/fleet'
 import { silentLogger } from '@tranche/log'
 import type { Outcome } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
@@ -141,7 +142,7 @@ describe('a pass over a BatchRelease', () => {
     const port = recordingPort()
     const reading = aReading()
     const node = { name: 'a', desired: true, ready: true, pods: [aFleetPod('a', { hash: 'new', rolloutId: 'before' })] }
-    port.reading = { ...reading, fleet: { nodes: [node], desired: 1 } }
+    port.reading = { ...reading, fleet: toFleetView([node]) }
     const run = passOf(port)
     await run()
     await run()

@@ -1,11 +1,12 @@
 import type { PodPlacement } from '@tranche/kube-types'
 import { isDesiredNode } from './eligibility.ts'
 import type { FleetPod } from './fleet-pod.ts'
-import type { FleetNode, FleetView, NodeView } from './fleet-view.ts'
+import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
+import { changeBlocks } from './node-blocks.ts'
 
 /**
  * Nodes and pods of a whole cluster, arranged so that the view of one DaemonSet costs what has changed since it was
- * last asked for, plus one walk over its nodes. Holds what watches delivered; decides nothing.
+ * last asked for, plus one copy of the list of its nodes. Holds what watches delivered; decides nothing.
  */
 export class FleetIndex {
   readonly #nodes = new Map<string, FleetNode>()
@@ -37,18 +38,10 @@ export class FleetIndex {
   view(ownerUid: string, placement: PodPlacement): FleetView {
     const slice = this.#slice(ownerUid, placement)
     if (slice.view !== undefined && slice.dirty.size === 0) return slice.view
-    const nodes = slice.view === undefined ? undefined : [...slice.view.nodes]
-    let moved = nodes === undefined
-    for (const name of slice.dirty) {
-      const view = this.#viewOf(slice.placement, ownerUid, name)
-      const at = slice.positions.get(name)
-      if (at !== undefined && view !== undefined && nodes !== undefined) nodes[at] = view
-      else if (at !== undefined || view !== undefined) moved = true
-      if (view === undefined) slice.nodes.delete(name)
-      else slice.nodes.set(name, view)
-    }
+    const changes = new Map<string, NodeView | undefined>()
+    for (const name of slice.dirty) changes.set(name, this.#viewOf(slice.placement, ownerUid, name))
     slice.dirty.clear()
-    slice.view = toFleetView(moved || nodes === undefined ? arrange(slice) : nodes)
+    slice.view = slice.view === undefined ? firstView(changes) : viewOfBlocks(changeBlocks(slice.view.blocks, changes))
     return slice.view
   }
 
@@ -62,7 +55,7 @@ export class FleetIndex {
     const known = this.#slices.get(ownerUid)
     if (known?.signature === signature) return known
     const dirty = new Set([...this.#nodes.keys(), ...(this.#pods.get(ownerUid)?.keys() ?? [])])
-    const slice: Slice = { signature, placement, dirty, nodes: new Map(), positions: new Map(), view: undefined }
+    const slice: Slice = { signature, placement, dirty, view: undefined }
     this.#slices.set(ownerUid, slice)
     return slice
   }
@@ -95,25 +88,13 @@ export class FleetIndex {
 interface Slice {
   readonly signature: string
   readonly placement: PodPlacement
+  /** Nodes that may have changed since `view`. */
   readonly dirty: Set<string>
-  readonly nodes: Map<string, NodeView>
-  /** Where a node stands in the view. */
-  readonly positions: Map<string, number>
   view: FleetView | undefined
 }
 
-/** The nodes by name, with their positions noted: needed only when a node came or went. */
-function arrange(slice: Slice): NodeView[] {
-  const nodes = [...slice.nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-  slice.positions.clear()
-  for (const [at, node] of nodes.entries()) slice.positions.set(node.name, at)
-  return nodes
-}
-
-function toFleetView(nodes: readonly NodeView[]): FleetView {
-  let desired = 0
-  for (const node of nodes) if (node.desired) desired++
-  return { nodes, desired }
+function firstView(nodes: ReadonlyMap<string, NodeView | undefined>): FleetView {
+  return toFleetView([...nodes.values()].filter((node) => node !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1)))
 }
 
 /** Two placements with one signature make the same nodes desired. */

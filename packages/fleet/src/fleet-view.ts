@@ -1,5 +1,7 @@
 import type { Node } from '@tranche/kube-types'
 import type { FleetPod } from './fleet-pod.ts'
+import { keptPerBlock } from './kept-per-block.ts'
+import { toBlocks } from './node-blocks.ts'
 
 /** What we keep of a node. */
 export interface FleetNode {
@@ -22,13 +24,37 @@ export interface NodeView {
   readonly pods: readonly FleetPod[]
 }
 
-/** A DaemonSet's nodes and pods, as this process has seen them. */
+/** A DaemonSet's nodes and pods, as this process has seen them. Never changes: what is seen later is another view. */
 export interface FleetView {
   /** Every node that is desired or has a pod of the DaemonSet, by name. */
   readonly nodes: readonly NodeView[]
   /** How many of them are desired. */
   readonly desired: number
+  /**
+   * The same nodes in pieces, in order. A piece in which nothing has changed is the same array as in the view before, so
+   * that whoever counts over all nodes needs to count anew only where something has changed. @see keptPerBlock
+   */
+  readonly blocks: readonly NodeBlock[]
 }
+
+/** Some neighbouring nodes of a view. */
+export type NodeBlock = readonly NodeView[]
+
+/** @param nodes by name @returns the view of these nodes */
+export function toFleetView(nodes: readonly NodeView[]): FleetView {
+  return viewOfBlocks(toBlocks(nodes))
+}
+
+/** @param blocks none of them empty; the nodes by name */
+export function viewOfBlocks(blocks: readonly NodeBlock[]): FleetView {
+  const counted = { nodes: blocks.flat(), desired: 0, blocks }
+  return { ...counted, desired: desiredPerBlock(counted, null).reduce((sum, desired) => sum + desired, 0) }
+}
+
+const desiredPerBlock = keptPerBlock<null, number>({
+  count: (block) => block.filter(({ desired }) => desired).length,
+  holds: () => true,
+})
 
 /** @returns the node of this name in the view; undefined when it is neither desired nor has a pod. Takes log₂ N steps. */
 export function nodeInView(view: FleetView, name: string): NodeView | undefined {

@@ -91,7 +91,9 @@ class Follower {
 
   compare(owner: string, placement: PodPlacement): void {
     const view = this.index.view(owner, placement)
-    expect(view).toEqual(this.#fromScratch(owner, placement))
+    const { nodes, desired } = this.#fromScratch(owner, placement)
+    expect(view).toMatchObject({ nodes, desired })
+    expect(view.nodes).toHaveLength(nodes.length)
     expect(this.index.view(owner, placement)).toBe(view)
   }
 

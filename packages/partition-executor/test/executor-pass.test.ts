@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
-import type { FleetPod } from '@tranche/fleet'
+import { type FleetPod, toFleetView } from '@tranche/fleet'
 import type { TouchAnswer } from '@tranche/flight'
 import { silentLogger } from '@tranche/log'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
@@ -148,7 +148,7 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
       ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', minReadySeconds: 0 },
     },
     release: { metadata: { ...key, uid: 'release', resourceVersion: '5' }, spec, status: { flight } },
-    fleet: { nodes, desired: 3 },
+    fleet: toFleetView(nodes),
     podsSeen: '100',
   }
 }

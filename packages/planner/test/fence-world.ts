@@ -1,5 +1,5 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
-import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
 import { changePermits, createRecord, openRecord, recordTouches, type TouchAnswer, voidRecord, widenRecord } from '@tranche/flight'
 import { type Announcement, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
 
@@ -477,7 +477,7 @@ function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, 
       ? [{ name, desired: isDesired, ready: true, pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
       : []
   })
-  return { nodes: views, desired: views.filter((view) => view.desired).length }
+  return toFleetView(views)
 }
 
 function fleetPod(node: string, pod: WorldPod): FleetPod {

@@ -6,23 +6,27 @@ import type { ClusterWatch } from './watch-cluster.ts'
 const SHOW_AFTER_MS = 80
 /** Ages are brought up to date this often. */
 const SHOW_AGAIN_MS = 1_000
+/** A picture of thousands of nodes takes a while to make: the pause after it is so many times as long. */
+const PAUSE_PER_PICTURE = 20
 
 /** Shows the release after each change and now and then, by the clock of the person who looks. @returns ends it */
 export function keepDrawing(watch: ClusterWatch, screen: ReleaseScreen): () => void {
   let changed = false
-  let sinceShownMs = 0
+  let shownAtMs = 0
+  let pauseMs = SHOW_AFTER_MS
   const unsubscribe = watch.subscribe(() => {
     changed = true
   })
   const show = (): void => {
     changed = false
-    sinceShownMs = 0
+    const startMs = systemClock.monotonicMs()
     screen.show(watch.snapshot())
+    shownAtMs = systemClock.monotonicMs()
+    pauseMs = Math.max(SHOW_AFTER_MS, PAUSE_PER_PICTURE * (shownAtMs - startMs))
   }
   const tick = (): void => {
-    sinceShownMs += SHOW_AFTER_MS
-    if (changed || sinceShownMs >= SHOW_AGAIN_MS) show()
-    timer = systemClock.setTimer(SHOW_AFTER_MS, tick)
+    if (changed || systemClock.monotonicMs() - shownAtMs >= SHOW_AGAIN_MS) show()
+    timer = systemClock.setTimer(pauseMs, tick)
   }
   let timer = systemClock.setTimer(SHOW_AFTER_MS, tick)
   show()

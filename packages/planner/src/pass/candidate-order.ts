@@ -1,5 +1,5 @@
 import type { FleetPod, NodeView } from '@tranche/fleet'
-import { isOld } from './node-tally.ts'
+import { isOld } from '../old-nodes.ts'
 
 /** An old pod that might be deleted next. */
 export interface Candidate {

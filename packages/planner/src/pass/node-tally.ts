@@ -1,38 +1,72 @@
-import { availableFromMs, type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
+import { availableFromMs, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
+import { hasOldPod } from '../old-nodes.ts'
 
-/** The desired nodes of a view, counted once for one revision. */
+/** The desired nodes of a view, counted for one revision. */
 export interface NodeTally {
   readonly desired: number
-  /** Desired nodes with no standing pod of another revision: they run, or will come back on, the revision. */
-  readonly onRevision: ReadonlySet<string>
+  /** How many desired nodes have no standing pod of another revision: they run, or will come back on, the revision. */
+  readonly onRevision: number
   /** Desired nodes without an available pod: U of G1. */
-  readonly unavailable: ReadonlySet<string>
+  readonly unavailable: readonly string[]
   /** Desired nodes with a standing pod of another revision. */
   readonly old: readonly NodeView[]
+  /** Those of `old` that are broken. */
+  readonly broken: readonly NodeView[]
   /** The next moment (monotonic) at which a Ready pod becomes available by the clock alone; null when none will. */
   readonly nextAvailableMs: number | null
 }
 
-/** Counts the desired nodes of `fleet` for `revision`. One walk over the nodes. */
-export function tallyNodes(fleet: FleetView, revision: string, minReadyMs: number, monotonicMs: number): NodeTally {
-  const onRevision = new Set<string>()
-  const unavailable = new Set<string>()
-  const old: NodeView[] = []
-  let nextAvailableMs: number | null = null
-  for (const node of fleet.nodes) {
-    if (!node.desired) continue
-    if (node.pods.some((pod) => isOld(pod, revision))) old.push(node)
-    else onRevision.add(node.name)
-    if (node.pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs))) continue
-    unavailable.add(node.name)
-    nextAvailableMs = earlier(nextAvailableMs, nextAvailableOn(node, minReadyMs))
-  }
-  return { desired: fleet.desired, onRevision, unavailable, old, nextAvailableMs }
+/** What a tally depends on besides the nodes. */
+export interface TallyQuestion {
+  readonly revision: string
+  readonly minReadyMs: number
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
 }
 
-/** A standing pod that is not on the revision; one without a known revision is old. */
-export function isOld(pod: FleetPod, revision: string): boolean {
-  return !pod.terminating && pod.hash !== revision
+/** Counts the desired nodes of `fleet`. Where the view has not changed since the last count, its result is taken over. */
+export function tallyNodes(fleet: FleetView, question: TallyQuestion): NodeTally {
+  const blocks = tallyPerBlock(fleet, question)
+  return {
+    desired: fleet.desired,
+    onRevision: blocks.reduce((sum, { onRevision }) => sum + onRevision, 0),
+    unavailable: blocks.flatMap(({ unavailable }) => unavailable),
+    old: blocks.flatMap(({ old }) => old),
+    broken: blocks.flatMap(({ broken }) => broken),
+    nextAvailableMs: blocks.reduce<number | null>((next, { nextAvailableMs }) => earlier(next, nextAvailableMs), null),
+  }
+}
+
+/** Without a Ready pod: taking it costs no budget, now or later. */
+export function isBroken({ pods }: NodeView): boolean {
+  return !pods.some((pod) => pod.ready && !pod.terminating)
+}
+
+type BlockTally = Omit<NodeTally, 'desired'>
+
+const tallyPerBlock = keptPerBlock<TallyQuestion, BlockTally>({
+  count: tallyBlock,
+  holds: (known, asked, { nextAvailableMs }) =>
+    known.revision === asked.revision &&
+    known.minReadyMs === asked.minReadyMs &&
+    known.monotonicMs <= asked.monotonicMs &&
+    (nextAvailableMs === null || asked.monotonicMs < nextAvailableMs),
+})
+
+function tallyBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: TallyQuestion): BlockTally {
+  const unavailable: string[] = []
+  const old: NodeView[] = []
+  let onRevision = 0
+  let nextAvailableMs: number | null = null
+  for (const node of block) {
+    if (!node.desired) continue
+    if (hasOldPod(node, revision)) old.push(node)
+    else onRevision++
+    if (node.pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs))) continue
+    unavailable.push(node.name)
+    nextAvailableMs = earlier(nextAvailableMs, nextAvailableOn(node, minReadyMs))
+  }
+  return { onRevision, unavailable, old, broken: old.filter(isBroken), nextAvailableMs }
 }
 
 function nextAvailableOn(node: NodeView, minReadyMs: number): number | null {

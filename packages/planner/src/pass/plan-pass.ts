@@ -3,7 +3,8 @@ import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { type Availability, type PermitChange, permitId, permitSlack, permitState, type PermitState } from '@tranche/flight'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { type Candidate, firstCandidates } from './candidate-order.ts'
-import { isOld, type NodeTally, tallyNodes } from './node-tally.ts'
+import { hasOldPod, isOld } from '../old-nodes.ts'
+import { isBroken, type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
 
 /** A permit together with the pod that it is for. */
@@ -27,11 +28,8 @@ export type PassPlan =
 /** What a pass waits for; each ends with a watch event, `availability` also with the clock. */
 export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch'
 
-/** How many standing permits may be left before new ones are appended: one write then serves about eight nodes. */
+/** How many standing permits may be left before new ones are appended: one write then serves as many nodes as a record has slack for, about eight or more. */
 const LOW_WATER = 2
-
-/** How many settled permits may stay in the record when nothing else needs a write. */
-const SETTLED_HIGH_WATER = 8
 
 /**
  * Decides what one executor does next for one DaemonSet. Pure: the same view gives the same plan.
@@ -78,26 +76,31 @@ interface FlownPermit {
   readonly state: PermitState
   /** The pod of the permit, while it is in our view. */
   readonly pod: FleetPod | undefined
+  /** This process has sent its delete, and its watch has not shown the outcome yet. */
+  readonly isSent: boolean
 }
 
 function readScene(view: PassView, record: FlightRecord): Scene {
   const availability: Availability = { minReadyMs: view.announcement.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
-  const tally = tallyNodes(view.fleet, record.revision, availability.minReadyMs, availability.monotonicMs)
+  const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
   const permits = record.permits.map((permit): FlownPermit => {
     const node = nodeInView(view.fleet, permit.node)
     return {
       permit,
       state: permitState(permit, node, availability),
       pod: node?.pods.find((pod) => pod.uid === permit.podUid),
+      isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
     }
   })
   const size = Math.max(0, tally.desired - record.partition)
-  return { view, record, availability, tally, permits, lack: size - countOnTheWay(view, permits, tally) }
+  const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
+  return { view, record, availability, tally, permits, lack: size - tally.onRevision - old.length }
 }
 
-function countOnTheWay(view: PassView, permits: readonly FlownPermit[], tally: NodeTally): number {
-  const old = [...nodesBeingTaken(permits)].filter((node) => !tally.onRevision.has(node) && nodeInView(view.fleet, node)?.desired === true)
-  return tally.onRevision.size + old.length
+/** Whether the node is one of {@link NodeTally.old}. */
+function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name: string): boolean {
+  const node = nodeInView(fleet, name)
+  return node?.desired === true && hasOldPod(node, revision)
 }
 
 /**
@@ -146,7 +149,7 @@ function executablePermits(scene: Scene): readonly FlownPermit[] {
 
 /** Standing, not sent yet, and still wanted. */
 function isReadyToGo(scene: Scene, flown: FlownPermit): boolean {
-  if (flown.state !== 'standing' || flown.pod === undefined || isSent(scene, flown)) return false
+  if (flown.state !== 'standing' || flown.pod === undefined || flown.isSent) return false
   return isOld(flown.pod, scene.record.revision) && isTakeable(scene, flown.permit.node)
 }
 
@@ -192,22 +195,13 @@ function headThatBlocks(scene: Scene): FlownPermit | undefined {
   const inFront = scene.permits.slice(0, scene.permits.indexOf(head))
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
   const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
-  const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter((flown) => isSent(scene, flown))])
-  const waits = (node: NodeView): boolean => node.ready && isBroken(node) && !placed.has(node.name) && (!isFull || taken.has(node.name))
-  return scene.tally.old.some(waits) ? head : undefined
+  const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
+  const waits = (node: NodeView): boolean => node.ready && !placed.has(node.name) && (!isFull || taken.has(node.name))
+  return scene.tally.broken.some(waits) ? head : undefined
 }
 
 function standingPermits(scene: Scene): readonly FlownPermit[] {
-  return scene.permits.filter((flown) => flown.state === 'standing' && !isSent(scene, flown))
-}
-
-function isSent(scene: Scene, { permit }: FlownPermit): boolean {
-  return scene.view.sent.has(permitId(permit))
-}
-
-/** Without a Ready pod: taking it costs no budget, now or later. */
-function isBroken(node: NodeView): boolean {
-  return !node.pods.some((pod) => pod.ready && !pod.terminating)
+  return scene.permits.filter(({ state, isSent }) => state === 'standing' && !isSent)
 }
 
 /** The next write of the record, or null while none is worth its cost. Settles ride along with the next append (F3). */
@@ -221,11 +215,14 @@ function permitChange(scene: Scene): PermitChange | null {
   return { remove: gone.map(({ permit }) => permit), append: append.map(({ permit }) => permit), restsOn: restsOn(scene, gone, append) }
 }
 
-/** A permit that settled may stay for a while; not so many of them, nor one that keeps its node from a new permit. */
+/**
+ * A permit that settled may stay for a while when nothing else needs a write; but not more of them than the record has
+ * slack for, nor one that keeps its node from a new permit.
+ */
 function mustLeaveNow(scene: Scene, gone: readonly FlownPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
   if (settled.length < gone.length || settled.some((flown) => isOldAgain(scene, flown))) return true
-  return settled.length > 0 && (settled.length === scene.permits.length || settled.length >= SETTLED_HIGH_WATER)
+  return settled.length > 0 && (settled.length === scene.permits.length || settled.length >= permitSlack(scene.record.limit))
 }
 
 /** F3: old pods on nodes that can be taken, without a permit, in G5 order; no more than the batch lacks or the record holds. */
@@ -258,7 +255,7 @@ function hasBudgetLeft(scene: Scene): boolean {
 
 /** A settled permit on whose node another old pod stands: the node needs a new permit. */
 function isOldAgain(scene: Scene, { permit }: FlownPermit): boolean {
-  return !scene.tally.onRevision.has(permit.node)
+  return isOldNode(scene.view, scene.record, permit.node)
 }
 
 /** F2: the versions of every pod that the change looked at. */

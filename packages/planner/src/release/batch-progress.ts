@@ -1,6 +1,7 @@
 import type { BatchState, ReleasePlan } from '@tranche/api-schema'
-import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
+import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
+import { hasOldPod } from '../old-nodes.ts'
 
 /** Where one batch stands, counted over the desired nodes. */
 export interface BatchProgress {
@@ -46,32 +47,75 @@ export interface BatchQuestion {
 
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const nodes = question.fleet.nodes.filter((node) => node.desired)
-  const isUp = (pod: FleetPod): boolean => isAvailable(pod, question.minReadyMs, question.monotonicMs)
-  const old = nodes.filter((node) => node.pods.some((pod) => !pod.terminating && pod.hash !== question.revision))
-  const skipped = old.filter((node) => !node.ready)
-  const updated = nodes.flatMap((node) => updatedPod(node, question.revision))
-  const available = updated.filter(({ pod }) => isUp(pod))
-  const size = batchSize(question.plan, question.batch, nodes.length)
-  const effectiveSize = Math.min(size, nodes.length - skipped.length)
-  const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
-  const away = awayNodes(nodes, between, updated)
+  const { desired } = question.fleet
+  const counts = sumOf(countPerBlock(question.fleet, question))
+  const size = batchSize(question.plan, question.batch, desired)
+  const effectiveSize = Math.min(size, desired - counts.skipped.length)
   const threshold = tolerated(question.plan, effectiveSize)
+  const onTheWay = counts.updated + counts.between.length
   return {
-    desired: nodes.length,
+    ...counts,
+    desired,
     size,
-    partition: nodes.length - size,
+    partition: desired - size,
     effectiveSize,
+    state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + counts.away.length),
+  }
+}
+
+/** What is counted node by node. */
+type NodeCounts = Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'>
+
+/** What the count of one block depends on. */
+type CountQuestion = Pick<BatchQuestion, 'revision' | 'minReadyMs' | 'monotonicMs'>
+
+/** The counts of one block; they hold until `changesAtMs` (monotonic), when a Ready pod becomes available by the clock alone. */
+interface BlockCounts extends NodeCounts {
+  readonly changesAtMs: number
+}
+
+const countPerBlock = keptPerBlock<CountQuestion, BlockCounts>({
+  count: countBlock,
+  holds: (known, asked, { changesAtMs }) =>
+    known.revision === asked.revision &&
+    known.minReadyMs === asked.minReadyMs &&
+    known.monotonicMs <= asked.monotonicMs &&
+    asked.monotonicMs < changesAtMs,
+})
+
+function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: CountQuestion): BlockCounts {
+  const nodes = block.filter((node) => node.desired)
+  const isUp = (pod: FleetPod): boolean => isAvailable(pod, minReadyMs, monotonicMs)
+  const old = nodes.filter((node) => hasOldPod(node, revision))
+  const updated = nodes.flatMap((node) => updatedPod(node, revision))
+  const unwell = updated.filter(({ pod }) => !isUp(pod))
+  const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
+  const comingUp = nodes.flatMap(({ pods }) => pods.filter((pod) => pod.ready && !pod.terminating && !isUp(pod)))
+  return {
     updated: updated.length,
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
-    updatedAvailable: available.length,
-    skipped: skipped.map(({ name }) => name),
+    updatedAvailable: updated.length - unwell.length,
+    skipped: old.filter((node) => !node.ready).map(({ name }) => name),
     old: old.map(({ name }) => name),
-    unwell: updated.filter((entry) => !available.includes(entry)),
+    unwell,
     between: between.map(({ name }) => name),
-    away,
+    away: awayNodes(nodes, between, updated),
     unavailable: nodes.filter(({ pods }) => !pods.some(isUp)).map(({ name }) => name),
-    state: stateOf(updated.length + between.length, available.length, effectiveSize, threshold + away.length),
+    changesAtMs: Math.min(...comingUp.map((pod) => availableFromMs(pod, minReadyMs) ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
+  return {
+    updated: blocks.reduce((sum, { updated }) => sum + updated, 0),
+    updatedReady: blocks.reduce((sum, { updatedReady }) => sum + updatedReady, 0),
+    updatedAvailable: blocks.reduce((sum, { updatedAvailable }) => sum + updatedAvailable, 0),
+    skipped: blocks.flatMap(({ skipped }) => skipped),
+    old: blocks.flatMap(({ old }) => old),
+    unwell: blocks.flatMap(({ unwell }) => unwell),
+    between: blocks.flatMap(({ between }) => between),
+    away: blocks.flatMap(({ away }) => away),
+    unavailable: blocks.flatMap(({ unavailable }) => unavailable),
   }
 }
 

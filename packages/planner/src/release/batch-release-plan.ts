@@ -30,6 +30,8 @@ export interface PodLabels {
   readonly namespace: string
   readonly name: string
   readonly uid: string
+  /** Node of the pod. */
+  readonly node: string
   readonly labels: Readonly<Record<string, string>>
 }
 

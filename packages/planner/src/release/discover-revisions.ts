@@ -1,4 +1,4 @@
-import type { FleetView } from '@tranche/fleet'
+import { type FleetView, keptPerBlock } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
 /** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
@@ -45,12 +45,21 @@ function stableOf(view: DiscoveryView, hashes: readonly string[]): string | unde
 /** How many desired nodes run each revision; the oldest standing pod of a node decides. */
 function nodesByHash(fleet: FleetView): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const node of fleet.nodes) {
-    const hash = node.desired ? node.pods.find((pod) => !pod.terminating)?.hash : undefined
-    if (hash !== undefined) counts.set(hash, (counts.get(hash) ?? 0) + 1)
-  }
+  for (const block of hashesPerBlock(fleet, null)) for (const [hash, count] of block) counts.set(hash, (counts.get(hash) ?? 0) + count)
   return counts
 }
+
+const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
+  count(block) {
+    const counts = new Map<string, number>()
+    for (const node of block) {
+      const hash = node.desired ? node.pods.find((pod) => !pod.terminating)?.hash : undefined
+      if (hash !== undefined) counts.set(hash, (counts.get(hash) ?? 0) + 1)
+    }
+    return counts
+  },
+  holds: () => true,
+})
 
 /** The revision's hash: its label, else its name, as the DaemonSet controller takes it. */
 function hashOf(revision: ControllerRevision): string {

@@ -1,6 +1,7 @@
 import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { oldNodes } from '../old-nodes.ts'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
@@ -214,7 +215,7 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
   if (discovery.kind === 'pending') return null
   const revision = discovery.canary
-  const old = view.fleet.nodes.filter((node) => node.desired && node.pods.some((pod) => !pod.terminating && pod.hash !== revision))
+  const old = oldNodes(view.fleet, revision)
   if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
   const frozen = {
     revision,

@@ -1,3 +1,4 @@
+import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import { ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -16,22 +17,22 @@ export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   if (record === undefined || record.state !== 'open' || rolloutID === undefined || rolloutID === '') return null
   const permitted = new Set(record.permits.map(({ podUid }) => podUid))
   const batchId = String((batchPartition ?? (release.spec.releasePlan.batches?.length ?? 1) - 1) + 1)
-  const pods = fleet.nodes
-    .flatMap((node) => node.pods)
-    .filter(
-      (pod) =>
-        pod.hash === record.revision &&
-        !pod.terminating &&
-        !permitted.has(pod.uid) &&
-        !view.labelled.has(pod.uid) &&
-        pod.rolloutId !== rolloutID,
-    )
+  const pods = unlabelledPerBlock(fleet, { revision: record.revision, rolloutID })
+    .flat()
+    .filter(({ uid }) => !permitted.has(uid) && !view.labelled.has(uid))
     .slice(0, LABELS_PER_PASS)
-    .map(({ namespace, name, uid }) => ({
+    .map(({ namespace, name, uid, node }) => ({
       namespace,
       name,
       uid,
+      node,
       labels: { [ROLLOUT_ID_LABEL]: rolloutID, [ROLLOUT_BATCH_ID_LABEL]: batchId },
     }))
   return pods.length === 0 ? null : { kind: 'labelPods', pods }
 }
+
+const unlabelledPerBlock = keptPerBlock<{ readonly revision: string; readonly rolloutID: string }, readonly FleetPod[]>({
+  count: (block, { revision, rolloutID }) =>
+    block.flatMap(({ pods }) => pods.filter((pod) => pod.hash === revision && !pod.terminating && pod.rolloutId !== rolloutID)),
+  holds: (known, asked) => known.revision === asked.revision && known.rolloutID === asked.rolloutID,
+})

@@ -1,5 +1,6 @@
-import { nodeInView } from '@tranche/fleet'
+import { keptPerBlock, nodeInView } from '@tranche/fleet'
 import { daemonSetAnnotations } from '@tranche/kube-types'
+import { hasOldPod } from '../old-nodes.ts'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
 
@@ -33,9 +34,13 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
 
 /** Nodes that a taint of their own death keeps from being desired: when they come back, their old pod is desired again. */
 function deadWithOldPods({ fleet }: ReleaseView, revision: string | undefined): readonly string[] {
-  const dead = fleet.nodes.filter(({ desired, ready }) => !desired && !ready)
-  return dead.filter(({ pods }) => pods.some((pod) => !pod.terminating && pod.hash !== revision)).map(({ name }) => name)
+  return deadPerBlock(fleet, revision ?? '').flat()
 }
+
+const deadPerBlock = keptPerBlock<string, readonly string[]>({
+  count: (block, revision) => block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision)).map(({ name }) => name),
+  holds: (known, asked) => known === asked,
+})
 
 /** The release is over for everybody who reads `in-progressing`, though nodes are left; once it is, it stays so. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {

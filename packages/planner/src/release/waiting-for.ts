@@ -1,4 +1,5 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
 import { leftBehind } from './the-end.ts'
@@ -48,7 +49,7 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
 
 /** F12: a pod that never goes costs its slot; when such pods have them all, somebody must act, for we never force a deletion. */
 function stuck({ fleet }: ReleaseView, limit: number): Reason | null {
-  const pods = fleet.nodes.filter(({ desired }) => desired).flatMap((node) => node.pods.filter(({ keptBy }) => keptBy !== undefined))
+  const pods = keptPodsPerBlock(fleet, null).flat()
   const nodes = [...new Set(pods.map(({ node }) => node))]
   if (nodes.length < limit) return null
   const named = pods.slice(0, 3).map(({ name, node, keptBy }) => `${name} on ${node} by ${keptBy?.join(', ')}`)
@@ -56,6 +57,11 @@ function stuck({ fleet }: ReleaseView, limit: number): Reason | null {
   const message = `maxUnavailable (${limit}) is used up by pods that only their finalizers keep: ${named.join('; ')}${more}; remove the finalizers once their work is done`
   return { reason: 'PodsStuck', message, nodes }
 }
+
+const keptPodsPerBlock = keptPerBlock<null, readonly FleetPod[]>({
+  count: (block) => block.filter(({ desired }) => desired).flatMap((node) => node.pods.filter(({ keptBy }) => keptBy !== undefined)),
+  holds: () => true,
+})
 
 function inBatch(progress: BatchProgress, limit: number): Reason | null {
   if (progress.state === 'Ready') return null

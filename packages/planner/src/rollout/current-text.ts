@@ -11,10 +11,11 @@ export interface CurrentText {
 
 /** Says which revision is current, and on how many of the desired nodes a pod is available. */
 export function currentText({ fleet, monotonicMs }: RolloutView, { spec }: DaemonSet, revision: string): CurrentText {
-  const { desired, unavailable, nextAvailableMs } = tallyNodes(fleet, revision, (spec.minReadySeconds ?? 0) * 1000, monotonicMs)
+  const minReadyMs = (spec.minReadySeconds ?? 0) * 1000
+  const { desired, unavailable, nextAvailableMs } = tallyNodes(fleet, { revision, minReadyMs, monotonicMs })
   const leftMs = nextAvailableMs === null ? null : nextAvailableMs - monotonicMs
   return {
-    text: `revision ${revision} is current; ${desired - unavailable.size} of ${desired} nodes are available`,
+    text: `revision ${revision} is current; ${desired - unavailable.length} of ${desired} nodes are available`,
     availableInMs: leftMs !== null && leftMs > 0 ? leftMs : null,
   }
 }

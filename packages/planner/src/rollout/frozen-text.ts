@@ -1,4 +1,5 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
+import { isOld, oldNodes } from '../old-nodes.ts'
 import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -23,10 +24,8 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
 /** Standing pods decide; a node with pods of two revisions counts for the old one. */
 function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { desired, pods } of fleet.nodes) {
-    const old = desired ? pods.find((pod) => !pod.terminating && pod.hash !== revision) : undefined
-    if (old === undefined) continue
-    const hash = old.hash ?? 'unknown'
+  for (const { pods } of oldNodes(fleet, revision)) {
+    const hash = pods.find((pod) => isOld(pod, revision))?.hash ?? 'unknown'
     counts.set(hash, (counts.get(hash) ?? 0) + 1)
   }
   return new Map([...counts].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)))

@@ -2,6 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, Rollout, RolloutStat
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
+import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from '../release/daemon-set-patch.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
@@ -150,7 +151,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   const lastStable = view.rollout.status?.stableRevision
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
   if (discovery.kind === 'pending') return null
-  const old = oldNodes(view, discovery.canary)
+  const old = oldNodes(view.fleet, discovery.canary).length
   // Where the type is no longer OnDelete, somebody has let the native controller go on: there is nothing to freeze.
   if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
     const at = new Date(view.nowMs).toISOString()
@@ -162,10 +163,6 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
     annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
     ...(original !== undefined && { strategy: original }),
   }
-}
-
-function oldNodes({ fleet }: RolloutView, revision: string): number {
-  return fleet.nodes.filter(({ desired, pods }) => desired && pods.some((pod) => !pod.terminating && pod.hash !== revision)).length
 }
 
 /** Makes the BatchRelease what the status says it should be. */

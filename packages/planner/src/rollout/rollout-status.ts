@@ -1,6 +1,7 @@
 import type { CanaryStatus, ProgressingReason, RolloutStatus, StalledReason, BatchRelease } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { type Problem, problemsText, validateBinding, validateDaemonSetBudget, validateSpec } from '@tranche/validation'
+import { oldNodes } from '../old-nodes.ts'
 import { type Discovery, discoverRevisions } from '../release/discover-revisions.ts'
 import { advanceStep, jumpTo, toFittingStep } from './advance-step.ts'
 import { type ActionEffect, answerAction } from './answer-action.ts'
@@ -127,8 +128,10 @@ function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course
 /** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
 function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
   if (release !== undefined && release.metadata.deletionTimestamp === undefined) return false
-  const old = fleet.nodes.some(({ desired, pods }) => desired && pods.some((pod) => !pod.terminating && pod.hash !== canary))
-  return old || (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
+  return (
+    oldNodes(fleet, canary).length > 0 ||
+    (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
+  )
 }
 
 /** A budget that lets nothing be updated is said before anybody needs it. */

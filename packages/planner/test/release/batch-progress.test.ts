@@ -1,3 +1,4 @@
+import { toFleetView } from '@tranche/fleet'
 import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, nodes } from './build-view.ts'
@@ -103,7 +104,7 @@ describe('batchProgress', () => {
     },
     'counts nothing of nodes that are not desired': {
       question: {
-        fleet: { desired: 1, nodes: [...nodes('a:old').nodes, ...nodes('b:old').nodes.map((node) => ({ ...node, desired: false }))] },
+        fleet: toFleetView([...nodes('a:old').nodes, ...nodes('b:old').nodes.map((node) => ({ ...node, desired: false }))]),
       },
       want: { desired: 1, size: 1, old: ['a'] },
     },
@@ -134,5 +135,5 @@ function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {
 
 function withTwoPods(): BatchQuestion['fleet'] {
   const [node] = nodes('a:old').nodes
-  return { desired: 1, nodes: [{ ...node!, pods: [aFleetPod('a', 'new'), aFleetPod('a', 'old', { uid: 'second' })] }] }
+  return toFleetView([{ ...node!, pods: [aFleetPod('a', 'new'), aFleetPod('a', 'old', { uid: 'second' })] }])
 }

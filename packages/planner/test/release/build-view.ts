@@ -1,5 +1,5 @@
 import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
-import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
 import {
   BATCH_RELEASE_FINALIZER,
   type ControllerRevision,
@@ -150,7 +150,7 @@ export function nodes(text: string): FleetView {
     const pods = state === '-' ? [] : [aFleetPod(name, state.replace('?', ''))]
     return { name, desired: true, ready: !state.includes('?'), pods }
   })
-  return { nodes: views, desired: views.length }
+  return toFleetView(views)
 }
 
 /** Builds the pod of a node from its word in {@link nodes}. */

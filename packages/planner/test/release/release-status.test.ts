@@ -1,3 +1,4 @@
+import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { planBatchRelease, releaseStatusPatch } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -177,15 +178,14 @@ describe('the labels of a release (F13)', () => {
   const unlabelled = aView({ nodes: 'a:new b:new c:old d:new~ e:new' })
   const view = {
     ...unlabelled,
-    fleet: {
-      ...unlabelled.fleet,
-      nodes: unlabelled.fleet.nodes.map((node) => ({ ...node, pods: node.pods.map((pod) => ({ ...pod, rolloutId: 'before' })) })),
-    },
+    fleet: toFleetView(
+      unlabelled.fleet.nodes.map((node) => ({ ...node, pods: node.pods.map((pod) => ({ ...pod, rolloutId: 'before' })) })),
+    ),
   }
 
   it('go on standing pods of the revision, with the batch counted from 1', () => {
     const labels = { [ROLLOUT_ID_LABEL]: 'new', [ROLLOUT_BATCH_ID_LABEL]: '1' }
-    const pods = ['a', 'b', 'e'].map((node) => ({ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, labels }))
+    const pods = ['a', 'b', 'e'].map((node) => ({ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, node, labels }))
     expect(planBatchRelease(view)).toEqual({ kind: 'labelPods', pods })
   })
 

@@ -1,5 +1,5 @@
 import type { BatchRelease, FlightRecord, Rollout, RolloutStep } from '@tranche/api-schema'
-import type { FleetPod, FleetView, NodeView } from '@tranche/fleet'
+import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
 import { changePermits, createRecord, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import {
   type ControllerRevision,
@@ -238,7 +238,7 @@ export class ToyCluster {
     const { kind, name } = rollout.spec.workloadRef
     const named = kind === 'DaemonSet' && name === 'agent'
     const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
-    const none = { daemonSet: undefined, revisions: [], fleet: { nodes: [], desired: 0 } }
+    const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
     return { rollout, ...workloads, release, others: [rollout], strategyScope, ...clocks }
   }
@@ -259,7 +259,7 @@ export class ToyCluster {
       const pods = this.pods.filter(({ node }) => node === name)
       return { name, desired: true, ready: this.nodes.get(name)?.ready ?? false, pods }
     })
-    return { nodes, desired: nodes.length }
+    return toFleetView(nodes)
   }
 
   #applyRelease(plan: BatchReleasePlan, view: ReleaseView): boolean {
