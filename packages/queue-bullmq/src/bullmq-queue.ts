@@ -6,6 +6,7 @@ import { checkServer } from './check-redis.ts'
 import { createDelayedKeys, type DelayedKeys } from './delayed-keys.ts'
 import { explainRedisError } from './explain-error.ts'
 import { watchOutages } from './outages.ts'
+import { QUEUE_NAME } from './queue-name.ts'
 import { createCallClient, createWorkerClient } from './redis-client.ts'
 import type { RedisSettings } from './redis-settings.ts'
 import { type JobData, type RedisWorker, startRedisWorker, type WorkerTiming } from './redis-worker.ts'
@@ -46,8 +47,6 @@ export const defaultTiming: QueueTiming = {
   lookMs: 5_000,
 }
 
-/** The name of the queue; its keys are `PREFIX:jobs:…`. */
-const QUEUE_NAME = 'jobs'
 /** BullMQ keeps a stream of events, which nobody reads. */
 const EVENTS_KEPT = 100
 
@@ -144,7 +143,8 @@ async function call(state: QueueState, send: () => Promise<void>): Promise<void>
 }
 
 async function addJob({ queue }: QueueState, key: string): Promise<void> {
-  const deduplication = { id: key, keepLastIfActive: true }
+  // An id must not be empty, and a key may be.
+  const deduplication = { id: `/${key}`, keepLastIfActive: true }
   await queue.add('run', { key }, { deduplication, removeOnComplete: true, removeOnFail: true })
 }
 
@@ -158,6 +158,7 @@ function startWorker(state: QueueState, handler: JobHandler, { concurrency }: Wo
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),
     member: state.pool.open(handler, concurrency),
     announce: (key) => addJob(state, key),
+    explain: (error) => explainRedisError(error, redis),
   })
   state.workers.add(worker)
   void worker.ended.then(() => state.workers.delete(worker))

@@ -2,30 +2,58 @@ import { AppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
 import type { Redis } from 'ioredis'
 import { explainRedisError } from './explain-error.ts'
+import { QUEUE_NAME } from './queue-name.ts'
 import { createProbeClient } from './redis-client.ts'
 import { addressText, type RedisSettings } from './redis-settings.ts'
+import { speaksOtherwise } from './tls-mismatch.ts'
 
 /** The oldest Redis that the queue's commands work on. */
 const OLDEST = { major: 6, minor: 2 }
 
+/** How long Redis may take to answer, in milliseconds. */
+const DEADLINE_MS = 5_000
+
+/** What {@link checkRedis} is given. */
+export interface CheckRedisOptions {
+  readonly redis: RedisSettings
+  /** As of the queue. @default tranche */
+  readonly prefix?: string
+  /** How long the connection, and each answer, may take, in milliseconds. @default 5_000 */
+  readonly deadlineMs?: number
+}
+
 /**
- * Looks at Redis once, before anything runs.
+ * Looks at Redis once, before anything runs: whether it lets us in, takes writes, is new enough, and lets us at our keys.
  *
  * @throws {AppError} REDIS_UNREACHABLE, REDIS_REFUSED, REDIS_TLS, REDIS_UNSUITABLE
  */
-export async function checkRedis(settings: RedisSettings): Promise<void> {
-  const client = createProbeClient(settings)
-  let lastError: unknown
-  client.on('error', (error: unknown) => (lastError = error))
+export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADLINE_MS }: CheckRedisOptions): Promise<void> {
+  const client = createProbeClient(redis, deadlineMs)
+  // The first says most: what follows it is that the connection is closed.
+  let firstError: unknown
+  client.on('error', (error: unknown) => (firstError ??= error))
   try {
     await client.connect()
-    const problem = faultOf(await readFacts(client), settings)
-    if (problem !== null) throw problem
+    const fault = faultOf(await readFacts(client), redis)
+    if (fault !== null) throw fault
+    await client.eval("return redis.call('ZCARD', KEYS[1])", 1, `${prefix}:${QUEUE_NAME}:due`)
   } catch (error) {
-    throw error instanceof AppError ? error : explainRedisError(lastError ?? error, settings)
+    if (error instanceof AppError) throw error
+    const explained = explainRedisError(firstError ?? error, redis)
+    throw explained.code === 'REDIS_UNREACHABLE' ? ((await mismatchOf(redis, deadlineMs)) ?? explained) : explained
   } finally {
     client.disconnect()
   }
+}
+
+async function mismatchOf(redis: RedisSettings, deadlineMs: number): Promise<AppError | null> {
+  const { address, tls } = redis
+  if (address.kind !== 'server' || !(await speaksOtherwise(address, tls !== null, deadlineMs))) return null
+  const [says, scheme] = tls === null ? ['speaks only TLS on this port', 'rediss://'] : ['speaks no TLS on this port', 'redis://']
+  return new AppError('REDIS_TLS', `Redis ${addressText(redis)} ${says}`, {
+    details: { redis: addressText(redis) },
+    hint: `Write ${scheme}, or name another port.`,
+  })
 }
 
 /** Looks at the server behind a connection that was just made; what is wrong with it goes to the log. Never rejects. */
@@ -41,7 +69,7 @@ export async function checkServer(client: Redis, settings: RedisSettings, log: L
         'Redis may throw jobs away when its memory is full; each is found again by the next sweep',
       )
   } catch (error) {
-    log.debug({ redis, err: error }, 'could not look at the server')
+    log.debug({ redis, err: explainRedisError(error, settings) }, 'could not look at the server')
   }
 }
 
@@ -53,7 +81,11 @@ interface ServerFacts {
 }
 
 async function readFacts(client: Redis): Promise<ServerFacts> {
-  const info = await client.info()
+  const info = await client.info().catch((error: unknown) => {
+    // A user may be forbidden to ask; that alone is no reason to refuse.
+    if (error instanceof Error && error.message.startsWith('NOPERM')) return ''
+    throw error
+  })
   const field = (name: string): string | undefined => new RegExp(`^${name}:([^\\r\\n]*)`, 'm').exec(info)?.[1]
   return { version: field('redis_version'), role: field('role'), evictionPolicy: field('maxmemory_policy') }
 }

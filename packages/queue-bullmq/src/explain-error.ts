@@ -42,12 +42,6 @@ const cases: readonly Case[] = [
     hint: `Compare them with the users of Redis (ACL LIST). ${passwordHint}`,
   },
   {
-    pattern: /without any password configured/,
-    code: 'REDIS_REFUSED',
-    says: () => 'has no password, and one was given',
-    hint: 'Leave the password out, or set one in Redis (requirepass, or an ACL user).',
-  },
-  {
     pattern: /NOPERM/,
     code: 'REDIS_REFUSED',
     says: (text) => `forbids this user something: ${text}`,
@@ -60,16 +54,22 @@ const cases: readonly Case[] = [
     hint: 'Name the master in --redis, or the sentinels that know it: redis+sentinel://HOST:26379/NAME.',
   },
   {
-    pattern: /Protocol error|as reply type byte/,
+    pattern: /unknown command .?HELLO/i,
+    code: 'REDIS_UNSUITABLE',
+    says: () => 'is too old',
+    hint: 'Use Redis 6.2 or newer.',
+  },
+  {
+    pattern: /\bOOM\b|MISCONF/,
+    code: 'REDIS_UNSUITABLE',
+    says: (text) => `takes no writes now: ${text}`,
+    hint: 'Give it more memory, or mend what it names.',
+  },
+  {
+    pattern: /Unknown RESP type|Protocol error/,
     code: 'REDIS_UNSUITABLE',
     says: () => 'answers, but is no Redis',
     hint: 'Check host and port of --redis; a port that speaks TLS needs rediss://.',
-  },
-  {
-    pattern: /wrong version number|EPROTO|packet length too long|ssl3_get_record|SSL routines/i,
-    code: 'REDIS_TLS',
-    says: () => 'does not speak TLS on this port',
-    hint: 'Write redis:// instead of rediss://, or name the TLS port of Redis.',
   },
   {
     pattern: /self.signed|unable to (verify|get local issuer)|UNABLE_TO|CERT_|certificate/i,

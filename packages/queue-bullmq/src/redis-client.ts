@@ -12,31 +12,45 @@ const LONGEST_RETRY_MS = 2_000
  * @param silenceMs for how long Redis may owe an answer before the connection counts as dead
  */
 export function createCallClient(settings: RedisSettings, silenceMs: number): Redis {
-  return new Redis(
-    toClientOptions(settings, {
-      socketTimeout: silenceMs,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-    }),
+  return quiet(
+    new Redis(
+      toClientOptions(settings, {
+        socketTimeout: silenceMs,
+        enableOfflineQueue: false,
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+      }),
+    ),
   )
 }
 
 /** A connection for a worker: its commands wait until Redis is back. */
 export function createWorkerClient(settings: RedisSettings, silenceMs: number): Redis {
-  return new Redis(toClientOptions(settings, { socketTimeout: silenceMs, maxRetriesPerRequest: null }))
+  return quiet(new Redis(toClientOptions(settings, { socketTimeout: silenceMs, maxRetriesPerRequest: null })))
 }
 
-/** A connection that is made once, when asked, and not again. */
-export function createProbeClient(settings: RedisSettings): Redis {
-  return new Redis(
-    toClientOptions(settings, {
-      lazyConnect: true,
-      retryStrategy: () => null,
-      commandTimeout: CONNECT_MS,
-      maxRetriesPerRequest: 0,
-    }),
+/**
+ * A connection that is made once, when asked, and not again.
+ *
+ * @param deadlineMs how long the connection, and each answer on it, may take
+ */
+export function createProbeClient(settings: RedisSettings, deadlineMs: number): Redis {
+  return quiet(
+    new Redis(
+      toClientOptions(settings, {
+        lazyConnect: true,
+        retryStrategy: () => null,
+        connectTimeout: deadlineMs,
+        commandTimeout: deadlineMs,
+        maxRetriesPerRequest: 0,
+      }),
+    ),
   )
+}
+
+/** Without a listener of its own ioredis writes errors, and what was sent, to the console. */
+function quiet(client: Redis): Redis {
+  return client.on('error', () => {})
 }
 
 /** Replies in the shapes that BullMQ reads. */

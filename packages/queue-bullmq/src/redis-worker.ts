@@ -23,6 +23,8 @@ export interface RedisWorkerOptions {
   readonly delayed: DelayedKeys
   /** Announces a key, closed or not. */
   readonly announce: (key: string) => Promise<void>
+  /** Says what an error means, without what must not be logged: ioredis puts the command with its arguments into it. */
+  readonly explain: (error: unknown) => Error
   readonly timing: WorkerTiming
   readonly clock: Clock
   readonly log: Logger
@@ -109,7 +111,7 @@ interface WorkerState extends RedisWorkerOptions {
   readonly onIdle: Set<() => void>
 }
 
-/** A key that this worker holds. */
+/** A key that a handler works on. */
 interface Held {
   readonly key: string
   readonly lost: AbortController
@@ -119,17 +121,13 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   const { key } = job.data
   // Taken while we closed: given back.
   if (state.closing.signal.aborted) return state.announce(key)
-  const jobId = String(job.id)
   const held: Held = { key, lost: new AbortController() }
-  state.held.set(jobId, held)
-  try {
-    // Announcements up to here are what this run is for; those that come later make another.
-    await state.delayed.forget(key).catch(() => {})
-    const ended = await run(state, held)
-    await settle(state, key, ended)
-  } finally {
-    state.held.delete(jobId)
-  }
+  state.held.set(String(job.id), held)
+  // Announcements up to here are what this run is for; those that come later make another.
+  await state.delayed.forget(key).catch(() => {})
+  const ended = await run(state, held)
+  state.held.delete(String(job.id))
+  await settle(state, key, ended)
 }
 
 /** How a run ended; `error` is for the log. */
@@ -164,7 +162,7 @@ async function settle(state: WorkerState, key: string, { end, error }: Ended): P
       return
     } catch (unreachable) {
       if (state.closing.signal.aborted) return
-      state.log.debug({ key, err: unreachable }, 'could not note the end of a job')
+      state.log.debug({ key, err: state.explain(unreachable) }, 'could not note the end of a job')
       await sleep(state.clock, SETTLE_RETRY_MS, state.closing.signal).catch(() => {})
     }
 }
@@ -180,10 +178,10 @@ function letGo({ held, log }: WorkerState, jobId: string): void {
  * BullMQ repeats a command that Redis refused (a replica, no memory, no permission) at once and for ever: the worker rests
  * after each. Connection errors need nothing: they are told by {@link watchOutages}, and the connection waits by itself.
  */
-function coolAfterErrors(worker: BullWorker<JobData>, { clock, closing, log }: WorkerState): { stop(): void } {
+function coolAfterErrors(worker: BullWorker<JobData>, { clock, closing, explain, log }: WorkerState): { stop(): void } {
   let cooling: Timer | null = null
   worker.on('error', (error) => {
-    log.debug({ err: error }, 'the worker had an error')
+    log.debug({ err: explain(error) }, 'the worker had an error')
     if (error.name !== 'ReplyError' || cooling !== null || closing.signal.aborted) return
     void worker.pause(true)
     cooling = clock.setTimer(COOL_MS, () => {
@@ -200,6 +198,7 @@ function withDuplicates(client: Redis): readonly Redis[] {
   const duplicate = client.duplicate.bind(client)
   client.duplicate = (override) => {
     const copy = duplicate(override)
+    copy.on('error', () => {})
     clients.push(copy)
     return copy
   }

@@ -49,7 +49,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   await reach(cluster, sockets, stop.signal)
-  if (redis !== null) await reachRedis(redis)
+  if (redis !== null) await reachRedis(redis, options.redis.prefix)
   if (stop.signal.aborted) return exitCodes.done
 
   const programs = startPrograms({ ...options, redisSettings: redis }, sockets, cleanup)
@@ -84,9 +84,10 @@ function unreachable({ server, context }: LoadedCluster, error: unknown): unknow
   })
 }
 
-async function reachRedis(redis: RedisSettings): Promise<void> {
+/** A Redis that does not answer is waited for; the queue says so. */
+async function reachRedis(redis: RedisSettings, prefix: string | undefined): Promise<void> {
   try {
-    await checkRedis(redis)
+    await checkRedis({ redis, ...(prefix !== undefined && { prefix }) })
   } catch (error) {
     if (!isAppError(error) || error.remedy !== 'retry') throw error
   }

@@ -1,0 +1,2 @@
+/** The name of the queue in BullMQ; its keys are `PREFIX:jobs:…`. */
+export const QUEUE_NAME = 'jobs'

@@ -1,0 +1,43 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** A way to a server that can be cut: connections on it are dropped, and new ones refused, until it is mended. */
+export interface CuttableProxy {
+  readonly port: number
+  cut(): void
+  mend(): void
+  close(): void
+}
+
+/** Forwards a free port of the loopback interface to `port`. */
+export async function startProxy(port: number): Promise<CuttableProxy> {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((client) => {
+    if (isCut) return client.destroy()
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cut = (): void => {
+    isCut = true
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    mend: () => (isCut = false),
+    close() {
+      cut()
+      server.close()
+    },
+  }
+}

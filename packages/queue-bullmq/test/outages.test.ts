@@ -1,0 +1,154 @@
+import { systemClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/log'
+import { createAnnouncer, type JobOutcome } from '@tranche/queue'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startProxy } from './cuttable-proxy.ts'
+import { type Line, openQueue, recordWork } from './queue-bench.ts'
+import { isRedisMissing, plainSettings, startTestRedis, type TestRedis } from './redis.ts'
+
+describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
+  it('is killed and comes back empty: refuses announcements meanwhile, then goes on by itself, and says so in two lines', async () => {
+    const redis = await testRedis()
+    const { queue, worked, lines, announcer } = bench(redis)
+    const first = worked.next()
+    announcer.announce('before')
+    await first
+    const second = worked.next()
+    await redis.kill()
+    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    announcer.announce('meanwhile')
+    await redis.start()
+    await expect(second).resolves.toBe('meanwhile')
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info'])
+    expect(lines[0]).toMatchObject({
+      fields: { code: 'REDIS_UNREACHABLE' },
+      message: expect.stringContaining('jobs wait until it is back'),
+    })
+    expect(lines[1]).toMatchObject({ message: 'Redis is back', fields: { awayMs: expect.any(Number) } })
+  })
+
+  it('is not there at the start: waits for it, and says so once', async () => {
+    const redis = await testRedis()
+    await redis.kill()
+    const { worked, lines, announcer } = bench(redis)
+    const first = worked.next()
+    announcer.announce('early')
+    await until(() => lines.length > 0)
+    await redis.start()
+    await expect(first).resolves.toBe('early')
+    expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('ECONNREFUSED'), 'Redis is back'])
+  })
+
+  it('stops answering without closing a connection: refuses announcements in time, and goes on when it answers', async () => {
+    const redis = await testRedis()
+    const { queue, worked, lines, announcer } = bench(redis)
+    await queue.stats()
+    redis.freeze()
+    const first = worked.next()
+    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    announcer.announce('meanwhile')
+    await until(() => lines.length > 0)
+    redis.thaw()
+    await expect(first).resolves.toMatch(/refused|meanwhile/)
+    await until(() => worked.keys.includes('meanwhile'))
+  })
+
+  it('cannot be reached while a job runs: keeps the key until the end of the job is noted, and then gives it on', async () => {
+    const redis = await testRedis()
+    const proxy = await startProxy(redis.port)
+    onTestFinished(() => proxy.close())
+    const ends: ((outcome: JobOutcome) => void)[] = []
+    const lines: Line[] = []
+    const queue = openQueue(plainSettings(proxy.port), 'cut', lines)
+    const worked = recordWork(() => new Promise((resolve) => ends.push(resolve)))
+    queue.process(worked.handler, { concurrency: 1 })
+    const first = worked.next()
+    await queue.announce('a')
+    await first
+    await queue.announce('a')
+    proxy.cut()
+    await until(() => lines.length > 0)
+    ends[0]?.({ kind: 'recheckAfter', ms: 60_000 })
+    await expect(queue.announce('b')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    const second = worked.next()
+    proxy.mend()
+    await expect(second).resolves.toBe('a')
+    ends[1]?.({ kind: 'awaitChange' })
+    const third = worked.next()
+    await queue.announce('b')
+    await expect(third).resolves.toBe('b')
+    ends[2]?.({ kind: 'awaitChange' })
+  })
+
+  it('is emptied while a job runs: the job ends, and the next announcement of its key is worked on', async () => {
+    const redis = await testRedis()
+    let end = (_outcome: JobOutcome): void => {}
+    const queue = openQueue(redis.settings, 'flushed')
+    const worked = recordWork(() => new Promise((resolve) => (end = resolve)))
+    queue.process(worked.handler, { concurrency: 1 })
+    for (let round = 0; round < 3; round++) {
+      const next = worked.next()
+      await queue.announce('a')
+      await next
+      await queue.announce('a')
+      await queue.announceAfter('a', 10_000)
+      await redis.admin.flushall()
+      end({ kind: 'awaitChange' })
+      await until(async () => (await queue.stats()).active === 0)
+    }
+    expect(worked.keys).toEqual(['a', 'a', 'a'])
+  })
+
+  it('refuses to write: rests between attempts instead of asking thousands of times, and goes on when it writes again', async () => {
+    const redis = await testRedis()
+    const { queue, worked } = bench(redis)
+    await queue.stats()
+    await redis.admin.replicaof('127.0.0.1', 1)
+    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNSUITABLE' })
+    const before = await commandsOf(redis)
+    await until(async () => Number(/uptime_in_seconds:(\d+)/.exec(await redis.admin.info('server'))?.[1]) >= 3)
+    expect((await commandsOf(redis)) - before).toBeLessThan(2_000)
+    const next = worked.next()
+    await redis.admin.replicaof('NO', 'ONE')
+    const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
+    announcer.announce('again')
+    await expect(next).resolves.toBe('again')
+  })
+
+  it('may throw jobs away: says so, and goes on', async () => {
+    const redis = await testRedis(['--maxmemory-policy', 'allkeys-lru'])
+    const { worked, lines, announcer } = bench(redis)
+    const first = worked.next()
+    announcer.announce('a')
+    await first
+    await until(() => lines.length > 0)
+    expect(lines).toMatchObject([
+      { level: 'warn', fields: { maxmemoryPolicy: 'allkeys-lru', hint: 'Set maxmemory-policy to noeviction.' } },
+    ])
+  })
+})
+
+async function testRedis(args: readonly string[] = []): Promise<TestRedis> {
+  const redis = await startTestRedis({ args })
+  onTestFinished(() => redis.dispose())
+  return redis
+}
+
+function bench(redis: TestRedis) {
+  const lines: Line[] = []
+  const queue = openQueue(redis.settings, 'test', lines)
+  const worked = recordWork()
+  queue.process(worked.handler, { concurrency: 1 })
+  const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
+  onTestFinished(() => announcer.stop())
+  return { queue, worked, lines, announcer }
+}
+
+async function commandsOf({ admin }: TestRedis): Promise<number> {
+  return Number(/total_commands_processed:(\d+)/.exec(await admin.info('stats'))?.[1])
+}
+
+/** Looks every few milliseconds; the time limit is that of the test. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => systemClock.setTimer(5, () => resolve(undefined)))
+}

@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { openQueue, quick, recordWork } from './queue-bench.ts'
+import { isRedisMissing, startTestRedis, type TestRedis } from './redis.ts'
+
+describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
+  let redis: TestRedis
+  let prefixes = 0
+  const newPrefix = (): string => `processes-${++prefixes}`
+  beforeAll(async () => {
+    redis = await startTestRedis()
+  })
+  afterAll(() => redis.dispose())
+
+  it('gives the key of a frozen worker to another, and aborts the first when it goes on', async () => {
+    const prefix = newPrefix()
+    const first = startWorker(redis, prefix)
+    const queue = openQueue(redis.settings, prefix)
+    await queue.announce('a')
+    await first.event('started')
+    const second = recordWork()
+    queue.process(second.handler, { concurrency: 1 })
+    const taken = second.next()
+    first.child.kill('SIGSTOP')
+    await expect(taken).resolves.toBe('a')
+    const aborted = first.event('aborted')
+    first.child.kill('SIGCONT')
+    await aborted
+    const again = second.next()
+    await queue.announce('a')
+    await again
+  })
+
+  it('never gives a key up, however many workers die over it', async () => {
+    const prefix = newPrefix()
+    const queue = openQueue(redis.settings, prefix)
+    await queue.announce('a')
+    for (let death = 0; death < 3; death++) {
+      const worker = startWorker(redis, prefix)
+      await worker.event('started')
+      worker.child.kill('SIGKILL')
+    }
+    const survivor = recordWork()
+    const worked = survivor.next()
+    queue.process(survivor.handler, { concurrency: 1 })
+    await expect(worked).resolves.toBe('a')
+  })
+
+  it('keeps a delayed key whose process is gone', async () => {
+    const prefix = newPrefix()
+    const gone = openQueue(redis.settings, prefix)
+    await gone.announceAfter('a', 300)
+    await gone.close(0)
+    const survivor = recordWork()
+    const worked = survivor.next()
+    openQueue(redis.settings, prefix).process(survivor.handler, { concurrency: 1 })
+    await expect(worked).resolves.toBe('a')
+  })
+
+  it('keeps installations with different prefixes apart', async () => {
+    const [one, other] = [openQueue(redis.settings, newPrefix()), openQueue(redis.settings, newPrefix())]
+    const [ours, theirs] = [recordWork(), recordWork()]
+    one.process(ours.handler, { concurrency: 1 })
+    other.process(theirs.handler, { concurrency: 1 })
+    const both = Promise.all([ours.next(), theirs.next()])
+    await one.announce('ours')
+    await other.announce('theirs')
+    await both
+    expect([ours.keys, theirs.keys]).toEqual([['ours'], ['theirs']])
+  })
+
+  it('takes keys of any characters', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.oneof(oddKey, fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 20 }), async (keys) => {
+        const queue = openQueue(redis.settings, newPrefix())
+        const worked = recordWork()
+        const all = Promise.all(keys.map(() => worked.next()))
+        queue.process(worked.handler, { concurrency: 3 })
+        for (const key of keys) await queue.announce(key)
+        await all
+        await queue.close(0)
+        expect([...worked.keys].sort()).toEqual([...keys].sort())
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('Q2 and Q3: never runs a key twice at once, and runs it after its last announcement, under any interleaving', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => play(redis, newPrefix(), steps)),
+      {
+        numRuns: 15,
+      },
+    )
+  })
+})
+
+const oddKey = fc.constantFrom('a/b', 'a:b', '0', '0:1', ' ', 'null', '{a}', '*', '__proto__', 'a\nb', 'ключ', '"', "'", '%')
+
+/** Who announces which key in how many milliseconds. */
+const step = fc.record({
+  queue: fc.nat(1),
+  key: fc.constantFrom('a', 'b', 'c'),
+  delayMs: fc.constantFrom(0, 0, 0, 1, 20),
+})
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): Promise<void> {
+  const queues = [openQueue(redis.settings, prefix), openQueue(redis.settings, prefix)]
+  const running = new Set<string>()
+  /** Numbers of the announcement that was made last, and of the one that the last run came after. */
+  const announced = new Map<string, number>()
+  const worked = new Map<string, number>()
+  const breaches: string[] = []
+  for (const queue of queues)
+    queue.process(
+      async (key) => {
+        if (running.has(key)) breaches.push(key)
+        running.add(key)
+        worked.set(key, announced.get(key) ?? 0)
+        await queue.stats()
+        running.delete(key)
+        return { kind: 'awaitChange' }
+      },
+      { concurrency: 2 },
+    )
+  for (const [index, { queue, key, delayMs }] of steps.entries()) {
+    announced.set(key, index + 1)
+    await queues[queue]?.announceAfter(key, delayMs)
+  }
+  const isWorked = (): boolean => [...announced].every(([key, number]) => worked.get(key) === number)
+  while (!isWorked()) await queues[0]?.stats()
+  await Promise.all(queues.map((queue) => queue.close(1_000)))
+  expect(breaches).toEqual([])
+}
+
+/** A worker that takes one key and works on it until it is aborted. */
+function startWorker(redis: TestRedis, prefix: string): { readonly child: ChildProcess; event(name: string): Promise<void> } {
+  const args = [redis.port, prefix, quick.lockMs, quick.stalledCheckMs].map(String)
+  const child = fork(join(import.meta.dirname, 'worker-process.ts'), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const event = (name: string): Promise<void> =>
+    new Promise((resolve) => {
+      const listen = (message: unknown): void => {
+        if ((message as { readonly event: string }).event !== name) return
+        child.off('message', listen)
+        resolve()
+      }
+      child.on('message', listen)
+    })
+  return { child, event }
+}
