@@ -17,6 +17,10 @@ export interface SimulationOptions {
   readonly readyFile: string | undefined
   readonly record: string | undefined
   readonly watchDelayMs: DelayRange
+  /** File of faults to begin with. */
+  readonly faults: string | undefined
+  /** 0 takes a free port. */
+  readonly faultsPort: number
   /** `empty`: no objects; `objects`: the demonstration's objects; `release`: a release of them as well. */
   readonly demo: 'empty' | 'objects' | 'release'
   readonly exit: boolean
@@ -65,6 +69,8 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
     readyFile: path(values, 'readyFile', '--ready-file'),
     record: path(values, 'record', '--record'),
     watchDelayMs: parseDelayRange('--watch-delay-ms', text(values, 'watchDelayMs') ?? '0-20'),
+    faults: path(values, 'faults', '--faults'),
+    faultsPort: parseWhole('--faults-port', text(values, 'faultsPort') ?? '0', { min: 0, max: 65_535 }),
     demo: values['demo'] === true ? 'release' : values['demo'] === false ? 'empty' : 'objects',
     exit: values['exit'] === true,
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
@@ -119,6 +125,7 @@ function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOp
     ['--kubeconfig', options.kubeconfig],
     ['--ready-file', options.readyFile],
     ['--port', options.port === 0 ? undefined : options.port],
+    ['--faults-port', options.faultsPort === 0 ? undefined : options.faultsPort],
   ] as const
   for (const [option, value] of served)
     if (value !== undefined)

@@ -23,6 +23,11 @@ describe('the command line', () => {
     'refuses to end with nothing that ends': { args: 'dev --exit', says: '--exit stands without --demo' },
     'refuses a result with nothing that gives one': { args: 'dev -o json', says: '--output json stands without --demo' },
     'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port stands beside --virtual' },
+    'refuses a port for faults in virtual time': {
+      args: 'dev --virtual --demo --faults-port 7000',
+      says: '--faults-port stands beside --virtual',
+    },
+    'refuses a path of faults that is empty': { args: 'sim --faults=', says: '--faults does not take ""' },
     'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
     'refuses a queue that it does not have': { args: 'executor --queue redis', says: '--queue does not take "redis". Give in-process.' },
     'refuses a release in an empty cluster': {

@@ -50,14 +50,17 @@ interface Tally {
   readonly pods: Map<string, { readonly node: string; readonly up: boolean }>
   readonly up: Map<string, number>
   readonly down: Set<string>
+  /** Nodes that were removed and have not come again: what their pods leave behind is written about for a while. */
+  readonly gone: Set<string>
 }
 
 function createTally(): Tally {
-  return { pods: new Map(), up: new Map(), down: new Set() }
+  return { pods: new Map(), up: new Map(), down: new Set(), gone: new Set() }
 }
 
 function apply(tally: Tally, write: RecordedWrite, query: UnavailableQuery): void {
   if (write.kind === 'Node' && write.type === 'DELETED') return forgetNode(tally, String(write.o['name']))
+  if (write.kind === 'Node') return void tally.gone.delete(String(write.o['name']))
   if (write.kind !== 'Pod' || (write.namespace !== undefined && write.namespace !== query.namespace)) return
   const pod = write.o as unknown as RecordedPod
   if (pod.owner !== query.daemonSet) return
@@ -66,7 +69,7 @@ function apply(tally: Tally, write: RecordedWrite, query: UnavailableQuery): voi
   if (write.type === 'DELETED') return void tally.pods.delete(pod.uid)
 
   const node = pod.node ?? before?.node
-  if (node === undefined) return
+  if (node === undefined || tally.gone.has(node)) return
   const up = pod.ready && !pod.deleting
   tally.pods.set(pod.uid, { node, up })
   if (up) addUp(tally, node, 1)
@@ -84,6 +87,7 @@ function addUp(tally: Tally, node: string, change: -1 | 0 | 1): void {
 function forgetNode(tally: Tally, node: string): void {
   tally.up.delete(node)
   tally.down.delete(node)
+  tally.gone.add(node)
   for (const [uid, pod] of tally.pods) if (pod.node === node) tally.pods.delete(uid)
 }
 

@@ -36,6 +36,7 @@ describe('unavailableSeen', () => {
     'counts a node that joins later from its first Ready pod on': { writes: '20 a:1- | 21 a:1+ | 22 a:1-', max: 1, nodes: ['a'] },
     'leaves out a node that joins later and never had a Ready pod': { writes: '20 a:1-', max: 0 },
     'leaves out a node that was removed': { writes: '0 a:1+ | 20 !a | 21 b:2+', max: 0 },
+    'leaves out what the pods of a removed node still go through': { writes: '0 a:1+ | 20 !a | 21 a:1- | 22 a:1-x', max: 0 },
     'leaves out pods of other DaemonSets': { writes: '0 a:1+other | 20 a:1-other', max: 0 },
   }
 

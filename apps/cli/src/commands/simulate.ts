@@ -1,3 +1,4 @@
+import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
@@ -17,6 +18,7 @@ import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../
 import { keepDrawing } from '../dev/keep-drawing.ts'
 import { type DemoResult, runDemo } from '../dev/run-demo.ts'
 import type { Simulation } from '../dev/simulation.ts'
+import { type Faults, readFaultsFile, startFaults } from '../dev/start-faults.ts'
 import { startSimulation } from '../dev/start-simulation.ts'
 import { type ClusterWatch, watchCluster } from '../dev/watch-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -34,16 +36,17 @@ const STOP_GRACE_MS = 1_800
  * Runs a simulated cluster, in `dev` with a controller and an executor, until somebody asks to stop or the demonstration
  * is over and `--exit` says so.
  *
- * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, RELEASE_STUCK
+ * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, FAULTS_INVALID, RELEASE_STUCK
  */
 export async function simulate(options: SimulationOptions, io: CommandIo): Promise<ExitCode> {
   if (options.readyFile !== undefined) removeFile(options.readyFile)
+  const document = options.faults === undefined ? undefined : readFaultsFile(options.faults)
   const clock = options.virtual ? new VirtualClock() : systemClock
   const stop = listenForStop(STOP_GRACE_MS)
   const files = watchFiles()
   try {
     const signal = AbortSignal.any([stop.signal, files.broken])
-    const code = await driveClock(clock, runSession(options, { io, clock, signal, files }))
+    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document }))
     files.check()
     return code
   } catch (error) {
@@ -73,7 +76,10 @@ function watchFiles(): FileWatch {
   }
 }
 
-async function runSession(options: SimulationOptions, ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files'>): Promise<ExitCode> {
+async function runSession(
+  options: SimulationOptions,
+  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document'>,
+): Promise<ExitCode> {
   await using cleanup = new AsyncDisposableStack()
   const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
   const log = openLog(options, ports, cleanup)
@@ -91,6 +97,8 @@ interface Session {
   readonly signal: AbortSignal
   readonly log: Logger
   readonly files: FileWatch
+  /** Faults to begin with. */
+  readonly document: SimFaults | undefined
   /** Writes that the demonstration's result is computed from. */
   readonly recorded: RecordedWrite[]
 }
@@ -107,7 +115,8 @@ async function play(session: Session): Promise<ExitCode> {
   await installResources({ client, clock, signal })
   if (options.demo !== 'empty') await installDemo({ client, clock, signal })
   const programs = options.command === 'dev' ? startPrograms(session, simulation) : []
-  const kubeconfig = announce(session, simulation)
+  const faults = cleanup.adopt(await beginFaults(session, simulation), (open) => open.close())
+  const kubeconfig = announce(session, simulation, faults)
 
   const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
   await watch.synced
@@ -166,13 +175,19 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
   return running
 }
 
+function beginFaults({ options, document, log, screen }: Session, { simulator }: Simulation): Promise<Faults> {
+  const port = options.virtual ? null : options.faultsPort
+  return startFaults({ simulator, document, path: options.faults, port, seed: options.seed, say: (text) => screen.say(text), log })
+}
+
 /** Lets others in, and tells a person how. @returns the path of the kubeconfig; null where nothing is served */
-function announce({ options, cleanup, screen }: Session, { access }: Simulation): string | null {
+function announce({ options, cleanup, screen }: Session, { access }: Simulation, { access: faults }: Faults): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
-  const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token }
+  const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
   screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
+  if (faults !== null) screen.say(`It takes faults at ${faults.url} with the token ${faults.token}`)
   if (options.demo === 'release') screen.say(`To look with kubectl meanwhile: ${exportCommand(files.kubeconfig)}`)
   else screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
   return files.kubeconfig

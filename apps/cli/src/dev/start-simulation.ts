@@ -24,6 +24,7 @@ export async function startSimulation(settings: SimulationSettings): Promise<Sim
   const https = port === null ? null : await listen(simulator.front, { port, ...holdingClock(settings) })
   await simulator.start()
   return {
+    simulator,
     exchangeFor: simulator.exchangeFor,
     access: https && { server: https.url, ca: https.caCertificate, token: adminToken },
     close: () => close(simulator, https),

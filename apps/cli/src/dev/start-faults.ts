@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SimFaults } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { Logger } from '@tranche/log'
+import type { Simulator } from '@tranche/sim'
+import { createFaultSchedule, type FaultSchedule, faultsInvalid, listenForFaults, parseFaults } from '@tranche/sim-faults'
+
+/** What faults from outside need. */
+export interface FaultsOptions {
+  /** Started and furnished. */
+  readonly simulator: Simulator
+  /** Faults to begin with; undefined: none. */
+  readonly document: SimFaults | undefined
+  /** The file they came from. */
+  readonly path: string | undefined
+  /** Port to listen on, 0 for a free one; null listens nowhere. */
+  readonly port: number | null
+  readonly seed: number
+  readonly say: (text: string) => void
+  readonly log: Logger
+}
+
+/** Faults from outside, at work. */
+export interface Faults {
+  /** How others reach them; null when nobody listens. */
+  readonly access: { readonly url: string; readonly token: string } | null
+  close(): Promise<void>
+}
+
+/**
+ * Reads a file of faults before anything runs.
+ *
+ * @throws {AppError} FAULTS_INVALID
+ */
+export function readFaultsFile(path: string): SimFaults {
+  const parsed = parseFaults(readText(path))
+  if (parsed.kind === 'invalid') throw faultsInvalid(path, parsed.findings)
+  return parsed.faults
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new AppError('FAULTS_INVALID', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      details: { path },
+      hint: 'Name a file that exists and that you may read.',
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Begins with the faults of the file, and takes others over HTTP. The token is made by chance, and is not that of the API
+ * server.
+ *
+ * @throws {AppError} FAULTS_INVALID where the file names what the cluster does not have; PORT_IN_USE
+ */
+export async function startFaults(options: FaultsOptions): Promise<Faults> {
+  const { document, path = '', port } = options
+  const schedule = createFaultSchedule(options)
+  if (document !== undefined) {
+    const added = await schedule.add(document)
+    if (added.kind === 'invalid') throw faultsInvalid(path, added.findings)
+  }
+  if (port === null) return { access: null, close: async () => schedule.stop() }
+  return listenFor(schedule, port)
+}
+
+async function listenFor(schedule: FaultSchedule, port: number): Promise<Faults> {
+  const token = randomBytes(24).toString('base64url')
+  const server = await listenForFaults({ schedule, token, port })
+  return {
+    access: { url: server.url, token },
+    async close() {
+      schedule.stop()
+      await server.close()
+    },
+  }
+}
