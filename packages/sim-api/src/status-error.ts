@@ -34,7 +34,16 @@ export class ApiStatusError extends Error {
   constructor(code: number, reason: string, message: string, details?: ApiStatus['details'], metadata: ApiStatus['metadata'] = {}) {
     super(message)
     this.code = code
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, ...(details && { details }), code }
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata,
+      status: 'Failure',
+      message,
+      ...(reason !== '' && { reason }),
+      ...(details && { details }),
+      code,
+    }
   }
 }
 

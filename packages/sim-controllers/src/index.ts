@@ -22,5 +22,6 @@ export { type Eligibility, nodeEligibility } from './placement/node-eligibility.
 export { nodeOfPod, pinnedNode } from './placement/node-of-pod.ts'
 export { matchesNodeTerms, matchesSelector } from './placement/requirements.ts'
 export { isTolerated, withAutomaticTolerations } from './placement/tolerations.ts'
-export { type BindingPlan, planBinding } from './scheduler/plan-binding.ts'
+export { createRoomLedger, type RoomLedger } from './scheduler/cluster-rooms.ts'
+export { type BindingPlan, type ClusterRooms, planBinding } from './scheduler/plan-binding.ts'
 export { startControllers, type StartControllersOptions } from './start-controllers.ts'

@@ -6,6 +6,7 @@ import { startGarbageCollector } from './garbage/garbage-collector.ts'
 import { startNamespaceController } from './garbage/namespace-controller.ts'
 import { startPodCollector } from './garbage/pod-collector.ts'
 import { startServiceAccountController } from './garbage/service-account-controller.ts'
+import { startQuotaController } from './quota/quota-controller.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
 
 /** What the native controllers of a cluster are given. */
@@ -26,6 +27,7 @@ const starts = {
   'namespace-controller': startNamespaceController,
   'disruption-controller': startDisruptionController,
   'service-account-controller': startServiceAccountController,
+  'resourcequota-controller': startQuotaController,
 } as const
 
 /** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */

@@ -3,11 +3,14 @@ import { ApiStatusError } from '../status-error.ts'
 import { storeKey } from '../store/bucket.ts'
 import { freezeDeep, importJson, objectOrEmpty } from '../store/json.ts'
 import { randomUuid } from '../store/random.ts'
+import { admitPod } from './admit-pod.ts'
 import { decodeObject, type DecodedObject } from './decode-object.ts'
 import { admitted, confirmed, type Engine, needsAdmission, putObject, timestamp } from './engine.ts'
 import { alreadyExists, badRequest, forbidden, invalidObject, notFound } from './errors.ts'
 import { metaForCreate, validateMeta } from './metadata.ts'
 import { generateName } from './names.ts'
+import { chargeQuotas } from './quota/charge-quotas.ts'
+import { isPods } from './quota/usage.ts'
 import type { Served } from './registry.ts'
 import type { ApiRequest, ApiResult } from './request.ts'
 
@@ -22,7 +25,8 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   if (served.definition.namespaced && !request.namespace) throw badRequest('an empty namespace may not be set during creation')
   const decoded = decodeObject(request, served, importJson(request.body))
   if (decoded.meta.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
-  const draft = draftObject(engine, request, served, decoded)
+  const unadmitted = draftObject(engine, request, served, decoded)
+  const draft = isPods(served.id) ? admitPod(engine, unadmitted) : unadmitted
   const warnings = [...decoded.warnings]
   let object = draft
   const isAsked = needsAdmission(engine, request, served, 'CREATE')
@@ -42,6 +46,7 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   const write = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
   if (isAsked) warnings.push(...(await confirmed(engine, request, served, write)))
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
+  chargeQuotas(engine, request, served, object)
   const stored = request.options?.dryRun ? freezeDeep(withoutVersion(object)) : putObject(engine, request, served, object)
   return { kind: 'object', code: 201, object: stored, warnings }
 }

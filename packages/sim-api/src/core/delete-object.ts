@@ -3,7 +3,7 @@ import { ApiStatusError, type ApiStatus, type StatusCause } from '../status-erro
 import { freezeDeep, importJson, isObject, jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { storedObject } from './change-object.ts'
 import { admitted, type Engine, needsAdmission, putObject, removeObject, timestamp } from './engine.ts'
-import { badRequest, conflict, invalidObject } from './errors.ts'
+import { badRequest, conflict, forbidden, invalidObject } from './errors.ts'
 import { invalid, notSupported } from './field-errors.ts'
 import { listObjects } from './list.ts'
 import type { Served } from './registry.ts'
@@ -16,6 +16,7 @@ import type { ApiRequest, ApiResult, RequestOptions } from './request.ts'
  */
 export async function deleteObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   const options = deleteOptionsOf(request)
+  if (isImmortal(served, request.name)) throw forbidden(served.id, request.name!, 'this namespace may not be deleted')
   const current = storedObject(engine, request, served)
   refusePreconditions(served, current, options)
   const { object, removed, warnings } = await deleted(engine, request, served, current)
@@ -48,6 +49,12 @@ export function successStatus(served: Served, { name, uid }: Pick<ApiMeta, 'name
     status: 'Success',
     details: { name, ...(group !== '' && { group }), kind: resource, uid },
   }
+}
+
+const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
+
+function isImmortal({ id }: Served, name: string | undefined): boolean {
+  return id.group === '' && id.resource === 'namespaces' && name !== undefined && IMMORTAL_NAMESPACES.includes(name)
 }
 
 const POLICIES = ['Foreground', 'Background', 'Orphan']

@@ -11,8 +11,8 @@ export type EvictionDecision =
   | { readonly kind: 'asItIs' }
   /** The budget allows one disruption less afterwards. */
   | { readonly kind: 'countDown'; readonly budget: ApiObject }
-  | { readonly kind: 'tooManyBudgets' }
 
+const MORE_THAN_ONE = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
 const MOST_DISRUPTED_PODS = 2000
 const STILL_PROCESSED_RETRY_SECONDS = 10
 
@@ -21,14 +21,14 @@ const STILL_PROCESSED_RETRY_SECONDS = 10
  *
  * @param budgets all PodDisruptionBudgets that select it
  * @throws {ApiStatusError} 429 when the budget allows no disruption, or its status is older than its spec; 403 when its
- * status cannot be
+ * status cannot be; 500 when there is more than one budget
  */
 export function decideEviction(pod: ApiObject, budgets: readonly ApiObject[]): EvictionDecision {
   const phase = objectOrEmpty(pod['status'])['phase']
   const isGoing = pod.metadata.deletionTimestamp !== undefined
   if (phase === 'Succeeded' || phase === 'Failed' || isGoing) return { kind: 'free' }
   if (phase === 'Pending') return { kind: 'asItIs' }
-  if (budgets.length > 1) return { kind: 'tooManyBudgets' }
+  if (budgets.length > 1) throw new ApiStatusError(500, '', MORE_THAN_ONE)
   const [budget] = budgets
   if (budget === undefined) return { kind: 'free' }
   if (!isReady(pod) && letsUnhealthyGo(budget)) return { kind: 'asItIs' }

@@ -14,7 +14,7 @@ import type { ApiRequest, ApiResult } from './request.ts'
  * Evicts a pod: deletes it, if its disruption budget allows that.
  *
  * @throws {ApiStatusError} 400 when the eviction names another pod, 429 when the budget is used up or not yet known, 403 when
- * it is out of order, else as a delete
+ * it is out of order, 500 for a pod with more than one, else as a delete
  */
 export async function evictPod(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   const eviction = objectOrEmpty(importJson(request.body))
@@ -25,7 +25,6 @@ export async function evictPod(engine: Engine, request: ApiRequest, served: Serv
   const pod = storedObject(engine, request, served)
   const budgets = budgetsOf(engine, pod)
   const decision = decideEviction(pod, budgets)
-  if (decision.kind === 'tooManyBudgets') return { kind: 'status', code: 201, status: tooManyBudgets, warnings: [] }
   const from = pinnedVersion(asked, pod, decision)
   const write = { ...request, options: { ...request.options, dryRun } }
   refuseOtherPod(pod, objectOrEmpty(from['preconditions']))
@@ -36,16 +35,6 @@ export async function evictPod(engine: Engine, request: ApiRequest, served: Serv
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const
   return { kind: 'status', code: 201, status, warnings: [] }
 }
-
-/** Answered with 201, as the API server does. */
-const tooManyBudgets = {
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Failure',
-  message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-  code: 500,
-} as const
 
 /** A budget without a selector selects nothing, one with an empty selector every pod of its namespace. */
 function budgetsOf(engine: Engine, pod: ApiObject): readonly ApiObject[] {

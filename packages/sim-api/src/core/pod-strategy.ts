@@ -22,9 +22,19 @@ export const podStrategy: Strategy = {
   hasGeneration: true,
   defaults: defaultPod,
   prepareCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: qosClassOf(object) } }),
+  prepareUpdate: withPriorityOf,
   validate: (object) => validatePodSpec(objectOrEmpty(object['spec']), 'spec'),
   validateUpdate: validateSpecUpdate,
   gracePeriodSeconds,
+}
+
+/** What admission has found out is not asked of the updater again. */
+function withPriorityOf(object: ApiObject, old: ApiObject): ApiObject {
+  const spec = objectOrEmpty(object['spec'])
+  const { priority, preemptionPolicy } = objectOrEmpty(old['spec'])
+  const kept = { ...(priority !== undefined && { priority }), ...(preemptionPolicy !== undefined && { preemptionPolicy }) }
+  const filled = withDefaults(spec, kept)
+  return filled === spec ? object : { ...object, spec: filled }
 }
 
 function specField(field: string): (object: ApiObject) => string {
@@ -42,7 +52,7 @@ function defaultPod(object: ApiObject): ApiObject {
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */
-function qosClassOf(pod: ApiObject): string {
+export function qosClassOf(pod: ApiObject): string {
   const spec = objectOrEmpty(pod['spec'])
   const containers = [...listOrEmpty(spec['containers']), ...listOrEmpty(spec['initContainers'])]
   const resources = containers.map((container) => objectOrEmpty(objectOrEmpty(container)['resources']))

@@ -1,8 +1,7 @@
 import { type Clock, sleep } from '@tranche/clock'
-import { type Actor, type ApiObject, type ResourceId, resources, type SimClient, type Watching } from '../client.ts'
+import { type Actor, type ApiObject, type ResourceId, type SimClient, type Watching } from '../client.ts'
 import { schemaSource } from '../schema/schema-source.ts'
-import { freezeDeep } from '../store/json.ts'
-import { createRandom, randomUuid } from '../store/random.ts'
+import { createRandom } from '../store/random.ts'
 import { Store } from '../store/store.ts'
 import type { AccessControl } from '../auth/access.ts'
 import { createAuthorizer } from '../auth/authorizer.ts'
@@ -15,6 +14,7 @@ import type { Admission } from '../admission/admission.ts'
 import { builtInResources } from './built-in-resources.ts'
 import { changeObject, storedObject } from './change-object.ts'
 import { createObject } from './create-object.ts'
+import { createFirstObjects } from './first-objects.ts'
 import { followCustomResources } from './custom-resources.ts'
 import { deleteCollection, deleteObject } from './delete-object.ts'
 import { type Engine, timestamp } from './engine.ts'
@@ -138,7 +138,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const followAccessObjects = followAccess(accessObjects)
   for (const definition of builtInResources(schemas))
     registry.add(definition, (version) => schemas.builtIn(definition.group, version, definition.kind))
-  for (const name of FIRST_NAMESPACES) createNamespace(engine, name)
+  createFirstObjects(engine)
   createFirstRoles(accessObjects)
 
   const gate = createFaultGate(clock, () => faults)
@@ -164,7 +164,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 }
 
 const DEFAULT_DELAY: DelayRange = { min: 0, max: 20 }
-const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 const SYSTEM_WRITER = { actor: { name: 'system:apiserver' }, verb: 'update' } as const
 
 async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
@@ -233,23 +232,4 @@ async function before(clock: Clock, call: Call, fault: RequestFault | undefined)
   if (fault?.kind === 'conflict') throw modifiedMeanwhile(call.resource, call.name ?? '')
   if (fault?.kind === 'cut' && fault.when === 'before') throw new ConnectionCutError()
   if (fault?.kind === 'delay' && fault.when === 'before') await sleep(clock, fault.ms)
-}
-
-function createNamespace(engine: Engine, name: string): void {
-  engine.store.put(
-    resources.namespaces,
-    freezeDeep({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: {
-        name,
-        uid: randomUuid(engine.names),
-        resourceVersion: '',
-        creationTimestamp: timestamp(engine.clock.nowMs()),
-        labels: { 'kubernetes.io/metadata.name': name },
-      },
-      spec: { finalizers: ['kubernetes'] },
-      status: { phase: 'Active' },
-    }),
-  )
 }

@@ -87,9 +87,11 @@ describe('the eviction of a pod', () => {
     )
   })
 
-  it('tells of two budgets by a failure that comes as 201', async () => {
+  it('is answered with 500 for a pod with two budgets', async () => {
     const { client, evict } = await setUp({ budgets: [{ disruptionsAllowed: 1 }, { disruptionsAllowed: 1 }] })
-    expect(await evict()).toMatchObject({ code: 201, status: { status: 'Failure', code: 500 } })
+    const { status } = await refusal(evict())
+    expect(status).toEqual({ ...status, code: 500, message: expect.stringContaining('more than one PodDisruptionBudget') })
+    expect(status).not.toHaveProperty('reason')
     expect((await client.get(resources.pods, 'a', 'default')).metadata.deletionTimestamp).toBeUndefined()
   })
 

@@ -105,7 +105,7 @@ function unschedulable(pod: Pod, cluster: ClusterRooms, refusals: ReadonlyMap<No
     plan.kind === 'notEligible'
       ? plan.why
       : histogram(cluster.size, plan.reasons, cluster.size - candidates.length, 'Preemption is not helpful for scheduling')
-  return { kind: 'unschedulable', message: `${message} preemption: ${why}`, preemption: null }
+  return { kind: 'unschedulable', message: `${message} no new claims to deallocate, preemption: ${why}`, preemption: null }
 }
 
 /** The cluster as it would be with this room in place of the one of the same node. */

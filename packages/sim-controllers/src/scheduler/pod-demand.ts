@@ -1,5 +1,5 @@
 import type { LabelSelector, Pod, PodPlacement } from '@tranche/kube-types'
-import { parseQuantity } from '@tranche/sim-api'
+import { type NanoAmounts, podAmounts, readAmounts } from '@tranche/sim-api'
 
 /** Amounts by resource name: `cpu` in thousandths, all others in units. */
 export type Amounts = ReadonlyMap<string, number>
@@ -31,6 +31,7 @@ export interface SpreadConstraint {
 
 /** What of a pod's spec the scheduler and the kubelet's admission look at. @see core/v1 PodSpec */
 export interface DemandingSpec extends PodPlacement {
+  readonly [field: string]: unknown
   readonly schedulerName?: string
   readonly priority?: number
   readonly preemptionPolicy?: string
@@ -70,7 +71,7 @@ const known = new WeakMap<object, PodDemand>()
 export function demandOf(pod: Pod): PodDemand {
   const spec = specOf(pod)
   let demand = known.get(spec)
-  if (demand === undefined) known.set(spec, (demand = { requests: requestsOf(spec), hostPorts: hostPortsOf(spec) }))
+  if (demand === undefined) known.set(spec, (demand = { requests: toAmounts(podAmounts(spec, 'requests')), hostPorts: hostPortsOf(spec) }))
   return demand
 }
 
@@ -84,44 +85,19 @@ export function priorityOf(pod: Pod): number {
   return specOf(pod).priority ?? 0
 }
 
-/** @returns amounts of a list of quantities; what is no quantity is left out */
-export function amountsOf(quantities: Quantities = {}): Amounts {
-  return new Map(
-    Object.entries(quantities).flatMap(([name, text]) => {
-      const nano = parseQuantity(text)
-      return nano === undefined ? [] : [[name, amountOf(name, nano)] as const]
-    }),
-  )
+/** @returns amounts of a map of quantities; what is no quantity is left out */
+export function amountsOf(quantities: Readonly<Record<string, string>>): Amounts {
+  return toAmounts(readAmounts(quantities))
+}
+
+function toAmounts(nano: NanoAmounts): Amounts {
+  return new Map([...nano].map(([name, amount]) => [name, amountOf(name, amount)]))
 }
 
 /** Rounds up, as Kubernetes does. */
 function amountOf(name: string, nano: bigint): number {
   const unit = name === 'cpu' ? 1_000_000n : 1_000_000_000n
   return Number((nano + unit - 1n) / unit)
-}
-
-/**
- * Containers run together, init containers one after the other before them, and those that restart always beside all that
- * follow.
- *
- * @see k8s.io/component-helpers/resource PodRequests
- */
-function requestsOf(spec: DemandingSpec): Amounts {
-  let running: Amounts = new Map()
-  let sidecars: Amounts = new Map()
-  let starting: Amounts = new Map()
-  for (const container of spec.containers ?? []) running = sum(running, amountsOf(container.resources?.requests))
-  for (const container of spec.initContainers ?? []) {
-    const own = amountsOf(container.resources?.requests)
-    const isSidecar = container.restartPolicy === 'Always'
-    if (isSidecar) {
-      running = sum(running, own)
-      sidecars = sum(sidecars, own)
-    }
-    starting = largest(starting, isSidecar ? sidecars : sum(sidecars, own))
-  }
-  const forPod = new Map([...largest(running, starting), ...amountsOf(spec.resources?.requests)])
-  return sum(forPod, amountsOf(spec.overhead))
 }
 
 function hostPortsOf({ containers = [], initContainers = [] }: DemandingSpec): readonly HostPort[] {
@@ -131,19 +107,4 @@ function hostPortsOf({ containers = [], initContainers = [] }: DemandingSpec): r
       hostPort > 0 ? [{ ip: hostIP || '0.0.0.0', protocol: protocol || 'TCP', port: hostPort }] : [],
     ),
   )
-}
-
-function sum(a: Amounts, b: Amounts): Amounts {
-  return merged(a, b, (one, other) => one + other)
-}
-
-function largest(a: Amounts, b: Amounts): Amounts {
-  return merged(a, b, Math.max)
-}
-
-function merged(a: Amounts, b: Amounts, join: (one: number, other: number) => number): Amounts {
-  if (b.size === 0) return a
-  const result = new Map(a)
-  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0, amount))
-  return result
 }

@@ -128,11 +128,12 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     events.record(pod, 'Warning', 'FailedScheduling', message)
     if (before?.message === message && nominatedNodeName === undefined) return
     const since = before?.status === 'False' ? before.lastTransitionTime : undefined
-    const condition: Condition = {
+    const condition: Condition & { readonly observedGeneration?: number } = {
       type: 'PodScheduled',
       status: 'False',
       reason: 'Unschedulable',
       message,
+      ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
       lastTransitionTime: since ?? wholeSecond(clock.nowMs()),
     }
     const status = {

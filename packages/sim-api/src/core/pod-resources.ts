@@ -1,0 +1,58 @@
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { parseQuantity } from './quantity.ts'
+
+/** Amounts by resource name, in billionths. */
+export type NanoAmounts = ReadonlyMap<string, bigint>
+
+/**
+ * What a pod asks for as a whole, or may use at most. Containers run together, init containers one after the other before
+ * them, and those that restart always beside all that follow.
+ *
+ * @param spec a PodSpec
+ * @see k8s.io/component-helpers/resource PodRequests, PodLimits
+ */
+export function podAmounts(spec: JsonObject, kind: 'requests' | 'limits'): NanoAmounts {
+  let running: NanoAmounts = new Map()
+  let sidecars: NanoAmounts = new Map()
+  let starting: NanoAmounts = new Map()
+  for (const container of listOrEmpty(spec['containers'])) running = sum(running, ownAmounts(container, kind))
+  for (const container of listOrEmpty(spec['initContainers'])) {
+    const own = ownAmounts(container, kind)
+    const isSidecar = objectOrEmpty(container)['restartPolicy'] === 'Always'
+    if (isSidecar) {
+      running = sum(running, own)
+      sidecars = sum(sidecars, own)
+    }
+    starting = merged(starting, isSidecar ? sidecars : sum(sidecars, own), (one, other) => (one > other ? one : other))
+  }
+  const needed = merged(running, starting, (one, other) => (one > other ? one : other))
+  const forPod = new Map([...needed, ...ownAmounts(spec, kind)])
+  const overhead = readAmounts(spec['overhead'])
+  // Without a limit of its own, a pod's overhead limits nothing.
+  return sum(forPod, kind === 'requests' ? overhead : new Map([...overhead].filter(([name]) => forPod.has(name))))
+}
+
+/** @returns amounts of a map of quantities; what is no quantity is left out */
+export function readAmounts(quantities: unknown): NanoAmounts {
+  return new Map(
+    Object.entries(objectOrEmpty(quantities)).flatMap(([name, text]) => {
+      const nano = parseQuantity(text)
+      return nano === undefined ? [] : [[name, nano] as const]
+    }),
+  )
+}
+
+function ownAmounts(holder: unknown, kind: 'requests' | 'limits'): NanoAmounts {
+  return readAmounts(objectOrEmpty(objectOrEmpty(holder)['resources'])[kind])
+}
+
+function sum(a: NanoAmounts, b: NanoAmounts): NanoAmounts {
+  return merged(a, b, (one, other) => one + other)
+}
+
+function merged(a: NanoAmounts, b: NanoAmounts, join: (one: bigint, other: bigint) => bigint): NanoAmounts {
+  if (b.size === 0) return a
+  const result = new Map(a)
+  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount))
+  return result
+}

@@ -1,0 +1,123 @@
+import { type KubeObject, parseKey, keyOf, keyText } from '@tranche/kube-types'
+import {
+  type ApiObject,
+  formatQuantity,
+  isInScope,
+  quantityForm,
+  type ResourceId,
+  resources,
+  resourcesFor,
+  type SimClient,
+  usageOf,
+  type Watching,
+} from '@tranche/sim-api'
+import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import { canonicalJson } from '../history/canonical-json.ts'
+import { createInformer } from '../machinery/informer.ts'
+import { ignoreMissing } from '../machinery/ignore-missing.ts'
+import { createRateLimiter } from '../machinery/rate-limiter.ts'
+import { createWorkQueue } from '../machinery/work-queue.ts'
+
+const WORKERS = 5
+/** What goes within this time is counted at once. */
+const GATHER_MS = 100
+
+interface Quota extends KubeObject {
+  readonly spec: { readonly hard?: Readonly<Record<string, string>> }
+}
+
+/**
+ * Runs the quota controller: it counts what the objects of a namespace use, when a quota is new or has changed and when
+ * something counted has gone. What is created, the API server charges by itself. Nothing is watched without quotas.
+ */
+export function startQuotaController({ client, clock, onError }: ControllerOptions): RunningController {
+  const limiter = createRateLimiter(() => clock.monotonicMs())
+  const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: count, onError })
+  const gathering = new Set<string>()
+  const watches = new Map<string, Watching>()
+  const quotas = createInformer<Quota>(client, resources.resourceQuotas, {
+    added: take,
+    updated(quota, before) {
+      if (quota.spec !== before.spec) take(quota)
+    },
+  })
+
+  function take(quota: Quota): void {
+    for (const { id } of limitedBy(client, quota)) watchReleases(id)
+    queue.add(keyText(keyOf(quota)))
+  }
+
+  function watchReleases(id: ResourceId): void {
+    const key = `${id.group}/${id.resource}`
+    if (watches.has(key)) return
+    watches.set(
+      key,
+      client.watch(id, {}, (event) => {
+        if (event.type === 'DELETED' || (event.type === 'MODIFIED' && isEnded(event.object))) release(event.object)
+      }),
+    )
+  }
+
+  function release({ metadata }: ApiObject): void {
+    for (const quota of quotas.values()) {
+      const key = keyText(keyOf(quota))
+      if (quota.metadata.namespace !== metadata.namespace || gathering.has(key)) continue
+      gathering.add(key)
+      queue.addAfter(key, GATHER_MS)
+    }
+  }
+
+  async function count(key: string): Promise<void> {
+    gathering.delete(key)
+    const { namespace, name } = parseKey(key)
+    if (quotas.get(name, namespace) === undefined) return
+    // Counted by what is stored now, and written only if nothing was charged meanwhile.
+    const quota = await client.get(resources.resourceQuotas, name, namespace)
+    const hard = (quota as unknown as Quota).spec.hard ?? {}
+    const status = { hard, used: await countUsed(client, quota, hard, clock.nowMs()) }
+    if (canonicalJson(status) === canonicalJson(quota['status'] ?? {})) return
+    await ignoreMissing(client.update(resources.resourceQuotas, { ...quota, status }, 'status'))
+  }
+
+  return {
+    stop() {
+      queue.stop()
+      quotas.stop()
+      for (const watching of watches.values()) watching.stop()
+    },
+  }
+}
+
+async function countUsed(
+  client: SimClient,
+  quota: ApiObject,
+  hard: Readonly<Record<string, string>>,
+  nowMs: number,
+): Promise<Readonly<Record<string, string>>> {
+  const used: Record<string, bigint> = {}
+  for (const { id, names } of limitedBy(client, quota as unknown as Quota)) {
+    for (const name of names) used[name] ??= 0n
+    const { items } = await client.list(id, { namespace: quota.metadata.namespace ?? '' })
+    for (const object of items) {
+      if (!isInScope(quota['spec'] as Readonly<Record<string, unknown>>, id, object)) continue
+      const usage = usageOf(id, object, nowMs)
+      for (const name of names) used[name] = used[name]! + (usage.get(name) ?? 0n)
+    }
+  }
+  return Object.fromEntries(Object.entries(used).map(([name, nano]) => [name, formatQuantity(nano, quantityForm(hard[name]))]))
+}
+
+/** The resources whose objects use up something that the quota limits. */
+function limitedBy(client: SimClient, { spec }: Quota): readonly { readonly id: ResourceId; readonly names: readonly string[] }[] {
+  const hard = Object.keys(spec.hard ?? {})
+  return client
+    .discover()
+    .filter(({ namespaced }) => namespaced)
+    .map(({ id }) => ({ id, names: resourcesFor(id, hard) }))
+    .filter(({ names }) => names.length > 0)
+}
+
+function isEnded(object: ApiObject): boolean {
+  const { phase } = (object['status'] ?? {}) as { readonly phase?: string }
+  return phase === 'Failed' || phase === 'Succeeded'
+}
