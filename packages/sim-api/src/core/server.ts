@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '@tranche/clock'
-import { type Actor, type ApiObject, type ResourceId, type SimClient, type Watching } from '../client.ts'
+import type { Actor, ApiObject, ResourceId, SimClient, Watching } from '../client.ts'
 import { schemaSource } from '../schema/schema-source.ts'
 import { createRandom } from '../store/random.ts'
 import { Store } from '../store/store.ts'
