@@ -23,9 +23,9 @@ export function podAmounts(spec: JsonObject, kind: 'requests' | 'limits'): NanoA
       running = sum(running, own)
       sidecars = sum(sidecars, own)
     }
-    starting = merged(starting, isSidecar ? sidecars : sum(sidecars, own), (one, other) => (one > other ? one : other))
+    starting = merged(starting, isSidecar ? sidecars : sum(sidecars, own), larger)
   }
-  const needed = merged(running, starting, (one, other) => (one > other ? one : other))
+  const needed = merged(running, starting, larger)
   const forPod = new Map([...needed, ...ownAmounts(spec, kind)])
   const overhead = readAmounts(spec['overhead'])
   // Without a limit of its own, a pod's overhead limits nothing.
@@ -55,4 +55,10 @@ function merged(a: NanoAmounts, b: NanoAmounts, join: (one: bigint, other: bigin
   const result = new Map(a)
   for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount))
   return result
+}
+
+/** Not Math.max: it takes no BigInt. */
+function larger(one: bigint, other: bigint): bigint {
+  if (one > other) return one
+  return other
 }
