@@ -45,10 +45,21 @@ describe('planHistory', () => {
     expect(planHistory({ spec, metadata }, [revision(1, 'v1')])).toMatchObject({ kind: 'keep' })
   })
 
-  it('finds a template again that an older server stored with a creationTimestamp of null', () => {
+  it('does not find a template again that an older server stored with a creationTimestamp of null', () => {
     const { spec } = template('v1') as { spec: unknown }
-    const stored = { metadata: { creationTimestamp: null, labels: { app: 'agent' } }, spec }
-    expect(planHistory(stored, [revision(1, 'v1')])).toMatchObject({ kind: 'keep' })
+    const stored = { ...revision(1, 'v1'), data: templatePatch({ metadata: { creationTimestamp: null, labels: { app: 'agent' } }, spec }) }
+    expect(planHistory(template('v1'), [stored])).toMatchObject({ kind: 'create', number: 2 })
+  })
+
+  it('103 sets the others apart that hold the same template', () => {
+    const [low, high, other] = [revision(2, 'v1', 'a'), revision(5, 'v1', 'b'), revision(7, 'v2')]
+    expect(planHistory(template('v1'), [low, high, other])).toEqual({
+      kind: 'renumber',
+      number: 8,
+      current: high,
+      duplicates: [low],
+      old: [other],
+    })
   })
 })
 

@@ -1,6 +1,5 @@
 /**
- * JSON with sorted keys, so that two equal values have one text. A `creationTimestamp` of null is left out: servers
- * before 1.34 stored it, later ones do not, and it says nothing.
+ * JSON with sorted keys, so that two equal values have one text.
  *
  * @param value what JSON can hold; members that are undefined are left out
  * @returns text without white space
@@ -8,9 +7,7 @@
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value).filter(
-    ([name, member]) => member !== undefined && !(name === 'creationTimestamp' && member === null),
-  )
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
   members.sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`
 }
