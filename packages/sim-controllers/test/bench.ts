@@ -1,6 +1,14 @@
 import { FakeClock } from '@tranche/clock'
 import type { DaemonSet, Taint } from '@tranche/kube-types'
-import { type ApiObject, createApiServer, type DeleteOptions, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
+import {
+  type ApiObject,
+  type ApiServer,
+  createApiServer,
+  type DeleteOptions,
+  type ResourceId,
+  resources,
+  type SimClient,
+} from '@tranche/sim-api'
 import {
   createDaemonSetCache,
   createExpectations,
@@ -19,15 +27,17 @@ import {
 const namespace = 'demo'
 
 /** Asked before a request of the controller goes to the server; throws to let it fail. */
-export type Gate = (verb: 'get' | 'create' | 'update' | 'delete', id: ResourceId, name: string) => void
+export type Gate = (verb: 'get' | 'create' | 'update' | 'delete', id: ResourceId, name: string) => void | Promise<void>
 
 /**
  * One DaemonSet, `demo/agent`, whose passes a test runs one by one, on a real API server and without anybody else: no
  * scheduler, no kubelet, no garbage collector. What the controller writes shows in its cache at once, unless `lagging`.
  */
 export interface Bench {
+  readonly server: ApiServer
   readonly admin: SimClient
   readonly clock: FakeClock
+  readonly ports: SyncPorts
   readonly cache: DaemonSetCache
   readonly expectations: Expectations
   /** Keys to come back to, with their delay in milliseconds. */
@@ -38,6 +48,8 @@ export interface Bench {
   woken(): Promise<readonly string[]>
   /** One pass. @returns pods created, pods deleted, events about pods that have ended and the like: `5/0/0` */
   pass(): Promise<string>
+  /** One pass that takes the cached DaemonSet to be this one. */
+  passWith(daemonSet: DaemonSet): Promise<string>
   /** Several passes, each with its result; before each but the first, what `between` does. */
   passes(count: number, between?: () => Promise<void>): Promise<readonly string[]>
   daemonSet(): Promise<DaemonSet>
@@ -45,8 +57,8 @@ export interface Bench {
   setImage(image: string): Promise<void>
   pods(): Promise<readonly ApiObject[]>
   addNode(words: string): Promise<void>
-  /** Adds pods given in the words of {@link BenchOptions.pods}. */
-  addPods(words: string): Promise<void>
+  /** Adds pods given in the words of {@link BenchOptions.pods}, `apartMs` after each other. @default 0 */
+  addPods(words: string, apartMs?: number): Promise<void>
   /** Sets Ready of all pods, or of those for which `which` holds. */
   setReady(ready: boolean, which?: (pod: ApiObject) => boolean): Promise<void>
   /** Lets the cache catch up. */
@@ -54,13 +66,13 @@ export interface Bench {
 }
 
 export interface BenchOptions {
-  /** Each node as words: its name, `label=value`, `!key:Effect` taints, `NotReady`. */
+  /** Each node as words: its name, `label=value`, `!key:Effect` taints, `NotReady`, `NetworkUnavailable`. */
   readonly nodes?: readonly string[]
   readonly spec?: object
   readonly podSpec?: object
   /**
    * Pods as words: a node, `*n` that many, `old` revision, `unready`, `readyFor=10` seconds, `failed`, `succeeded`,
-   * `terminating`, `unbound`, `foreign` labels, `orphan`. Each is a second younger than the one before.
+   * `terminating`, `unbound`, `foreign` labels, `orphan`, `stranger` (neither labels nor owner), `port=80`. Each is a second younger than the one before.
    */
   readonly pods?: readonly string[]
   readonly gate?: Gate
@@ -82,16 +94,18 @@ export async function createBench({ nodes = [], spec, podSpec, pods = [], gate, 
   })
   await admin.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
 
-  async function pass(): Promise<string> {
+  async function pass(given = ports): Promise<string> {
     await settle()
     const before = { ...counted }
-    await syncDaemonSet(ports, `${namespace}/agent`).finally(settle)
+    await syncDaemonSet(given, `${namespace}/agent`).finally(settle)
     return `${counted.created - before.created}/${counted.deleted - before.deleted}/${counted.events - before.events}`
   }
 
   const bench: Bench = {
+    server,
     admin,
     clock,
+    ports,
     cache: ports.cache,
     expectations: ports.expectations,
     later,
@@ -101,7 +115,8 @@ export async function createBench({ nodes = [], spec, podSpec, pods = [], gate, 
       await settle()
       return takeWoken()
     },
-    pass,
+    pass: () => pass(),
+    passWith: (daemonSet) => pass({ ...ports, cache: { ...ports.cache, daemonSets: { ...ports.cache.daemonSets, get: () => daemonSet } } }),
     async passes(count, between = async () => {}) {
       const results: string[] = []
       for (let at = 0; at < count; at++) {
@@ -123,9 +138,12 @@ export async function createBench({ nodes = [], spec, podSpec, pods = [], gate, 
       await admin.create(resources.nodes, nodeFrom(words))
       await settle()
     },
-    async addPods(words) {
+    async addPods(words, apartMs = 0) {
       const count = Number(/\*(\d+)/.exec(words)?.[1] ?? 1)
-      for (let at = 0; at < count; at++) await addPod(bench, words)
+      for (let at = 0; at < count; at++) {
+        await clock.advanceAsync(apartMs)
+        await addPod(bench, words)
+      }
       await settle()
     },
     async setReady(ready, which = () => true) {
@@ -138,7 +156,7 @@ export async function createBench({ nodes = [], spec, podSpec, pods = [], gate, 
   // The first revision comes of a pass without nodes, so that pods can carry its hash.
   if (pods.length > 0) await pass()
   for (const words of nodes) await bench.addNode(words)
-  for (const words of pods) await bench.addPods(words)
+  for (const words of pods) await bench.addPods(words, 1000)
   await bench.woken()
   return bench
 }
@@ -220,31 +238,31 @@ interface GateOptions extends Omit<PortOptions, 'clock'> {
 }
 
 function gatedClient({ client, gate, written, counted, requests }: GateOptions): SimClient {
-  const ask = (verb: Parameters<Gate>[0], id: ResourceId, name: string): void => {
+  const ask = async (verb: Parameters<Gate>[0], id: ResourceId, name: string): Promise<void> => {
     requests.push(`${verb} ${id.resource}`)
-    gate?.(verb, id, name)
+    await gate?.(verb, id, name)
   }
   return {
     ...client,
     async get(id, name, ns) {
-      ask('get', id, name)
+      await ask('get', id, name)
       return client.get(id, name, ns)
     },
     async create(id, object) {
-      ask('create', id, '')
+      await ask('create', id, '')
       const created = await client.create(id, object)
       counted.created += Number(id.resource === 'pods')
       await written()
       return created
     },
     async update(id, object, subresource) {
-      ask('update', id, object.metadata.name)
+      await ask('update', id, object.metadata.name)
       const updated = await client.update(id, object, subresource)
       await written()
       return updated
     },
     async delete(id, name, ns, options?: DeleteOptions) {
-      ask('delete', id, name)
+      await ask('delete', id, name)
       await client.delete(id, name, ns, options)
       counted.deleted += Number(id.resource === 'pods')
       await written()
@@ -273,7 +291,10 @@ function nodeFrom(words: string): object {
   const [name = '', ...rest] = words.split(' ')
   const labels = Object.fromEntries(rest.filter((word) => /^[^!]+=/.test(word)).map((word) => word.split('=')))
   const taints = rest.filter((word) => word.startsWith('!')).map(taintFrom)
-  const conditions = [{ type: 'Ready', status: rest.includes('NotReady') ? 'False' : 'True' }]
+  const conditions = [
+    { type: 'Ready', status: rest.includes('NotReady') ? 'False' : 'True' },
+    { type: 'NetworkUnavailable', status: rest.includes('NetworkUnavailable') ? 'True' : 'False' },
+  ]
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: { taints }, status: { conditions } }
 }
 
@@ -285,9 +306,7 @@ function taintFrom(word: string): Taint {
 async function addPod(bench: Bench, words: string): Promise<void> {
   const has = (word: string): boolean => words.split(' ').includes(word)
   const { admin, clock } = bench
-  await clock.advanceAsync(1000)
-  const [nodeName = ''] = words.split(/[ *]/)
-  const pod = await admin.create(resources.pods, await podFrom(bench, nodeName, has))
+  const pod = await admin.create(resources.pods, await podFrom(bench, words))
   const phase = has('failed') ? 'Failed' : has('succeeded') ? 'Succeeded' : has('unbound') ? 'Pending' : 'Running'
   const readyFor = Number(/readyFor=(\d+)/.exec(words)?.[1] ?? 3600)
   const ready = !has('unready') && phase === 'Running'
@@ -296,7 +315,10 @@ async function addPod(bench: Bench, words: string): Promise<void> {
   if (has('terminating')) await admin.delete(resources.pods, pod.metadata.name, namespace, { gracePeriodSeconds: 30 })
 }
 
-async function podFrom(bench: Bench, nodeName: string, has: (word: string) => boolean): Promise<object> {
+async function podFrom(bench: Bench, words: string): Promise<object> {
+  const has = (word: string): boolean => words.split(' ').includes(word)
+  const [nodeName = ''] = words.split(/[ *]/)
+  const hostPort = Number(/port=(\d+)/.exec(words)?.[1] ?? 0)
   const { metadata } = await bench.daemonSet()
   const [revision] = bench.cache.revisionsFor(await bench.daemonSet())
   const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] }]
@@ -308,18 +330,18 @@ async function podFrom(bench: Bench, nodeName: string, has: (word: string) => bo
       generateName: 'agent-',
       namespace,
       labels: {
-        app: has('foreign') ? 'other' : 'agent',
+        app: has('foreign') || has('stranger') ? 'other' : 'agent',
         'controller-revision-hash': has('old') || revision === undefined ? 'old' : hashOfRevision(revision),
       },
       // Keeps a terminal pod that is terminating from going at once.
       ...(has('terminating') && { finalizers: ['tests/keep'] }),
-      ...(!has('orphan') && { ownerReferences: [owner] }),
+      ...(!has('orphan') && !has('stranger') && { ownerReferences: [owner] }),
     },
     spec: {
       ...(!has('unbound') && { nodeName }),
       terminationGracePeriodSeconds: 0,
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-      containers: [{ name: 'agent', image: 'agent:v1' }],
+      containers: [{ name: 'agent', image: 'agent:v1', ...(hostPort > 0 && { ports: [{ containerPort: hostPort, hostPort }] }) }],
     },
   }
 }

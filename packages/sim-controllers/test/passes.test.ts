@@ -19,6 +19,22 @@ const cases: readonly Case[] = [
   { name: '3 does nothing without nodes', nodes: [], want: '0/0/0' },
   { name: '4 runs on one node', nodes: numbered(1), want: '1/0/0' },
   { name: '5 runs on a node that is not ready', nodes: ['n0 NotReady'], want: '1/0/0' },
+  { name: '6 runs on a node without network', nodes: ['n0 NetworkUnavailable'], want: '1/0/0' },
+  {
+    name: '7 leaves it to the scheduler whether there is room',
+    nodes: ['n0'],
+    podSpec: needing('900'),
+    pods: ['n0 stranger'],
+    want: '1/0/0',
+  },
+  {
+    name: '8 runs on the big node that it selects, beside a small one',
+    nodes: ['small', 'big pool=blue'],
+    podSpec: { ...needing('8'), ...blue },
+    want: '1/0/0',
+  },
+  { name: '10 runs beside a pod with another port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 stranger port=81'], want: '1/0/0' },
+  { name: '11 leaves its own pod alone, which has its port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 port=80'], want: '0/0/0' },
   { name: '12 deals with existing pods', nodes: five, pods: ['n1', 'n2*2', 'n3*5', 'n4*2 foreign'], want: '2/5/0' },
   { name: '13 runs on the nodes selected', nodes: seven, podSpec: blue, want: '3/0/0' },
   {
@@ -40,6 +56,7 @@ const cases: readonly Case[] = [
   { name: '18 does nothing when the node it names is absent', nodes: five, podSpec: { nodeName: 'n9' }, want: '0/0/0' },
   { name: '19 runs where name and selector agree', nodes: seven, podSpec: { ...blue, nodeName: 'n0' }, want: '1/0/0' },
   { name: '20 does nothing where they disagree', nodes: seven, podSpec: { ...blue, nodeName: 'n6' }, want: '0/0/0' },
+  { name: '21 runs on the nodes of its affinity', nodes: seven, podSpec: affinity('pool', 'blue'), want: '3/0/0' },
   { name: '28 leaves a running pod on a node tainted NoSchedule', nodes: ['n0 !gpu:NoSchedule'], pods: ['n0'], want: '0/0/0' },
   { name: '29 removes a running pod from a node tainted NoExecute', nodes: ['n0 !gpu:NoExecute'], pods: ['n0'], want: '0/1/0' },
   { name: '30 does not run on a tainted node', nodes: ['n0 !gpu:NoSchedule'], want: '0/0/0' },
@@ -166,6 +183,19 @@ describe('one pass with surge', () => {
     expect((await bench.daemonSet()).status).toMatchObject({ desiredNumberScheduled: 1, numberAvailable: 1 })
   })
 })
+
+function needing(cpu: string): object {
+  return { containers: [{ name: 'agent', image: 'agent:v1', resources: { requests: { cpu } } }] }
+}
+
+function listening(hostPort: number): object {
+  return { containers: [{ name: 'agent', image: 'agent:v1', ports: [{ containerPort: hostPort, hostPort }] }] }
+}
+
+function affinity(key: string, value: string): object {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }]
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
+}
 
 function numbered(count: number, words: (at: number) => string = () => ''): readonly string[] {
   return Array.from({ length: count }, (_, at) => `n${at} ${words(at)}`.trim())

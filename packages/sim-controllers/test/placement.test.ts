@@ -67,7 +67,7 @@ const eligibility: readonly [
 ]
 
 describe('nodeEligibility', () => {
-  it.each(eligibility)('%s', (_name, placement, labels, taints, want) => {
+  it.each(eligibility)('23 %s', (_name, placement, labels, taints, want) => {
     expect(nodeEligibility(placement, node('a', labels, taints))).toEqual(want)
   })
 })

@@ -1,122 +1,200 @@
-import { FakeClock } from '@tranche/clock'
-import { type ApiObject, type ResourceId, resources, type SimClient, type WatchEvent } from '@tranche/sim-api'
-import { startControllers } from '@tranche/sim-controllers'
+import type { Node } from '@tranche/kube-types'
+import { type ApiObject, resources } from '@tranche/sim-api'
+import { isPlacingChanged } from '@tranche/sim-controllers'
 import { describe, expect, it } from 'vitest'
-import { daemonSet, node, pod } from './builders.ts'
+import { type Bench, createBench } from './bench.ts'
+import { node } from './builders.ts'
 
-/**
- * What wakes a DaemonSet. A pass shows by its first question to the API: the history of a DaemonSet that has none yet is
- * created, and here the answer is always an error, so that nothing else happens and the cache stays as the test makes it.
- */
+const agent = 'demo/agent'
+/** Selects what `agent` selects. */
+const twin = 'demo/twin'
+/** Selects nothing that a test makes. */
+const other = 'demo/other'
+
+/** A bench with three DaemonSets, node `n0`, and nothing woken. */
+async function createWakeBench(pods: readonly string[] = []): Promise<Bench> {
+  const bench = await createBench({ nodes: ['n0'], pods })
+  await bench.admin.create(resources.daemonSets, daemonSet('twin', 'agent'))
+  await bench.admin.create(resources.daemonSets, daemonSet('other', 'other'))
+  expect(await bench.woken()).toEqual([other, twin])
+  return bench
+}
+
 describe('what wakes a DaemonSet', () => {
-  const other = { ...pod('a'), metadata: { ...pod('a').metadata, ownerReferences: [] } }
-  const labelled = (labels: Readonly<Record<string, string>>, resourceVersion: string): object => ({
-    ...other,
-    metadata: { ...other.metadata, uid: 'orphan', name: 'orphan', labels, resourceVersion },
-  })
-  const owned = pod('a')
-  const version = (object: typeof owned, resourceVersion: string, change: object = {}): object => ({
-    ...object,
-    metadata: { ...object.metadata, resourceVersion },
-    ...change,
+  it('55 a pod of its own is added', async () => {
+    const bench = await createWakeBench()
+    await bench.addPods('n0')
+    expect(await bench.woken()).toEqual([agent])
   })
 
-  const cases: readonly [name: string, before: readonly Told[], then: Told, wakes: boolean][] = [
-    ['55 a pod of its own is added', [], told('pods', 'ADDED', owned), true],
-    ['56 an orphan is added that it selects', [], told('pods', 'ADDED', labelled({ app: 'agent' }, '2')), true],
-    ['56 an orphan is added that it does not select', [], told('pods', 'ADDED', labelled({ app: 'other' }, '2')), false],
-    ['57 a pod of its own is changed', [told('pods', 'ADDED', owned)], told('pods', 'MODIFIED', version(owned, '2')), true],
-    ['a pod of its own is told again', [told('pods', 'ADDED', owned)], told('pods', 'MODIFIED', version(owned, '1')), false],
-    [
-      '58 an orphan is changed, its labels stay',
-      orphan({ app: 'agent' }),
-      told('pods', 'MODIFIED', labelled({ app: 'agent' }, '3')),
-      false,
-    ],
-    ['59 an orphan gets the labels it selects', orphan({ app: 'x' }), told('pods', 'MODIFIED', labelled({ app: 'agent' }, '3')), true],
-    ['61 a pod loses its owner', [told('pods', 'ADDED', owned)], told('pods', 'MODIFIED', { ...labelledAs(owned, '2') }), true],
-    ['62 a pod of its own is deleted', [told('pods', 'ADDED', owned)], told('pods', 'DELETED', version(owned, '2')), true],
-    ['62 an orphan is deleted', orphan({ app: 'agent' }), told('pods', 'DELETED', labelled({ app: 'agent' }, '3')), false],
-    ['64 a node is added on which it should run', [], told('nodes', 'ADDED', node('b')), true],
-    [
-      '64 a node is added on which it should not run',
-      [],
-      told('nodes', 'ADDED', node('b', {}, [{ key: 'gpu', effect: 'NoSchedule' }])),
-      false,
-    ],
-    ['65 conditions of a node change', [], told('nodes', 'MODIFIED', { ...node('a'), status: { conditions: [] } }), false],
-    ['65 labels of a node change', [], told('nodes', 'MODIFIED', node('a', { x: 'y' })), true],
-    ['65 taints of a node change', [], told('nodes', 'MODIFIED', node('a', {}, [{ key: 'gpu', effect: 'PreferNoSchedule' }])), true],
-    ['104 a node is deleted', [], told('nodes', 'DELETED', node('a')), false],
-  ]
-
-  it.each(cases)('%s', async (_name, before, then, wakes) => {
-    const world = await watchedController()
-    for (const one of before) world.tell(one)
-    await world.settle()
-    const passes = world.passes()
-    world.tell(then)
-    await world.settle()
-    expect(world.passes() > passes).toBe(wakes)
+  it('56 an orphan is added: everyone who selects it', async () => {
+    const bench = await createWakeBench()
+    await bench.addPods('n0 orphan')
+    expect(await bench.woken()).toEqual([agent, twin])
   })
 
-  function orphan(labels: Readonly<Record<string, string>>): readonly Told[] {
-    return [told('pods', 'ADDED', labelled(labels, '2'))]
-  }
+  it('57 a pod of its own is changed', async () => {
+    const bench = await createWakeBench(['n0'])
+    await patchPod(bench, { annotations: { poke: 'yes' } })
+    expect(await bench.woken()).toEqual([agent])
+  })
 
-  function labelledAs(one: typeof owned, resourceVersion: string): object {
-    return { ...one, metadata: { ...one.metadata, resourceVersion, ownerReferences: [] } }
-  }
+  it('58 an orphan is changed and keeps its labels: nobody', async () => {
+    const bench = await createWakeBench(['n0 orphan'])
+    await patchPod(bench, { annotations: { poke: 'yes' } })
+    expect(await bench.woken()).toEqual([])
+  })
+
+  it('59 an orphan gets other labels: everyone who selects it now', async () => {
+    const bench = await createWakeBench(['n0 stranger'])
+    await patchPod(bench, { labels: { app: 'agent' } })
+    expect(await bench.woken()).toEqual([agent, twin])
+  })
+
+  it('60 a pod gets another owner: both', async () => {
+    const bench = await createWakeBench(['n0'])
+    await patchPod(bench, { ownerReferences: [await ownerOf(bench, 'twin')] })
+    expect(await bench.woken()).toEqual([agent, twin])
+  })
+
+  it('61 a pod loses its owner: the former one and everyone who selects it', async () => {
+    const bench = await createWakeBench(['n0'])
+    await patchPod(bench, { ownerReferences: null })
+    expect(await bench.woken()).toEqual([agent, twin])
+  })
+
+  it.each([
+    ['62 a pod of its own is deleted', ['n0'], [agent]],
+    ['62 an orphan is deleted: nobody', ['n0 orphan'], []],
+    ['63 a pod of nobody is deleted: nobody', ['n0 stranger'], []],
+  ])('%s', async (_name, pods, want) => {
+    const bench = await createWakeBench(pods)
+    const [pod] = await bench.pods()
+    await bench.admin.delete(resources.pods, pod!.metadata.name, 'demo')
+    expect(await bench.woken()).toEqual(want)
+  })
+
+  it('a pod becomes ready: later too, when minReadySeconds are over and a second more', async () => {
+    const bench = await createWakeBench(['n0 unready'])
+    await bench.patch({ minReadySeconds: 30 })
+    bench.later.splice(0)
+    await bench.setReady(true)
+    expect(bench.later).toEqual([[agent, 31_000]])
+  })
+
+  it('64 a node is added: everyone who lacks a pod there', async () => {
+    const bench = await createWakeBench()
+    await bench.addNode('n1 !gpu:NoSchedule')
+    expect(await bench.woken()).toEqual([])
+    await bench.addNode('n2')
+    expect(await bench.woken()).toEqual([agent, other, twin])
+  })
+
+  it.each<[name: string, change: object, subresource: string | undefined, want: readonly string[]]>([
+    ['65 allocatable changes', { status: { allocatable: { cpu: '9' } } }, 'status', []],
+    ['65 it is cordoned', { spec: { unschedulable: true } }, undefined, []],
+    ['65 labels change: who lacks a pod there', { metadata: { labels: { x: 'y' } } }, undefined, [other, twin]],
+    ['65 a taint drives pods away: whose pods', { spec: { taints: [{ key: 'gpu', effect: 'NoExecute' }] } }, undefined, [agent]],
+    ['65 a taint that keeps off what is not there: nobody', { spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] } }, undefined, []],
+  ])('a node changes: %s', async (_name, change, subresource, want) => {
+    const bench = await createWakeBench(['n0'])
+    await bench.admin.patch(resources.nodes, 'n0', undefined, change, subresource)
+    expect(await bench.woken()).toEqual(want)
+  })
+
+  it('65 labels of a node change where its pod is and others count as misscheduled', async () => {
+    const bench = await createWakeBench(['n0'])
+    await bench.pass()
+    await bench.admin.patch(resources.daemonSets, 'agent', 'demo', { status: { numberMisscheduled: 1 } }, 'status')
+    await bench.woken()
+    await bench.admin.patch(resources.nodes, 'n0', undefined, { metadata: { labels: { x: 'y' } } })
+    expect(await bench.woken()).toContain(agent)
+  })
+
+  it('65 a node changes on which a pod is pinned and not yet bound', async () => {
+    const bench = await createWakeBench(['n0 unbound'])
+    await bench.admin.patch(resources.nodes, 'n0', undefined, { metadata: { labels: { x: 'y' } } })
+    expect(await bench.woken()).toContain(agent)
+  })
+
+  it('104 a node is deleted: nobody', async () => {
+    const bench = await createWakeBench(['n0'])
+    await bench.admin.delete(resources.nodes, 'n0', undefined)
+    expect(await bench.woken()).toEqual([])
+  })
+
+  it('a revision of its own is added: nobody; changed or deleted: it', async () => {
+    const bench = await createWakeBench()
+    await bench.pass()
+    const [revision] = (await bench.admin.list(resources.controllerRevisions)).items
+    await bench.woken()
+    await bench.admin.create(resources.controllerRevisions, copyOf(revision!, revision!.metadata.ownerReferences))
+    expect(await bench.woken()).toEqual([])
+    await bench.admin.patch(resources.controllerRevisions, 'copy', 'demo', { revision: 7 })
+    expect(await bench.woken()).toEqual([agent])
+    await bench.admin.delete(resources.controllerRevisions, 'copy', 'demo')
+    expect(await bench.woken()).toEqual([agent])
+  })
+
+  it('an orphaned revision is added, or gets other labels: everyone who selects it', async () => {
+    const bench = await createWakeBench()
+    await bench.pass()
+    const [revision] = (await bench.admin.list(resources.controllerRevisions)).items
+    await bench.woken()
+    await bench.admin.create(resources.controllerRevisions, copyOf(revision!, []))
+    expect(await bench.woken()).toEqual([agent, twin])
+    await bench.admin.patch(resources.controllerRevisions, 'copy', 'demo', { revision: 7 })
+    expect(await bench.woken()).toEqual([])
+    await bench.admin.patch(resources.controllerRevisions, 'copy', 'demo', { metadata: { labels: { app: 'other' } } })
+    expect(await bench.woken()).toEqual([other])
+  })
+
+  it('51 it is gone, which the watch learns only from a new list', async () => {
+    const bench = await createWakeBench()
+    bench.server.useFaults({
+      onEvent: ({ type, resource }) => (type === 'DELETED' && resource.resource === 'daemonsets' ? { kind: 'gap' } : undefined),
+    })
+    await bench.admin.delete(resources.daemonSets, 'agent', 'demo')
+    await bench.clock.advanceAsync(10_000)
+    expect(await bench.woken()).toEqual([agent])
+  })
 })
 
-interface Told {
-  readonly resource: string
-  readonly event: WatchEvent
-}
+describe('66 what of a node matters', () => {
+  const plain = node('a', { x: 'y' }, [{ key: 'gpu', effect: 'NoSchedule' }])
+  const cases: readonly [name: string, changed: Node, want: boolean][] = [
+    ['nothing changed', { ...plain }, false],
+    ['conditions', { ...plain, status: { conditions: [{ type: 'Ready', status: 'False' }] } }, false],
+    ['whether it is cordoned', { ...plain, spec: { ...plain.spec, unschedulable: true } }, false],
+    ['labels', node('a', { x: 'z' }, plain.spec!.taints), true],
+    ['taints', node('a', { x: 'y' }, []), true],
+  ]
 
-function told(resource: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object): Told {
-  return { resource, event: { type, object: object as ApiObject } }
-}
+  it.each(cases)('%s', (_name, changed, want) => expect(isPlacingChanged(changed, plain)).toBe(want))
+})
 
-/** The DaemonSet `agent` and node `a`, the controller having been told of both. */
-async function watchedController(): Promise<{ tell(one: Told): void; passes(): number; settle(): Promise<void> }> {
-  const clock = new FakeClock()
-  const watchers = new Map<string, (event: WatchEvent) => void>()
-  let passes = 0
-  const silent: SimClient = {
-    discover: () => [],
-    get: never,
-    list: never,
-    create: never,
-    update: never,
-    patch: never,
-    strategicPatch: never,
-    delete: never,
-    bind: never,
-    watch: () => ({ stop: () => {} }),
+function daemonSet(name: string, app: string): object {
+  const labels = { app }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'agent', image: 'agent:v1' }] } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'demo' },
+    spec: { selector: { matchLabels: labels }, template },
   }
-  const client: SimClient = {
-    ...silent,
-    create(id) {
-      if (id.resource === 'controllerrevisions') passes++
-      // The retry waits for the clock, which stands still.
-      return Promise.reject(new Error('refused'))
-    },
-    watch(id: ResourceId, _scope, onEvent) {
-      watchers.set(id.resource, onEvent)
-      return { stop: () => {} }
-    },
-  }
-  startControllers({ clientFor: ({ name }) => (name === 'daemonset-controller' ? client : silent), clock, seed: '1', onError: () => {} })
-  const tell = ({ resource, event }: Told): void => watchers.get(resource)!(event)
-  tell(told(resources.daemonSets.resource, 'ADDED', daemonSet()))
-  tell(told(resources.nodes.resource, 'ADDED', node('a')))
-  for (const watcher of watchers.values()) watcher({ type: 'SYNCED' })
-  const settle = (): Promise<void> => clock.advanceAsync(0)
-  await settle()
-  return { tell, passes: () => passes, settle }
 }
 
-function never(): Promise<never> {
-  return Promise.reject(new Error('not asked for in this test'))
+async function ownerOf(bench: Bench, name: string): Promise<object> {
+  const { uid } = (await bench.admin.get(resources.daemonSets, name, 'demo')).metadata
+  return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true }
+}
+
+async function patchPod(bench: Bench, metadata: object): Promise<void> {
+  const [pod] = await bench.pods()
+  await bench.admin.patch(resources.pods, pod!.metadata.name, 'demo', { metadata })
+}
+
+function copyOf(revision: ApiObject, ownerReferences: ApiObject['metadata']['ownerReferences']): object {
+  const { labels, namespace } = revision.metadata
+  return { ...revision, metadata: { name: 'copy', namespace, labels, ownerReferences }, revision: 5 }
 }
