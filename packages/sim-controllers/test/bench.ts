@@ -97,7 +97,11 @@ export async function createBench({ nodes = [], spec, podSpec, pods = [], gate, 
   async function pass(given = ports): Promise<string> {
     await settle()
     const before = { ...counted }
-    await syncDaemonSet(given, `${namespace}/agent`).finally(settle)
+    try {
+      await syncDaemonSet(given, `${namespace}/agent`)
+    } finally {
+      await settle()
+    }
     return `${counted.created - before.created}/${counted.deleted - before.deleted}/${counted.events - before.events}`
   }
 

@@ -1,4 +1,4 @@
-import { resources } from '@tranche/sim-api'
+import { type ApiObject, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, namespace, unexpected, type World } from './harness.ts'
 import { mostDown, nodeHistories } from './histories.ts'
@@ -18,10 +18,15 @@ interface Scenario {
   readonly mostDown: number
 }
 
+/** Pods stay ready until they are gone, as on the machines of the recordings. */
+const stays = { 'sim.tranche.dev/term-notready': 'false' }
+
 const up = (nth: number, revision: number): string =>
   `${nth}:rev${revision}:Created > ${nth}:rev${revision}:Bound > ${nth}:rev${revision}:Ready`
 const gone = (nth: number, revision: number): string => `${nth}:rev${revision}:Terminating > ${nth}:rev${revision}:Gone`
 const replaced = `1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)}`
+/** With surge the new pod is ready before the old one goes. */
+const joined = `1:rev1:Ready > ${up(2, 2)} > ${gone(1, 1)}`
 const failed = (reason: string): string =>
   `1:rev1:Ready > ${gone(1, 1)} > 2:rev2:Created > 2:rev2:Bound > 2:rev2:Failing(${reason}) > ${gone(2, 2)} > ${up(3, 3)}`
 
@@ -135,7 +140,7 @@ const scenarios: readonly Scenario[] = [
     spec: limit(1),
     async act(world) {
       for (let round = 0; round < 3; round++) {
-        const pod = (await world.pods()).find((one) => (one['spec'] as { nodeName?: string }).nodeName === 'node-003')!
+        const pod = await podOn(world, 'node-003')
         await world.admin.patch(resources.pods, pod.metadata.name, namespace, { status: { phase: 'Failed', conditions: [] } }, 'status')
         await world.pass(6500)
       }
@@ -144,6 +149,56 @@ const scenarios: readonly Scenario[] = [
       '1:rev1:Ready': 5,
       [`1:rev1:Ready > ${[1, 2, 3].map((nth) => `${nth}:rev1:Failing(Failed) > ${gone(nth, 1)} > ${up(nth + 1, 1)}`).join(' > ')}`]: 1,
     },
+    mostDown: 1,
+  },
+  {
+    name: 'a surge of 1',
+    spec: surge(1),
+    act: change('v2'),
+    histories: { [joined]: 6 },
+    mostDown: 0,
+  },
+  {
+    name: 'a surge of 3',
+    spec: surge(3),
+    act: change('v2'),
+    histories: { [joined]: 6 },
+    mostDown: 0,
+  },
+  {
+    name: 'deletion as orphans, and the same DaemonSet again',
+    spec: limit(1),
+    async act(world) {
+      const { spec } = await world.get(resources.daemonSets, 'agent', namespace)
+      await world.admin.delete(resources.daemonSets, 'agent', namespace, { propagationPolicy: 'Orphan' })
+      await world.pass(2000)
+      await world.admin.create(resources.daemonSets, {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata: { name: 'agent', namespace },
+        spec,
+      })
+      await world.settled()
+      expect((await world.revisions()).map((one) => one['revision'])).toEqual([1])
+    },
+    histories: { '1:rev1:Ready': 6 },
+    mostDown: 0,
+  },
+  {
+    name: 'a node that is dead in mid-way, whose pod uses up the limit until it is back',
+    spec: limit(1),
+    async act(world) {
+      await world.sim.nodes.kill('node-006')
+      const pod = await podOn(world, 'node-006')
+      const conditions = [{ type: 'Ready', status: 'False' }]
+      await world.admin.patch(resources.pods, pod.metadata.name, namespace, { status: { conditions } }, 'status')
+      await world.pass(1000)
+      await world.setImage('agent:v2')
+      await world.pass(8000)
+      await world.sim.nodes.revive('node-006')
+      await world.settled()
+    },
+    histories: { [replaced]: 5, [`1:rev1:Ready > 1:rev1:Unready > ${gone(1, 1)} > ${up(2, 2)}`]: 1 },
     mostDown: 1,
   },
   {
@@ -160,7 +215,7 @@ const scenarios: readonly Scenario[] = [
 
 describe('as recorded from a real controller', () => {
   it.each(scenarios)('$name', async ({ spec = {}, annotations = {}, act, histories, mostDown: most }) => {
-    const world = await createRunningWorld(6, { spec, annotations: { 'sim.tranche.dev/term-notready': 'false', ...annotations } })
+    const world = await createRunningWorld(6, { spec, annotations: { ...stays, ...annotations } })
     await world.pass(1000)
     const from = world.recording().length
     await act(world)
@@ -187,6 +242,74 @@ describe('as recorded from a real controller', () => {
     expect(mostDown(world.recording(), from)).toBe(2)
   })
 
+  it('a third template in mid-way takes the pods of the second first, ready or not', async () => {
+    const world = await createRunningWorld(6, { spec: limit(2), annotations: stays })
+    const from = world.recording().length
+    await world.setImage('agent:v2')
+    await world.pass(1200)
+    await change('v3')(world)
+    const histories = nodeHistories(world.recording(), from)
+    const through = Object.entries(histories).filter(([history]) => history !== `1:rev1:Ready > ${gone(1, 1)} > ${up(2, 3)}`)
+    const allowed = [
+      `1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)} > ${gone(2, 2)} > ${up(3, 3)}`,
+      `1:rev1:Ready > ${gone(1, 1)} > 2:rev2:Created > 2:rev2:Bound > ${gone(2, 2)} > ${up(3, 3)}`,
+    ]
+    expect(through.map(([history]) => history).filter((history) => !allowed.includes(history))).toEqual([])
+    expect([3, 4]).toContain(through.reduce((sum, [, nodes]) => sum + nodes, 0))
+    expect(mostDown(world.recording(), from)).toBe(2)
+  })
+
+  it.each([1, 2, 3, 4])(
+    'a taint NoSchedule in mid-way leaves the pod, which is updated once the taint is gone at the latest, seed %i',
+    async (seed) => {
+      const world = await createRunningWorld(6, { spec: limit(1), annotations: stays }, { seed })
+      const from = world.recording().length
+      await world.setImage('agent:v2')
+      await world.pass(1100)
+      await taint(world, 'node-006', [{ key: 'gpu', effect: 'NoSchedule' }])
+      await world.pass(12_000)
+      expect(await world.status()).toMatchObject({ desiredNumberScheduled: 5, updatedNumberScheduled: 5, numberAvailable: 5 })
+      await taint(world, 'node-006', [])
+      await world.settled()
+      expect(nodeHistories(world.recording(), from)).toEqual({ [replaced]: 6 })
+      expect([1, 2]).toContain(mostDown(world.recording(), from))
+    },
+  )
+
+  it.each([1, 2, 3, 4])('a taint NoExecute in mid-way drives the pod away until it is gone, seed %i', async (seed) => {
+    const world = await createRunningWorld(6, { spec: limit(1), annotations: stays }, { seed })
+    const from = world.recording().length
+    await world.setImage('agent:v2')
+    await world.pass(1100)
+    await taint(world, 'node-006', [{ key: 'gpu', effect: 'NoExecute' }])
+    await world.pass(12_000)
+    await taint(world, 'node-006', [])
+    await world.pass(3000)
+    expect(await world.status()).toMatchObject({ desiredNumberScheduled: 6, updatedNumberScheduled: 6, numberAvailable: 6 })
+    const { [replaced]: plain = 0, ...others } = nodeHistories(world.recording(), from)
+    const again = [
+      `1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)} > ${gone(2, 2)} > ${up(3, 2)}`,
+      `1:rev1:Ready > ${gone(1, 1)} > 2:rev2:Created > 2:rev2:Bound > ${gone(2, 2)} > ${up(3, 2)}`,
+    ]
+    expect(Object.entries(others).every(([history, nodes]) => again.includes(history) && nodes === 1)).toBe(true)
+    expect(plain).toBeGreaterThanOrEqual(5)
+    expect(mostDown(world.recording(), from)).toBe(2)
+  })
+
+  it.each([1, 2, 3, 4])('a node that is deleted in mid-way loses its pod, and the others are updated, seed %i', async (seed) => {
+    const world = await createRunningWorld(7, { spec: limit(1), annotations: stays }, { seed })
+    const from = world.recording().length
+    await world.setImage('agent:v2')
+    await world.pass(1200)
+    await world.sim.nodes.removeNode('node-007')
+    await world.pass(90_000)
+    expect(await world.status()).toMatchObject({ desiredNumberScheduled: 6, updatedNumberScheduled: 6, numberAvailable: 6 })
+    const histories = nodeHistories(world.recording(), from)
+    expect(histories[replaced]).toBeGreaterThanOrEqual(6)
+    expect(Object.values(histories).reduce((sum, nodes) => sum + nodes, 0)).toBe(7)
+    expect(mostDown(world.recording(), from)).toBeLessThanOrEqual(3)
+  })
+
   it.each([
     [0, [4]],
     [20, [4, 5]],
@@ -202,6 +325,18 @@ describe('as recorded from a real controller', () => {
 
 function limit(maxUnavailable: number): object {
   return { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable } } }
+}
+
+function surge(maxSurge: number): object {
+  return { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge } } }
+}
+
+async function podOn(world: World, nodeName: string): Promise<ApiObject> {
+  return (await world.pods()).find((one) => (one['spec'] as { readonly nodeName?: string }).nodeName === nodeName)!
+}
+
+async function taint(world: World, nodeName: string, taints: readonly object[]): Promise<void> {
+  await world.admin.patch(resources.nodes, nodeName, undefined, { spec: { taints } })
 }
 
 function change(version: string): (world: World) => Promise<void> {
