@@ -86,6 +86,17 @@ export function describeCreate(it: ConformanceTest): void {
       expect(causesOf(answer)).toEqual(['NamespaceTerminating metadata.namespace'])
     })
 
+    it('refuses a namespace in the body that is not the one of the path', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', namespace: 'other' } }))
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          reason: 'BadRequest',
+          message: 'the namespace of the provided object does not match the namespace sent on the request',
+        },
+      })
+    })
+
     it('refuses a body of another kind', async ({ api, namespace }) => {
       expect(await api.post(pathOf.daemonSets(namespace), configMap('a'))).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
     })
@@ -103,6 +114,11 @@ export function describeCreate(it: ConformanceTest): void {
       const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: "1"\n'
       const answer = await api.post(pathOf.configMaps(namespace), yaml, { type: 'application/yaml' })
       expect(answer).toMatchObject({ status: 201, body: { data: { a: '1' } } })
+    })
+
+    it('refuses a content type it cannot read with 415', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.configMaps(namespace), 'a', { type: 'text/plain' })
+      expect(answer).toMatchObject({ status: 415, body: { reason: 'UnsupportedMediaType' } })
     })
 
     it('refuses an answer it cannot write with 406', async ({ api, namespace }) => {
@@ -150,6 +166,11 @@ export function describeCreate(it: ConformanceTest): void {
         causes: ['FieldValueInvalid metadata.annotations'],
       },
       {
+        title: 'annotations of more than 256 KiB',
+        metadata: { name: 'a', annotations: { a: 'x'.repeat(262_145) } },
+        causes: ['FieldValueTooLong metadata.annotations'],
+      },
+      {
         title: 'two owners that both control',
         metadata: {
           name: 'a',
@@ -165,6 +186,14 @@ export function describeCreate(it: ConformanceTest): void {
   })
 
   describe('create as a dry run', () => {
+    it('answers as if it had happened, and stores nothing', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.configMaps(namespace), configMap('a'), { query: { dryRun: 'All' } })
+      expect(answer).toMatchObject({ status: 201, body: { metadata: { name: 'a' } } })
+      expect(answer.body.metadata.uid).toBeDefined()
+      expect(answer.body.metadata.resourceVersion).toBeUndefined()
+      expect((await api.get(pathOf.configMaps(namespace, 'a'))).status).toBe(404)
+    })
+
     it('refuses what a real request would be refused', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.post(pathOf.configMaps(namespace), configMap('a'), { query: { dryRun: 'All' } })).status).toBe(409)

@@ -189,5 +189,9 @@ export function describeDelete(it: ConformanceTest): void {
       await api.delete(pathOf.secrets(namespace), { query: { fieldSelector: 'metadata.name=a' } })
       expect(namesOf(await api.get(pathOf.secrets(namespace)))).toEqual(['b'])
     })
+
+    it('is not there for namespaces', async ({ api }) => {
+      expect((await api.delete(pathOf.namespaces(), { query: { labelSelector: 'conformance=none' } })).status).toBe(405)
+    })
   })
 }

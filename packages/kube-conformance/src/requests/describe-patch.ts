@@ -116,6 +116,14 @@ export function describePatch(it: ConformanceTest): void {
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', { metadata: { name: 'b' } })).status).toBe(400)
     })
 
+    it('warns of unknown fields, or refuses them when told to be strict', async ({ api, namespace }) => {
+      await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
+      const path = pathOf.daemonSets(namespace, 'a')
+      const body = { spec: { minReadySecond: 5 } }
+      expect((await api.patch(path, 'merge', body)).headers['warning']).toBe('299 - "unknown field \\"spec.minReadySecond\\""')
+      expect((await api.patch(path, 'merge', body, { query: { fieldValidation: 'Strict' } })).status).toBe(422)
+    })
+
     it('stores nothing in a dry run', async ({ api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', { data: { a: '2' } }, { query: { dryRun: 'All' } })

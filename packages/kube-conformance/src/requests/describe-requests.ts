@@ -1,9 +1,16 @@
 import type { ConformanceTest } from '../fixtures.ts'
+import { describeAccess } from './describe-access.ts'
 import { describeCreate } from './describe-create.ts'
+import { describeCustomResources } from './describe-custom-resources.ts'
 import { describeDelete } from './describe-delete.ts'
 import { describePatch } from './describe-patch.ts'
+import { describePods } from './describe-pods.ts'
+import { describePolicies } from './describe-policies.ts'
 import { describeRead } from './describe-read.ts'
+import { describeServer } from './describe-server.ts'
+import { describeShapes } from './describe-shapes.ts'
 import { describeUpdate } from './describe-update.ts'
+import { describeWorkloads } from './describe-workloads.ts'
 
 /** Answers to single requests: status codes, bodies, causes, resource versions. */
 export function describeRequests(it: ConformanceTest): void {
@@ -12,4 +19,11 @@ export function describeRequests(it: ConformanceTest): void {
   describeUpdate(it)
   describePatch(it)
   describeDelete(it)
+  describeWorkloads(it)
+  describePods(it)
+  describePolicies(it)
+  describeCustomResources(it)
+  describeShapes(it)
+  describeServer(it)
+  describeAccess(it)
 }

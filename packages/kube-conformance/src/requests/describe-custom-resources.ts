@@ -1,0 +1,263 @@
+import { describe, expect } from 'vitest'
+import type { Api } from '../api.ts'
+import { causesOf, valueAt } from '../body.ts'
+import type { ConformanceTest } from '../fixtures.ts'
+import { pathOf } from '../paths.ts'
+
+const specSchema = {
+  type: 'object',
+  properties: {
+    size: { type: 'integer', minimum: 1, default: 3 },
+    mode: { type: 'string', enum: ['a', 'b'] },
+    low: { type: 'integer' },
+    high: { type: 'integer' },
+    fixed: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is fixed' }] },
+    parts: {
+      type: 'array',
+      items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, weight: { type: 'integer', default: 1 } } },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    },
+    percent: { 'x-kubernetes-int-or-string': true },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    when: { type: 'string', format: 'date-time' },
+    short: { type: 'string', maxLength: 5, pattern: '^[a-z]*$' },
+    replicas: { type: 'integer' },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: '!has(self.low) || !has(self.high) || self.low <= self.high',
+      message: 'low is above high',
+      fieldPath: '.low',
+      reason: 'FieldValueForbidden',
+    },
+  ],
+}
+
+const statusSchema = { type: 'object', properties: { ready: { type: 'integer' }, replicas: { type: 'integer' } } }
+
+interface Widgets {
+  /** Of the CustomResourceDefinition: `conformance.tranche.dev` begins with the run. */
+  readonly group: string
+  path(name?: string, subresource?: string): string
+}
+
+/** CustomResourceDefinitions, and what follows from them for the objects they bring. */
+export function describeCustomResources(base: ConformanceTest): void {
+  const it = base.extend('widgets', async ({ api, namespace, uniqueName }, { onCleanup }): Promise<Widgets> => {
+    const group = `${uniqueName}.conformance.tranche.dev`
+    await establish(api, definitionOf(group))
+    onCleanup(async () => void (await api.delete(pathOf.customResourceDefinitions(`widgets.${group}`))))
+    return {
+      group,
+      path: (name, subresource) =>
+        [`/apis/${group}/v1/namespaces/${namespace}/widgets`, name, subresource].filter((word) => word !== undefined).join('/'),
+    }
+  })
+  const widget = (spec: object = {}, metadata: object = {}): object => ({ metadata: { name: 'a', ...metadata }, spec })
+  const typed = ({ group }: Widgets, object: object): object => ({ apiVersion: `${group}/v1`, kind: 'Widget', ...object })
+
+  describe('a custom resource', () => {
+    it('gets its defaults, at any depth', async ({ api, widgets }) => {
+      const { status, body } = await api.post(widgets.path(), typed(widgets, widget({ parts: [{ name: 'x' }] })))
+      expect([status, body['spec']]).toEqual([201, { size: 3, parts: [{ name: 'x', weight: 1 }] }])
+      expect(body.metadata.generation).toBe(1)
+    })
+
+    it('loses fields that its schema does not know, and keeps them where told to', async ({ api, widgets }) => {
+      const { body } = await api.post(widgets.path(), typed(widgets, widget({ colour: 'red', free: { colour: 'red' } })))
+      expect(body['spec']).toEqual({ size: 3, free: { colour: 'red' } })
+    })
+
+    it('warns of unknown fields, and refuses them when told to be strict', async ({ api, widgets }) => {
+      const object = typed(widgets, widget({ colour: 'red' }))
+      const strict = await api.post(widgets.path(), object, { query: { fieldValidation: 'Strict' } })
+      expect(strict).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
+      expect((await api.post(widgets.path(), object)).headers['warning']).toBe('299 - "unknown field \\"spec.colour\\""')
+    })
+
+    it.for([
+      { title: 'a number below its minimum', spec: { size: 0 }, causes: ['FieldValueInvalid spec.size'] },
+      { title: 'text for a number', spec: { size: 'big' }, causes: ['FieldValueTypeInvalid spec.size'] },
+      { title: 'a value outside its enumeration', spec: { mode: 'c' }, causes: ['FieldValueNotSupported spec.mode'] },
+      { title: 'a required field that is missing', spec: { parts: [{}] }, causes: ['FieldValueRequired spec.parts[0].name'] },
+      { title: 'two items of one key', spec: { parts: [{ name: 'x' }, { name: 'x' }] }, causes: ['FieldValueDuplicate spec.parts[1]'] },
+      { title: 'text that is too long', spec: { short: 'aaaaaa' }, causes: ['FieldValueTooLong spec.short'] },
+      { title: 'text outside its pattern', spec: { short: 'A' }, causes: ['FieldValueInvalid spec.short'] },
+      { title: 'a time that is none', spec: { when: 'now' }, causes: ['FieldValueTypeInvalid spec.when'] },
+    ])('is refused for $title', async ({ spec, causes }, { api, widgets }) => {
+      const answer = await api.post(widgets.path(), typed(widgets, widget(spec)))
+      // Rules that could not be checked are a cause without a field.
+      expect([answer.status, causesOf(answer).filter((cause) => cause !== 'FieldValueInvalid <nil>')]).toEqual([422, causes])
+      expect(answer.body).toMatchObject({ reason: 'Invalid', details: { name: 'a', group: widgets.group, kind: 'Widget' } })
+    })
+
+    it('takes numbers and text where either may be', async ({ api, widgets }) => {
+      for (const [name, percent] of [
+        ['a', 1],
+        ['b', '1%'],
+      ] as const)
+        expect((await api.post(widgets.path(), typed(widgets, widget({ percent }, { name })))).status).toBe(201)
+    })
+
+    it('demands a resource version in a PUT', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      const answer = await api.put(widgets.path('a'), typed(widgets, widget({ size: 5 })))
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid metadata.resourceVersion']])
+    })
+
+    it('keeps spec and status apart', async ({ api, widgets }) => {
+      const created = await api.create(widgets.path(), typed(widgets, { ...widget(), status: { ready: 1 } }))
+      expect(created['status']).toBeUndefined()
+      const status = await api.patch(widgets.path('a', 'status'), 'merge', {
+        metadata: { labels: { a: 'b' } },
+        spec: { size: 9 },
+        status: { ready: 2 },
+      })
+      expect(status.body).toMatchObject({ spec: { size: 3 }, status: { ready: 2 }, metadata: { generation: 1 } })
+      expect(status.body.metadata.labels).toBeUndefined()
+      const spec = await api.patch(widgets.path('a'), 'merge', { spec: { size: 9 }, status: { ready: 7 } })
+      expect(spec.body).toMatchObject({ spec: { size: 9 }, status: { ready: 2 }, metadata: { generation: 2 } })
+    })
+
+    it('raises the generation with anything but metadata and status', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      const labelled = await api.patch(widgets.path('a'), 'merge', { metadata: { labels: { a: 'b' } } })
+      expect(labelled.body.metadata.generation).toBe(1)
+    })
+
+    it('takes no strategic merge patch', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      expect((await api.patch(widgets.path('a'), 'strategic', { spec: { size: 5 } })).status).toBe(415)
+    })
+
+    it('has kind and apiVersion in lists', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      const { body } = await api.get(widgets.path())
+      expect(body).toMatchObject({ kind: 'WidgetList', items: [{ kind: 'Widget', apiVersion: `${widgets.group}/v1` }] })
+    })
+
+    it('is shown in the columns of its definition', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget({ mode: 'b' })))
+      const { body } = await api.get(widgets.path(), { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })
+      const columns = body['columnDefinitions'] as readonly { readonly name: string; readonly type: string; readonly priority: number }[]
+      expect(columns.map(({ name, type, priority }) => [name, type, priority])).toEqual([
+        ['Name', 'string', 0],
+        ['Mode', 'string', 0],
+        ['Size', 'integer', 1],
+        ['Ready', 'integer', 0],
+      ])
+      expect(valueAt(body, 'rows.0.cells')).toEqual(['a', 'b', 3, null])
+    })
+
+    it('is selected by the fields that its definition names', async ({ api, widgets }) => {
+      for (const [name, mode] of [
+        ['a', 'a'],
+        ['b', 'b'],
+      ] as const)
+        await api.create(widgets.path(), typed(widgets, widget({ mode }, { name })))
+      const { body } = await api.get(widgets.path(), { query: { fieldSelector: 'spec.mode=b' } })
+      expect(body.items.map(({ metadata }) => metadata.name)).toEqual(['b'])
+    })
+  })
+
+  describe('a CustomResourceDefinition', () => {
+    const change = (version: object): object => {
+      const definition = definitionOf('refused.conformance.tranche.dev')
+      return { ...definition, spec: { ...definition.spec, versions: [{ ...definition.spec.versions[0], ...version }] } }
+    }
+    const withSpec = (spec: object): object => ({ openAPIV3Schema: { type: 'object', properties: { spec } } })
+
+    it('says that it is established, under which names', async ({ api, widgets }) => {
+      const { body } = await api.get(pathOf.customResourceDefinitions(`widgets.${widgets.group}`))
+      expect(body['status']).toMatchObject({ acceptedNames: { kind: 'Widget', plural: 'widgets' }, storedVersions: ['v1'] })
+      const conditions = valueAt(body, 'status.conditions') as readonly { readonly type: string; readonly status: string }[]
+      expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toMatchObject({
+        Established: 'True',
+        NamesAccepted: 'True',
+      })
+    })
+
+    it.for([
+      { title: 'no schema', version: { schema: undefined }, causes: ['FieldValueRequired spec.versions[0].schema.openAPIV3Schema'] },
+      {
+        title: 'a field without a type',
+        version: { schema: withSpec({ type: 'object', properties: { a: {} } }) },
+        causes: ['FieldValueRequired spec.validation.openAPIV3Schema.properties[spec].properties[a].type'],
+      },
+      {
+        title: 'a default that its schema refuses',
+        version: { schema: withSpec({ type: 'object', properties: { a: { type: 'integer', default: 'x' } } }) },
+        causes: ['FieldValueTypeInvalid spec.validation.openAPIV3Schema.properties[spec].properties[a].default'],
+      },
+      { title: 'no stored version', version: { storage: false }, causes: ['FieldValueInvalid spec.versions'] },
+    ])('is refused for $title', async ({ version, causes }, { api }) => {
+      const answer = await api.post(pathOf.customResourceDefinitions(), change(version), { query: { dryRun: 'All' } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, expect.arrayContaining(causes)])
+    })
+
+    it('is refused when its name is not that of its resource and group', async ({ api }) => {
+      const answer = await api.post(
+        pathOf.customResourceDefinitions(),
+        { ...change({}), metadata: { name: 'other.conformance.tranche.dev' } },
+        { query: { dryRun: 'All' } },
+      )
+      expect([answer.status, causesOf(answer)]).toEqual([422, expect.arrayContaining(['FieldValueInvalid metadata.name'])])
+    })
+
+    it('takes its objects with it', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      await api.delete(pathOf.customResourceDefinitions(`widgets.${widgets.group}`))
+      await api.until(
+        pathOf.customResourceDefinitions(),
+        `widgets.${widgets.group}`,
+        'the end of the definition',
+        (object) => object === undefined,
+      )
+      expect((await api.get(widgets.path())).status).toBe(404)
+    })
+  })
+}
+
+async function establish(api: Api, definition: Definition): Promise<void> {
+  await api.create(pathOf.customResourceDefinitions(), definition)
+  await api.until(pathOf.customResourceDefinitions(), definition.metadata.name, 'the established definition', (object) => {
+    const conditions = (valueAt(object, 'status.conditions') ?? []) as readonly { readonly type: string; readonly status: string }[]
+    return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+  })
+}
+
+interface Definition {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly versions: readonly object[]; readonly [field: string]: unknown }
+}
+
+function definitionOf(group: string): Definition {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind: 'Widget', plural: 'widgets', singular: 'widget', shortNames: ['wi'] },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: specSchema, status: statusSchema } } },
+          subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+          selectableFields: [{ jsonPath: '.spec.mode' }],
+          additionalPrinterColumns: [
+            { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
+            { name: 'Size', type: 'integer', jsonPath: '.spec.size', priority: 1 },
+            { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
+          ],
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect } from 'vitest'
+import { causesOf, valueAt } from '../body.ts'
+import type { ConformanceTest } from '../fixtures.ts'
+import { idlePod } from '../objects.ts'
+import { pathOf } from '../paths.ts'
+
+/** Pods: what admission adds, their binding and their eviction. */
+export function describePods(it: ConformanceTest): void {
+  describe('a pod', () => {
+    it('gets no token when it wants none', async ({ api, namespace }) => {
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { automountServiceAccountToken: false }))
+      expect(valueAt(body, 'spec.volumes')).toBeUndefined()
+    })
+
+    it.for([
+      { title: 'Guaranteed', resources: { limits: { cpu: '1', memory: '1Gi' } } },
+      { title: 'Burstable', resources: { requests: { cpu: '1' } } },
+      { title: 'BestEffort', resources: {} },
+    ])('is $title by its resources', async ({ title, resources }, { api, namespace }) => {
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { containers: [{ name: 'main', image: 'main:v1', resources }] }))
+      expect(valueAt(body, 'status.qosClass')).toBe(title)
+    })
+
+    it('requests what it is limited to', async ({ api, namespace }) => {
+      const containers = [{ name: 'main', image: 'main:v1', resources: { limits: { cpu: '100m', memory: '64Mi' } } }]
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { containers }))
+      expect(valueAt(body, 'spec.containers.0.resources.requests')).toEqual({ cpu: '100m', memory: '64Mi' })
+    })
+
+    it.for([])('gets the priority of $priorityClassName', async ({ priorityClassName, priority }, { api, namespace }) => {
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { priorityClassName }))
+      expect(valueAt(body, 'spec.priority')).toBe(priority)
+    })
+
+    it('is refused with 422 for a restart policy there is not', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.pods(namespace), idlePod('a', { restartPolicy: 'Sometimes' }))
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueNotSupported spec.restartPolicy']])
+    })
+  })
+
+  describe('a pod on its way to a node', () => {
+    const binding = (node: string): object => ({ metadata: { name: 'a' }, target: { kind: 'Node', name: node } })
+
+    it('is bound by its binding', async ({ api, namespace }) => {
+      await api.create(pathOf.pods(namespace), idlePod('a'))
+      const answer = await api.post(pathOf.pods(namespace, 'a', 'binding'), binding('conformance-none'))
+      expect(answer).toMatchObject({ status: 201, body: { kind: 'Status', status: 'Success' } })
+      const { body } = await api.get(pathOf.pods(namespace, 'a'))
+      expect(valueAt(body, 'spec.nodeName')).toBe('conformance-none')
+      expect(valueAt(body, 'status.conditions')).toMatchObject([{ type: 'PodScheduled', status: 'True' }])
+    })
+
+    it('is bound once', async ({ api, namespace }) => {
+      await api.create(pathOf.pods(namespace), idlePod('a'))
+      await api.post(pathOf.pods(namespace, 'a', 'binding'), binding('conformance-none'))
+      const answer = await api.post(pathOf.pods(namespace, 'a', 'binding'), binding('conformance-other'))
+      expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
+      expect(answer.body['message']).toContain('pod a is already assigned to node "conformance-none"')
+    })
+
+    it('is not bound when it does not exist', async ({ api, namespace }) => {
+      expect((await api.post(pathOf.pods(namespace, 'a', 'binding'), binding('conformance-none'))).status).toBe(404)
+    })
+
+    it('is evicted by its eviction', async ({ api, namespace }) => {
+      await api.create(pathOf.pods(namespace), idlePod('a'))
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } }
+      expect(await api.post(pathOf.pods(namespace, 'a', 'eviction'), eviction)).toMatchObject({
+        status: 201,
+        body: { kind: 'Status', status: 'Success' },
+      })
+      expect((await api.get(pathOf.pods(namespace, 'a'))).status).toBe(404)
+    })
+
+    it('is not evicted under another name', async ({ api, namespace }) => {
+      await api.create(pathOf.pods(namespace), idlePod('a'))
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'b' } }
+      expect((await api.post(pathOf.pods(namespace, 'a', 'eviction'), eviction)).status).toBe(400)
+    })
+
+    it('is not evicted in a dry run', async ({ api, namespace }) => {
+      await api.create(pathOf.pods(namespace), idlePod('a'))
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } }
+      expect((await api.post(pathOf.pods(namespace, 'a', 'eviction'), eviction, { query: { dryRun: 'All' } })).status).toBe(201)
+      expect((await api.get(pathOf.pods(namespace, 'a'))).status).toBe(200)
+    })
+  })
+}

@@ -1,0 +1,143 @@
+import { describe, expect } from 'vitest'
+import { causesOf } from '../body.ts'
+import type { ConformanceTest } from '../fixtures.ts'
+import { lease } from '../objects.ts'
+import { pathOf } from '../paths.ts'
+
+/** Leases, events, disruption budgets, quotas, secrets, namespaces, nodes: defaults and validation. */
+export function describePolicies(it: ConformanceTest): void {
+  describe('a Lease', () => {
+    it('keeps times with microseconds', async ({ api, namespace }) => {
+      const spec = { holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2024-01-01T00:00:00.123456Z', leaseTransitions: 0 }
+      expect((await api.post(pathOf.leases(namespace), lease('a', spec))).body['spec']).toEqual(spec)
+    })
+
+    it.for([
+      { title: 'a duration of 0', spec: { leaseDurationSeconds: 0 }, causes: ['FieldValueInvalid spec.leaseDurationSeconds'] },
+      { title: 'negative transitions', spec: { leaseTransitions: -1 }, causes: ['FieldValueInvalid spec.leaseTransitions'] },
+    ])('is refused for $title', async ({ spec, causes }, { api, namespace }) => {
+      const answer = await api.post(pathOf.leases(namespace), lease('a', spec))
+      expect([answer.status, causesOf(answer)]).toEqual([422, causes])
+    })
+
+    it('is refused for a time that is none', async ({ api, namespace }) => {
+      expect((await api.post(pathOf.leases(namespace), lease('a', { renewTime: 'now' }))).status).toBe(400)
+    })
+
+    it('is lost by whoever updates it second', async ({ api, namespace }) => {
+      const before = await api.create(pathOf.leases(namespace), lease('a', { holderIdentity: 'me' }))
+      const take = (holderIdentity: string): Promise<{ readonly status: number }> =>
+        api.put(pathOf.leases(namespace, 'a'), { ...before, spec: { holderIdentity } })
+      expect([(await take('you')).status, (await take('them')).status]).toEqual([200, 409])
+    })
+  })
+
+  describe('an Event', () => {
+    const event = (namespace: string, more: object = {}): object => ({
+      metadata: { name: 'a' },
+      involvedObject: { kind: 'ConfigMap', name: 'x', namespace },
+      reason: 'Because',
+      message: 'why',
+      type: 'Normal',
+      ...more,
+    })
+
+    it('is kept and found by what it is about', async ({ api, namespace }) => {
+      await api.create(pathOf.events(namespace), event(namespace))
+      const query = { fieldSelector: 'involvedObject.name=x,involvedObject.kind=ConfigMap,reason=Because,type=Normal' }
+      expect((await api.get(pathOf.events(namespace), { query })).body.items).toHaveLength(1)
+      const other = { fieldSelector: 'involvedObject.name=y' }
+      expect((await api.get(pathOf.events(namespace), { query: other })).body.items).toHaveLength(0)
+    })
+
+    it('is counted up by a patch', async ({ api, namespace }) => {
+      await api.create(pathOf.events(namespace), event(namespace, { count: 1 }))
+      expect((await api.patch(pathOf.events(namespace, 'a'), 'strategic', { count: 2 })).body['count']).toBe(2)
+    })
+  })
+
+  describe('a PodDisruptionBudget', () => {
+    const budget = (spec: object): object => ({ metadata: { name: 'a' }, spec: { selector: { matchLabels: { app: 'x' } }, ...spec } })
+
+    it.for([
+      { title: 'both minAvailable and maxUnavailable', spec: { minAvailable: 1, maxUnavailable: 1 }, causes: ['FieldValueInvalid spec'] },
+      { title: 'a negative minAvailable', spec: { minAvailable: -1 }, causes: ['FieldValueInvalid spec.minAvailable'] },
+      { title: 'maxUnavailable above 100%', spec: { maxUnavailable: '101%' }, causes: ['FieldValueInvalid spec.maxUnavailable'] },
+      {
+        title: 'an unknown eviction policy',
+        spec: { minAvailable: 1, unhealthyPodEvictionPolicy: 'Never' },
+        causes: ['FieldValueNotSupported spec.unhealthyPodEvictionPolicy'],
+      },
+    ])('is refused for $title', async ({ spec, causes }, { api, namespace }) => {
+      const answer = await api.post(pathOf.podDisruptionBudgets(namespace), budget(spec))
+      expect([answer.status, causesOf(answer)]).toEqual([422, causes])
+    })
+
+    it('has a status of its own', async ({ api, namespace }) => {
+      const created = await api.create(pathOf.podDisruptionBudgets(namespace), budget({ minAvailable: 1 }))
+      expect(created).toMatchObject({
+        metadata: { generation: 1 },
+        status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+      })
+    })
+  })
+
+  describe('a ResourceQuota', () => {
+    it('is refused for a quantity that is none', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard: { pods: 'many' } } })
+      expect(answer.status).toBe(400)
+    })
+
+    it('is refused for a negative quantity', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard: { pods: '-1' } } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid spec.hard[pods]']])
+    })
+  })
+
+  describe('a Secret', () => {
+    it('is Opaque, and stores stringData in data', async ({ api, namespace }) => {
+      const { body } = await api.post(pathOf.secrets(namespace), { metadata: { name: 'a' }, stringData: { a: 'x' } })
+      expect(body).toMatchObject({ type: 'Opaque', data: { a: 'eA==' } })
+      expect(body['stringData']).toBeUndefined()
+    })
+
+    it('does not change its type', async ({ api, namespace }) => {
+      await api.create(pathOf.secrets(namespace), { metadata: { name: 'a' } })
+      const answer = await api.patch(pathOf.secrets(namespace, 'a'), 'merge', { type: 'x.y/z' })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid type']])
+    })
+
+    it('is refused for data that is not base64', async ({ api, namespace }) => {
+      expect((await api.post(pathOf.secrets(namespace), { metadata: { name: 'a' }, data: { a: '*' } })).status).toBe(400)
+    })
+  })
+
+  describe('a Namespace', () => {
+    it('has its name as a label, and the finalizer of its controller', async ({ api, namespace }) => {
+      expect((await api.get(pathOf.namespaces(namespace))).body).toMatchObject({
+        metadata: { labels: { 'kubernetes.io/metadata.name': namespace } },
+        spec: { finalizers: ['kubernetes'] },
+        status: { phase: 'Active' },
+      })
+    })
+
+    it('is refused for a name that is no DNS label', async ({ api }) => {
+      const answer = await api.post(pathOf.namespaces(), { metadata: { name: 'a.b' } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid metadata.name']])
+    })
+
+    it.for([])('is not deleted when it is %s', async (name, { api }) => {
+      expect(await api.delete(pathOf.namespaces(name), { query: { dryRun: 'All' } })).toMatchObject({
+        status: 403,
+        body: { reason: 'Forbidden' },
+      })
+    })
+
+    it('is Terminating at once when it is deleted', async ({ api, namespace }) => {
+      const { body } = await api.delete(pathOf.namespaces(namespace))
+      expect(body).toMatchObject({ kind: 'Namespace', status: { phase: 'Terminating' } })
+    })
+  })
+
+  describe('a Node', () => {})
+}
