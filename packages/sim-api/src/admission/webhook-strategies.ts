@@ -1,6 +1,7 @@
 import type { ApiObject } from '../client.ts'
 import { duplicate, invalid, notSupported, required } from '../core/field-errors.ts'
 import { labelSelectorCauses } from '../core/label-selector.ts'
+import { conditionFault } from './match-conditions.ts'
 import type { Strategy } from '../core/resource-definition.ts'
 import { plainStrategy } from '../core/strategies.ts'
 import type { StatusCause } from '../status-error.ts'
@@ -73,6 +74,7 @@ function webhookCauses(hook: JsonObject, path: string): readonly StatusCause[] {
     ...selectors.flatMap((field) => labelSelectorCauses(objectOrEmpty(hook[field]), `${path}.${field}`)),
     ...(hook['reinvocationPolicy'] === undefined ? [] : oneOf(hook, 'reinvocationPolicy', ['IfNeeded', 'Never'], path)),
     ...clientCauses(objectOrEmpty(hook['clientConfig']), `${path}.clientConfig`),
+    ...conditionsCauses(listOrEmpty(hook['matchConditions']).map(objectOrEmpty), `${path}.matchConditions`),
     ...versionCauses(listOrEmpty(hook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
   ]
 }
@@ -136,6 +138,19 @@ function serviceCauses({ name, namespace, path, port }: JsonObject, field: strin
   if (!(Number(port) >= 1 && Number(port) <= 65_535))
     causes.push(invalid(`${field}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
   return causes
+}
+
+function conditionsCauses(conditions: readonly JsonObject[], path: string): readonly StatusCause[] {
+  return conditions.flatMap(({ name, expression }, index) => {
+    const at = `${path}[${index}]`
+    const fault = expression ? conditionFault(String(expression)) : undefined
+    return [
+      ...(expression ? [] : [required(`${at}.expression`)]),
+      ...(fault === undefined ? [] : [invalid(`${at}.expression`, expression, fault)]),
+      ...(name ? [] : [required(`${at}.name`)]),
+      ...(name && conditions.findIndex((other) => other['name'] === name) < index ? [duplicate(`${at}.name`, name)] : []),
+    ]
+  })
 }
 
 function versionCauses(versions: readonly unknown[], field: string): readonly StatusCause[] {

@@ -7,6 +7,7 @@ import type { AccessControl } from '../auth/access.ts'
 import { createAuthorizer } from '../auth/authorizer.ts'
 import { createFirstRoles, followAccess } from '../auth/follow-access.ts'
 import { createServiceAccountTokens, type ReadObject } from '../auth/service-account-tokens.ts'
+import { createConditions } from '../admission/match-conditions.ts'
 import { createWebhookClient, type WebhookOptions } from '../admission/webhook-client.ts'
 import { createWebhooks } from '../admission/webhooks.ts'
 import { storeKey } from '../store/bucket.ts'
@@ -120,7 +121,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store,
     call: createWebhookClient(options.webhooks),
     names: createRandom(seed, 'webhooks'),
-    meets: () => true,
+    meets: createConditions(),
   })
   const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, webhooks, writer: undefined }
   const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults })

@@ -31,6 +31,17 @@ export interface JsonSchema {
   readonly 'x-kubernetes-int-or-string'?: boolean
   readonly 'x-kubernetes-list-type'?: string
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[]
+}
+
+/** A rule in CEL that the value of a schema must meet. @see apiextensions/v1 ValidationRule */
+export interface ValidationRule {
+  readonly rule: string
+  readonly message?: string
+  readonly messageExpression?: string
+  readonly reason?: string
+  readonly fieldPath?: string
+  readonly optionalOldSelf?: boolean
 }
 
 /** A JSON object. */

@@ -4,7 +4,8 @@ import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import { findBuiltinKind } from './builtin-definitions.ts'
 import { createCustomResourceSchema } from './custom-resource-schema.ts'
 import { type Decoded, decodeBuiltin } from './decode.ts'
-import { isRecord } from './json-schema.ts'
+import { isRecord, type JsonSchema } from './json-schema.ts'
+import { ruleCauses } from './rules/rule-causes.ts'
 import { structuralCauses } from './structural-causes.ts'
 
 /**
@@ -26,7 +27,8 @@ function builtInSchema(group: string, version: string, kind: string): ObjectSche
 function customSchema(definition: ApiObject, version: string): ObjectSchema {
   const kind = kindOf(definition)
   const openAPIV3Schema = openApiSchemaOf(definition, version)
-  const causes = structuralCauses(openAPIV3Schema)
+  const structural = structuralCauses(openAPIV3Schema)
+  const causes = structural.length > 0 ? structural : ruleCauses(openAPIV3Schema as JsonSchema, 'spec.validation.openAPIV3Schema')
   if (causes.length > 0) throw unusable(definition, causes)
   const schema = createCustomResourceSchema(openAPIV3Schema)
   return { ...schema, prune: (object) => refuseTypeError(schema.prune(object), version, kind) }

@@ -120,6 +120,29 @@ describe('what webhooks are asked about', () => {
     expect(hook.asked.length > 0).toBe(asked)
   })
 
+  const conditions: Record<string, { expression: string; asked: boolean }> = {
+    'a condition that holds': { expression: "object.metadata.name == 'a' && request.operation == 'CREATE'", asked: true },
+    'a condition that does not hold': { expression: "request.userInfo.username != 'admin'", asked: false },
+    'a condition about what is not there': { expression: '!has(object.data) && oldObject == null', asked: true },
+  }
+  it.each(Object.entries(conditions))('%s', async (_name, { expression, asked }) => {
+    const { server, createMap } = setUp()
+    const hook = await startHook(() => ({ allowed: true }))
+    await addHook(server, 'Validating', hook, { matchConditions: [{ name: 'only', expression }] })
+    expect((await createMap('a')).status).toBe(201)
+    expect(hook.asked.length > 0).toBe(asked)
+  })
+
+  it('a condition that cannot be evaluated keeps the object out, or is passed over', async () => {
+    const { server, createMap } = setUp()
+    const matchConditions = [{ name: 'only', expression: "object.data.x == 'y'" }]
+    await addHook(server, 'Validating', {}, { matchConditions, failurePolicy: 'Ignore' })
+    expect((await createMap('a')).status).toBe(201)
+    await addHook(server, 'Validating', {}, { matchConditions })
+    const says = "configmaps \"b\" is forbidden: expression 'object.data.x == 'y'' resulted in error: no such key: data"
+    expect(await createMap('b')).toMatchObject({ status: 403, json: { message: says } })
+  })
+
   it('never webhook configurations themselves', async () => {
     const { server } = setUp()
     await addHook(server, 'Validating', {}, { rules: [rule({ apiGroups: ['*'], resources: ['*'] })] })
@@ -264,6 +287,10 @@ describe('a configuration', () => {
     'neither URL nor service': {
       more: { clientConfig: {} },
       says: 'webhooks[0].clientConfig: Required value: exactly one of url or service is required',
+    },
+    'a condition that does not compile': {
+      more: { matchConditions: [{ name: 'only', expression: 'object.' }] },
+      says: 'webhooks[0].matchConditions[0].expression: Invalid value: "object.": compilation failed: ERROR: <input>:1:8: Syntax error:',
     },
     'an unknown policy': {
       more: { failurePolicy: 'Maybe' },

@@ -1,0 +1,65 @@
+/** A node of an expression as the library parses it: what we read of it. */
+export interface CelNode {
+  /** `id`, `.`, `call`, `rcall`, `comprehension`, `==` … */
+  readonly op: string
+  readonly args: unknown
+  readonly meta: {
+    /** What a macro has become. */
+    readonly alternate?: CelNode
+    readonly macro?: Readonly<Record<string, unknown>>
+    readonly evaluate: (evaluator: unknown, node: CelNode, context: unknown) => unknown
+  }
+  setMeta(name: 'evaluate', evaluate: CelNode['meta']['evaluate']): CelNode
+}
+
+/** Steps that all loops of one evaluation may take. */
+const MOST_STEPS = 1_000_000
+
+let stepsLeft = 0
+
+/** Evaluates, and stops what loops for too long. */
+export function withStepLimit<T>(run: () => T): T {
+  stepsLeft = MOST_STEPS
+  return run()
+}
+
+/** Makes every loop of an expression count its steps. To be called once, after the types have been checked. */
+export function boundSteps(root: CelNode): void {
+  visitNodes(root, (node) => {
+    if (node.op !== 'comprehension') return
+    const { step } = node.args as { readonly step: CelNode }
+    const { evaluate } = step.meta
+    step.setMeta('evaluate', (evaluator, self, context) => {
+      if (--stepsLeft < 0) throw new Error('operation cancelled: actual cost limit exceeded')
+      return evaluate(evaluator, self, context)
+    })
+  })
+}
+
+/** Calls `visit` for every node, a macro standing for what it has become. */
+export function visitNodes(value: unknown, visit: (node: CelNode) => void): void {
+  if (Array.isArray(value)) for (const item of value) visitNodes(item, visit)
+  if (!isNode(value)) return
+  const node = value.meta.alternate ?? value
+  visit(node)
+  for (const child of childrenOf(node)) visitNodes(child, visit)
+}
+
+/** @returns the values below a node, some of which are nodes or lists of them */
+export function childrenOf(node: CelNode): readonly unknown[] {
+  if (node.meta.macro !== undefined) {
+    // A macro keeps its call beside the parts of it.
+    const { ast: _call, ...parts } = node.meta.macro
+    return Object.values(parts).filter((part) => isNode(part) || Array.isArray(part))
+  }
+  if (node.op === 'comprehension') {
+    const { iterable, step } = node.args as Readonly<Record<string, unknown>>
+    return [iterable, step]
+  }
+  return Array.isArray(node.args) ? node.args : [node.args]
+}
+
+/** @returns whether the value is a node of an expression */
+export function isNode(value: unknown): value is CelNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'setMeta' in value
+}

@@ -1,0 +1,122 @@
+import { Environment, EvaluationError } from '@marcbachmann/cel-js'
+import { boundSteps, type CelNode, withStepLimit } from './bounded-steps.ts'
+import type { CelType } from './cel-type.ts'
+import { compileErrorText, runtimeErrorText } from './error-texts.ts'
+import { celFieldName } from './field-names.ts'
+import { registerLibraries } from './libraries/register.ts'
+import { toCelValue, type ObjectClasses } from './values.ts'
+
+/** Compiles expressions over variables whose types are known. */
+export interface CelEnvironment {
+  compile(expression: string): Compiled
+}
+
+/** What came of compiling an expression. `error` is worded as Kubernetes words it, with the place. */
+export type Compiled = { readonly ok: true; readonly program: CelProgram } | { readonly ok: false; readonly error: string }
+
+/** An expression that can be evaluated. */
+export interface CelProgram {
+  /** `bool`, `string`, `list<int>` …; `dyn` where only the values tell. */
+  readonly type: string
+  /** For cost: what the expression is made of. */
+  readonly root: CelNode
+  /** @returns whether the expression uses the variable */
+  uses(variable: string): boolean
+  /** @param variables values as JSON; a missing one makes an expression that reads it fail. An optional one that is undefined is none */
+  evaluate(variables: Readonly<Record<string, unknown>>): CelResult
+}
+
+/** A value, or what went wrong; numbers are `bigint` where they are integers. */
+export type CelResult = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string }
+
+let base: Environment | undefined
+
+/** @param variables what expressions may name, and of which type */
+export function createCelEnvironment(variables: Readonly<Record<string, CelType>>): CelEnvironment {
+  base ??= registerLibraries(new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false }))
+  const environment = base.clone()
+  const classes: ObjectClasses = new Map()
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, declare(environment, classes, type))
+  return { compile: (expression) => compile(environment, classes, variables, expression) }
+}
+
+function compile(
+  environment: Environment,
+  classes: ObjectClasses,
+  variables: Readonly<Record<string, CelType>>,
+  expression: string,
+): Compiled {
+  let parsed: ReturnType<Environment['parse']>
+  try {
+    parsed = environment.parse(expression)
+    const checked = parsed.check()
+    if (!checked.valid) return { ok: false, error: compileErrorText(expression, checked.error) }
+    const root = parsed.ast as unknown as CelNode
+    boundSteps(root)
+    const used = new Set(Object.keys(variables).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(expression)))
+    const evaluate = (values: Readonly<Record<string, unknown>>): CelResult => {
+      const bound: Record<string, unknown> = {}
+      for (const name of used) bound[name] = toCelValue(classes, variables[name]!, values[name])
+      return evaluated(() => parsed(bound))
+    }
+    return { ok: true, program: { type: checked.type ?? 'dyn', root, uses: (name) => used.has(name), evaluate } }
+  } catch (error) {
+    return { ok: false, error: compileErrorText(expression, error) }
+  }
+}
+
+function evaluated(run: () => unknown): CelResult {
+  try {
+    return { ok: true, value: withStepLimit(run) }
+  } catch (error) {
+    if (!(error instanceof EvaluationError || error instanceof Error)) throw error
+    return { ok: false, error: runtimeErrorText(error) }
+  }
+}
+
+/** @returns the name of the type in the library; object types are made known to it first */
+function declare(environment: Environment, classes: ObjectClasses, type: CelType): string {
+  switch (type.kind) {
+    case 'timestamp':
+      return 'google.protobuf.Timestamp'
+    case 'duration':
+      return 'google.protobuf.Duration'
+    case 'list':
+      return `list<${declare(environment, classes, type.of)}>`
+    case 'map':
+      return `map<string, ${declare(environment, classes, type.of)}>`
+    case 'optional':
+      return `optional<${declare(environment, classes, type.of)}>`
+    case 'object':
+      return declareObject(environment, classes, type)
+    default:
+      return type.kind
+  }
+}
+
+function declareObject(environment: Environment, classes: ObjectClasses, type: CelType & { readonly kind: 'object' }): string {
+  const known = classes.get(type)
+  if (known !== undefined) return known.typeName
+  const fields: Record<string, string> = {}
+  for (const [name, fieldType] of Object.entries(type.fields)) {
+    const named = celFieldName(name)
+    if (named !== undefined) fields[named] = declare(environment, classes, fieldType)
+  }
+  const typeName = `object${classes.size + 1}`
+  const ctor = class {}
+  classes.set(type, { typeName, ctor })
+  environment.registerType(typeName, { ctor, fields })
+  environment.registerOperator(`${typeName} == ${typeName}`, sameFields)
+  return typeName
+}
+
+function sameFields(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime()
+  if (left instanceof Map && right instanceof Map)
+    return left.size === right.size && [...left].every(([key, value]) => right.has(key) && sameFields(value, right.get(key)))
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length || Array.isArray(left) !== Array.isArray(right)) return false
+  return keys.every((key) => sameFields((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]))
+}

@@ -1,0 +1,10 @@
+export type { CelType } from './cel-type.ts'
+export { estimatedCost } from './estimated-cost.ts'
+export {
+  type CelEnvironment,
+  type CelProgram,
+  type CelResult,
+  type Compiled,
+  createCelEnvironment,
+} from './environment.ts'
+export { celFieldName } from './field-names.ts'

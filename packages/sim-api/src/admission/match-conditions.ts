@@ -1,0 +1,45 @@
+import { type CelProgram, createCelEnvironment } from '@tranche/cel'
+import { objectOrEmpty } from '../store/json.ts'
+import type { MatchCondition } from './webhook-configuration.ts'
+
+const environment = () => createCelEnvironment({ object: { kind: 'dyn' }, oldObject: { kind: 'dyn' }, request: { kind: 'dyn' } })
+
+/** @returns why the expression of a condition cannot be used; undefined when it can */
+export function conditionFault(expression: string): string | undefined {
+  const compiled = environment().compile(expression)
+  if (!compiled.ok) return compiled.error
+  return compiled.program.type === 'bool' || compiled.program.type === 'dyn' ? undefined : 'must evaluate to bool'
+}
+
+/**
+ * @param request of an AdmissionReview
+ * @returns whether all conditions hold; one that does not decides, whatever is wrong with others
+ * @throws {Error} when none is false and one cannot be evaluated
+ */
+export function createConditions(): (conditions: readonly MatchCondition[], request: object) => boolean {
+  const programs = new Map<string, CelProgram | string>()
+  return (conditions, request) => {
+    const { object, oldObject } = objectOrEmpty(request)
+    let fault: string | undefined
+    for (const { expression } of conditions) {
+      const program = programOf(programs, expression)
+      const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate({ object, oldObject, request })
+      if (!result.ok) fault ??= `expression '${expression}' resulted in error: ${result.error}`
+      else if (result.value !== true) return false
+    }
+    if (fault !== undefined) throw new Error(fault)
+    return true
+  }
+}
+
+const MOST_PROGRAMS = 1000
+
+function programOf(programs: Map<string, CelProgram | string>, expression: string): CelProgram | string {
+  let program = programs.get(expression)
+  if (program === undefined) {
+    const compiled = environment().compile(expression)
+    if (programs.size >= MOST_PROGRAMS) programs.clear()
+    programs.set(expression, (program = compiled.ok ? compiled.program : compiled.error))
+  }
+  return program
+}

@@ -1,0 +1,73 @@
+import { type CelProgram, type CelType, createCelEnvironment, estimatedCost } from '@tranche/cel'
+import { isRecord, type JsonSchema, type ValidationRule } from '../json-schema.ts'
+import { celTypeOf } from './cel-types.ts'
+
+/** A rule that compiles. */
+export interface CompiledRule {
+  readonly rule: ValidationRule
+  readonly program: CelProgram
+  readonly message: CelProgram | undefined
+  readonly usesOldSelf: boolean
+}
+
+/** The rules of a schema and of what lies below it. */
+export interface RuleTree {
+  readonly schema: JsonSchema
+  readonly rules: readonly CompiledRule[]
+  readonly properties: ReadonlyMap<string, RuleTree>
+  /** Of the items of a list, or the values of a map. */
+  readonly items: RuleTree | undefined
+}
+
+/** What is wrong with one rule, at one of its fields. */
+export interface RuleFault {
+  readonly kind: 'rule' | 'messageExpression'
+  readonly error: string
+}
+
+/** A rule as it stands in a schema: compiled, or what keeps it from being so. */
+export type RuleOutcome =
+  | { readonly ok: true; readonly compiled: CompiledRule; readonly cost: number }
+  | { readonly ok: false; readonly fault: RuleFault }
+
+/** @returns the rules of one schema, in their order; they are about the value that the schema describes */
+export function compileRules(schema: JsonSchema, isRoot: boolean): readonly RuleOutcome[] {
+  const rules = schema['x-kubernetes-validations'] ?? []
+  if (rules.length === 0) return []
+  const self = celTypeOf(schema, isRoot)
+  const plain = { self, oldSelf: self }
+  const optional: Readonly<Record<string, CelType>> = { self, oldSelf: { kind: 'optional', of: self } }
+  return rules.map((rule) => compileRule(rule, rule.optionalOldSelf === true ? optional : plain))
+}
+
+/** @returns the rules of a schema and all below, those that compile; undefined when there are none */
+export function ruleTree(schema: JsonSchema, isRoot = true): RuleTree | undefined {
+  const outcomes = compileRules(schema, isRoot)
+  const rules = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.compiled] : []))
+  const properties = new Map<string, RuleTree>()
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const below = ruleTree(property, property['x-kubernetes-embedded-resource'] === true)
+    if (below !== undefined) properties.set(name, below)
+  }
+  const inner = schema.items ?? (isRecord(schema.additionalProperties) ? schema.additionalProperties : undefined)
+  const items = inner === undefined ? undefined : ruleTree(inner, inner['x-kubernetes-embedded-resource'] === true)
+  return rules.length === 0 && properties.size === 0 && items === undefined ? undefined : { schema, rules, properties, items }
+}
+
+function compileRule(rule: ValidationRule, scope: Readonly<Record<string, CelType>>): RuleOutcome {
+  const environment = createCelEnvironment(scope)
+  const compiled = environment.compile(rule.rule)
+  if (!compiled.ok) return { ok: false, fault: { kind: 'rule', error: compiled.error } }
+  const { program } = compiled
+  if (program.type !== 'bool' && program.type !== 'dyn')
+    return { ok: false, fault: { kind: 'rule', error: 'cel expression must evaluate to a bool' } }
+  const usesOldSelf = program.uses('oldSelf')
+  const cost = estimatedCost(program.root, scope)
+  if (!rule.messageExpression) return { ok: true, compiled: { rule, program, message: undefined, usesOldSelf }, cost }
+  const message = environment.compile(rule.messageExpression)
+  if (!message.ok)
+    return { ok: false, fault: { kind: 'messageExpression', error: `messageExpression compilation failed: ${message.error}` } }
+  if (message.program.type !== 'string' && message.program.type !== 'dyn')
+    return { ok: false, fault: { kind: 'messageExpression', error: 'messageExpression must evaluate to a string' } }
+  return { ok: true, compiled: { rule, program, message: message.program, usesOldSelf }, cost }
+}
