@@ -63,7 +63,7 @@ export function groupDiscoveryList(root: 'api' | 'apis', version: string, defini
     apiVersion: `apidiscovery.k8s.io/${version}`,
     metadata: {},
     items: groups.map(({ group, versions }) => ({
-      metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
+      metadata: group === '' ? {} : { name: group },
       versions: versions.map(versionDiscovery),
     })),
   }
@@ -106,10 +106,13 @@ function versionDiscovery({ version, resources }: DiscoveredVersion): object {
 }
 
 function resourceDiscovery(resource: DiscoveredResource): object {
-  const { plural, singular, namespaced, responseKind, verbs, shortNames, categories, subresources } = resource
+  const { plural, singular, namespaced, responseKind, isCustom, verbs, shortNames, categories, subresources } = resource
+  // Built-in resources leave out where a kind stands, if it stands where they do.
+  const shown = (kind: DiscoveredKind): DiscoveredKind =>
+    !isCustom && isSameGroupVersion(kind, responseKind) ? { group: '', version: '', kind: kind.kind } : kind
   return {
     resource: plural,
-    responseKind,
+    responseKind: shown(responseKind),
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
@@ -118,7 +121,7 @@ function resourceDiscovery(resource: DiscoveredResource): object {
     ...(subresources.length > 0 && {
       subresources: subresources.map(({ name, responseKind: answer, verbs: allowed }) => ({
         subresource: name,
-        responseKind: answer,
+        responseKind: shown(answer),
         verbs: allowed,
       })),
     }),

@@ -20,7 +20,6 @@ const optionKinds: Readonly<Record<string, string>> = {
  */
 export function readRequestOptions(query: URLSearchParams, method: string): RequestOptions {
   const kind = optionKinds[method] ?? 'ListOptions'
-  if (method === 'PATCH' && query.has('force')) throw refused(kind, notAllowed('force', 'may not be specified for non-apply patch'))
   const options: Record<string, unknown> = { fieldValidation: readFieldValidation(query, kind), dryRun: readDryRun(query, kind) }
   for (const name of textParameters) if (query.has(name)) options[name] = query.get(name)
   for (const name of numberParameters) if (query.has(name)) options[name] = readNumber(query.get(name)!)
@@ -39,6 +38,11 @@ const textParameters = [
 ]
 const numberParameters = ['limit', 'timeoutSeconds', 'gracePeriodSeconds']
 const flagParameters = ['allowWatchBookmarks', 'sendInitialEvents', 'orphanDependents']
+
+/** @throws {ApiStatusError} 422 where a patch of another format than apply is to force its way */
+export function refuseForce(query: URLSearchParams): void {
+  if (query.has('force')) throw refused('PatchOptions', notAllowed('force', 'may not be specified for non-apply patch'))
+}
 
 /** @returns whether a flag in a query is set; a flag without a value is */
 export function readFlag(value: string): boolean {

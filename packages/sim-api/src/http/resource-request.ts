@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../core/resource-definition.ts'
 import { methodNotAllowed } from '../core/errors.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { readRequestBody, unknownFormat } from './request-body.ts'
-import { readFlag, readRequestOptions } from './request-options.ts'
+import { readFlag, readRequestOptions, refuseForce } from './request-options.ts'
 import type { ResourceRoute } from './route.ts'
 import { postedKind, verbsOf } from './served-groups.ts'
 
@@ -37,6 +37,7 @@ export function readResourceCall(routed: RoutedRequest): ResourceCall {
   if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
   const verb = verbOf(wire.method, route, definition)
   const patchType = verb === 'patch' ? patchTypeOf(wire, definition) : undefined
+  if (patchType !== undefined) refuseForce(query)
   const body = readRequestBody(wire.body, contentType(wire), verb === 'patch' ? Object.keys(patchTypes) : undefined)
   const warnings = duplicateWarnings(body.duplicateFields, options, definition, route.version)
   const request: ApiRequest = { ...at, verb, name: route.name, subresource: route.subresource, body: body.value, patchType, options }

@@ -22,6 +22,8 @@ export interface DiscoveredResource {
   readonly singular: string
   readonly namespaced: boolean
   readonly responseKind: DiscoveredKind
+  /** Whether a CustomResourceDefinition brought it. */
+  readonly isCustom: boolean
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
@@ -100,6 +102,7 @@ function discovered(definition: ResourceDefinition, version: string): Discovered
     singular,
     namespaced,
     responseKind: { group, version, kind },
+    isCustom: definition.customResourceDefinition !== undefined,
     verbs: verbsOf(definition),
     shortNames,
     categories,
@@ -141,6 +144,7 @@ function discoveredReview({ group, plural, kind, namespaced }: ReviewResource): 
     singular: kind.toLowerCase(),
     namespaced,
     responseKind: { group, version: 'v1', kind },
+    isCustom: false,
     verbs: ['create'],
     shortNames: [],
     categories: [],

@@ -79,16 +79,16 @@ describe('aggregated discovery', () => {
     const [core] = await discovered('/api')
     expect(core?.versions[0]?.resources.find(({ resource }) => resource === 'pods')).toEqual({
       resource: 'pods',
-      responseKind: { group: '', version: 'v1', kind: 'Pod' },
+      responseKind: { group: '', version: '', kind: 'Pod' },
       scope: 'Namespaced',
       singularResource: 'pod',
       verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
       shortNames: ['po'],
       categories: ['all'],
       subresources: [
-        { subresource: 'binding', responseKind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] },
+        { subresource: 'binding', responseKind: { group: '', version: '', kind: 'Binding' }, verbs: ['create'] },
         { subresource: 'eviction', responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] },
-        { subresource: 'status', responseKind: { group: '', version: 'v1', kind: 'Pod' }, verbs: ['get', 'patch', 'update'] },
+        { subresource: 'status', responseKind: { group: '', version: '', kind: 'Pod' }, verbs: ['get', 'patch', 'update'] },
       ],
     })
   })

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { customResourceDefinitions } from '@tranche/api-schema'
+import { systemClock } from '@tranche/clock'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { listen, resources } from '@tranche/sim-api'
+
+/** A simulated cluster on a socket, in real time. */
+export interface Cluster {
+  readonly simulator: Simulator
+  readonly url: string
+  readonly caCertificate: string
+  readonly token: string
+  /** A folder that ends with the cluster. */
+  readonly folder: string
+  /** Names the cluster and its administrator. */
+  readonly kubeconfig: string
+  end(): Promise<void>
+}
+
+/** @param nodes how many to start, with controllers and kubelets; without any only the API server runs */
+export async function startCluster(nodes: number): Promise<Cluster> {
+  const simulator = createSimulator({ clock: systemClock, nodes, speed: 20, watchDelayMs: 1 })
+  const admin = simulator.clientFor({ name: 'admin' })
+  for (const definition of customResourceDefinitions) await admin.create(resources.customResourceDefinitions, definition)
+  const server = await listen(simulator.front, { port: 0 })
+  if (nodes > 0) await simulator.start()
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-clients-'))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const access = { url: server.url, caCertificate: server.caCertificate, token: simulator.adminToken }
+  writeFileSync(kubeconfig, kubeconfigText(access))
+  return {
+    simulator,
+    ...access,
+    folder,
+    kubeconfig,
+    async end() {
+      simulator.stop()
+      await server.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** JSON is YAML. */
+function kubeconfigText({ url, caCertificate, token }: Pick<Cluster, 'url' | 'caCertificate' | 'token'>): string {
+  const data = Buffer.from(caCertificate).toString('base64')
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'sim', cluster: { server: url, 'certificate-authority-data': data } }],
+    users: [{ name: 'admin', user: { token } }],
+    contexts: [{ name: 'sim', context: { cluster: 'sim', user: 'admin', namespace: 'default' } }],
+    'current-context': 'sim',
+  })
+}
+
+/** A DaemonSet `agent` whose image has this tag. */
+export function agentManifest(tag: string) {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'agent', namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { app: 'agent' } },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
+      template: { metadata: { labels: { app: 'agent' } }, spec: { containers: [{ name: 'main', image: `agent:${tag}` }] } },
+    },
+  }
+}
