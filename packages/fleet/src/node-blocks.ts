@@ -1,7 +1,10 @@
 import type { NodeBlock, NodeView } from './fleet-view.ts'
 
-/** Nodes in a fresh block; one that grows to twice as many is cut in two. Few enough to copy for one change, enough to save most counting. */
-const BLOCK_NODES = 64
+/**
+ * Nodes in a fresh block; one that grows to twice as many is cut in two. Few, so that many changes at once still leave most
+ * blocks as they were; enough that going through the blocks is cheap.
+ */
+const BLOCK_NODES = 16
 
 /** @param nodes by name @returns the nodes in blocks */
 export function toBlocks(nodes: readonly NodeView[]): readonly NodeBlock[] {

@@ -13,7 +13,7 @@ describe('the blocks of a view, after any sequence of changes', () => {
         for (const view of viewsAfter(all)) {
           expect(view.blocks.flat()).toEqual(view.nodes)
           expect(view.nodes.map(({ name }) => name)).toEqual(view.nodes.map(({ name }) => name).toSorted())
-          expect(view.blocks.filter((block) => block.length === 0 || block.length >= 128)).toEqual([])
+          expect(view.blocks.filter((block) => block.length === 0 || block.length >= 32)).toEqual([])
         }
       }),
       { numRuns: 60 },

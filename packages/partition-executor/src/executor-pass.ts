@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { changePermits, permitId, recordTouches, type TouchedPermit } from '@tranche/flight'
+import { changePermits, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
@@ -65,13 +65,12 @@ async function apply(plan: PassPlan, reading: ExecutorReading, sent: SentDeletes
 async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { cluster, signal }: Doing): Promise<Outcome> {
   const ends = await Promise.allSettled(
     pods.map(async (pod) => {
-      const id = permitId(pod.permit)
-      sent.add(id)
+      sent.add(pod.permit)
       try {
         // Refused or not, the watch will show another version; until then it is no use to try again.
         await cluster.deletePod(pod, signal)
       } catch (error) {
-        sent.unknown(id)
+        sent.unknown(pod.permit)
         throw error
       }
     }),
@@ -98,7 +97,7 @@ function outcomeOfWrite(written: boolean): Outcome {
 function toView(reading: ExecutorReading, sent: SentDeletes, monotonicMs: number): PassView {
   const { announcement, release, fleet, podsSeen } = reading
   const record = release.status?.flight
-  return { announcement, releaseUid: release.metadata.uid, record, fleet, podsSeen, sent: sent.pending(record, fleet), monotonicMs }
+  return { announcement, releaseUid: release.metadata.uid, record, fleet, podsSeen, sent: sent.pending(fleet), monotonicMs }
 }
 
 function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorReading['release']['status']>['flight']> {

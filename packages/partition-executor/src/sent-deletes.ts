@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
 
@@ -7,28 +7,27 @@ import { permitId } from '@tranche/flight'
  * delete sent twice is refused by its preconditions.
  */
 export interface SentDeletes {
-  add(id: string): void
+  add(permit: Permit): void
   /** No answer: it may be sent again. */
-  unknown(id: string): void
-  /** @returns those that still matter: their permit stands in the record and their pod in the view as it was */
-  pending(record: FlightRecord | undefined, fleet: FleetView): ReadonlySet<string>
+  unknown(permit: Permit): void
+  /** @returns the ids of the permits that still matter: their pod is in the view as it was */
+  pending(fleet: FleetView): ReadonlySet<string>
 }
 
 /** Builds an empty memory of sent deletes. */
 export function createSentDeletes(): SentDeletes {
-  const ids = new Set<string>()
+  const sent = new Map<string, Permit>()
   return {
-    add: (id) => void ids.add(id),
-    unknown: (id) => void ids.delete(id),
-    pending(record, fleet) {
-      const standing = new Set((record?.permits ?? []).filter((permit) => standsAsPermitted(permit, fleet)).map(permitId))
-      for (const id of ids) if (!standing.has(id)) ids.delete(id)
-      return ids
+    add: (permit) => void sent.set(permitId(permit), permit),
+    unknown: (permit) => void sent.delete(permitId(permit)),
+    pending(fleet) {
+      for (const [id, permit] of sent) if (!standsAsPermitted(permit, fleet)) sent.delete(id)
+      return new Set(sent.keys())
     },
   }
 }
 
-function standsAsPermitted(permit: FlightRecord['permits'][number], fleet: FleetView): boolean {
+function standsAsPermitted(permit: Permit, fleet: FleetView): boolean {
   const pod = nodeInView(fleet, permit.node)?.pods.find(({ uid }) => uid === permit.podUid)
   return pod !== undefined && !pod.terminating && pod.resourceVersion === permit.podResourceVersion
 }

@@ -1,4 +1,4 @@
-import { type FleetView, keptPerBlock } from '@tranche/fleet'
+import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
 /** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
@@ -34,15 +34,24 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
 }
 
 function stableOf(view: DiscoveryView, hashes: readonly string[]): string | undefined {
-  const running = nodesByHash(view.fleet)
-  if (view.lastStable !== undefined && (running.has(view.lastStable) || running.size === 0) && hashes.includes(view.lastStable))
-    return view.lastStable
-  const known = [...running].filter(([hash]) => hashes.includes(hash))
+  const { lastStable } = view
+  if (lastStable !== undefined && hashes.includes(lastStable) && runs(view.fleet, lastStable)) return lastStable
+  const known = [...nodesByHash(view.fleet)].filter(([hash]) => hashes.includes(hash))
   const most = known.sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b))[0]
   return most?.[0] ?? hashes[1] ?? hashes[0]
 }
 
-/** How many desired nodes run each revision; the oldest standing pod of a node decides. */
+/** Whether a desired node runs the revision, or none of them runs any. */
+function runs({ nodes }: FleetView, revision: string): boolean {
+  return nodes.some((node) => runningHash(node) === revision) || nodes.every((node) => runningHash(node) === undefined)
+}
+
+/** The revision of the oldest standing pod of a desired node. */
+function runningHash({ desired, pods }: NodeView): string | undefined {
+  return desired ? pods.find((pod) => !pod.terminating)?.hash : undefined
+}
+
+/** How many desired nodes run each revision. */
 function nodesByHash(fleet: FleetView): Map<string, number> {
   const counts = new Map<string, number>()
   for (const block of hashesPerBlock(fleet, null)) for (const [hash, count] of block) counts.set(hash, (counts.get(hash) ?? 0) + count)
@@ -53,7 +62,7 @@ const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
   count(block) {
     const counts = new Map<string, number>()
     for (const node of block) {
-      const hash = node.desired ? node.pods.find((pod) => !pod.terminating)?.hash : undefined
+      const hash = runningHash(node)
       if (hash !== undefined) counts.set(hash, (counts.get(hash) ?? 0) + 1)
     }
     return counts
