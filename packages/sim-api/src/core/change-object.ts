@@ -23,7 +23,7 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
   const body = importJson(request.body)
   for (let attempt = 1; ; attempt++) {
     const current = storedObject(engine, request, served)
-    const decoded = decodeObject(request, served, bodyOf(request, served, current, body))
+    const decoded = decodeObject(request, served, bodyOf(request, served, current, body), current)
     refuseOtherVersion(request, served, decoded.meta, current)
     const change = await prepared(engine, request, served, decoded, current)
     request.guard?.(change.next, current)

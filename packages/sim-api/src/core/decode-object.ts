@@ -1,4 +1,4 @@
-import type { ApiMeta } from '../client.ts'
+import type { ApiMeta, ApiObject } from '../client.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
 import { badRequest, invalidObject } from './errors.ts'
 import { invalid } from './field-errors.ts'
@@ -19,10 +19,11 @@ export interface DecodedObject {
 /**
  * Reads an object that came with a request, or that a patch made.
  *
+ * @param current the stored object that it is to replace: what the two share has been read before
  * @throws {ApiStatusError} 400 for another kind, another namespace or name than the path says, a value of the wrong type, or
  * an unknown field under strict validation; 422 for the last where a patch brought it
  */
-export function decodeObject(request: ApiRequest, served: Served, body: unknown): DecodedObject {
+export function decodeObject(request: ApiRequest, served: Served, body: unknown, current?: ApiObject): DecodedObject {
   const { kind, group, versions, version: stored } = served.definition
   const version = request.version ?? stored
   if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
@@ -34,7 +35,7 @@ export function decodeObject(request: ApiRequest, served: Served, body: unknown)
   const meta = readMeta(body)
   refuseOtherPlace(request, meta)
   const typed = { ...body, apiVersion: apiVersionOf({ group, version }), kind }
-  const { object, unknownFields } = served.schemas.get(version)?.prune(typed) ?? { object: typed, unknownFields: [] }
+  const { object, unknownFields } = served.schemas.get(version)?.prune(typed, current) ?? { object: typed, unknownFields: [] }
   return {
     object: { ...object, apiVersion: apiVersionOf({ group, version: stored }) },
     meta,

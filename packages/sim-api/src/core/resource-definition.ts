@@ -64,8 +64,11 @@ export type MergeKeys = (path: readonly string[]) => { readonly key: string } | 
  * What the schema of a resource knows. Each function is pure. `prune` runs first, then `applyDefaults`, then `validate`.
  */
 export interface ObjectSchema {
-  /** @returns the object without the fields that the schema does not know, and their paths (`spec.steps[0].colour`); the same object when there are none */
-  prune(object: JsonObject): { readonly object: JsonObject; readonly unknownFields: readonly string[] }
+  /**
+   * @param known an object that has been pruned: parts that the two share need not be looked at again
+   * @returns the object without the fields that the schema does not know, and their paths (`spec.steps[0].colour`); the same object when there are none
+   */
+  prune(object: JsonObject, known?: JsonObject): { readonly object: JsonObject; readonly unknownFields: readonly string[] }
   /** @returns the object with the schema's defaults filled in; the same object when none applied */
   applyDefaults(object: JsonObject): JsonObject
   /** @returns what is wrong, with `reason` (`FieldValueInvalid` …), `message` and `field`; `old` is given on updates */

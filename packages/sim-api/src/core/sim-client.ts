@@ -79,6 +79,7 @@ class ListWatch implements Watching {
   readonly #resource: ResourceId
   readonly #scope: Scope
   readonly #onEvent: (event: WatchEvent) => void
+  /** Told of so far, by uid. */
   readonly #known = new Map<string, ApiObject>()
   /** Resource version to watch from; undefined: list first. */
   #from: string | undefined
@@ -141,20 +142,19 @@ class ListWatch implements Watching {
 
   #emit(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): void {
     if (this.#stopped) return
-    if (type === 'DELETED') this.#known.delete(keyOf(object))
-    else this.#known.set(keyOf(object), object)
+    if (type === 'DELETED') this.#known.delete(object.metadata.uid)
+    else this.#known.set(object.metadata.uid, object)
     this.#onEvent({ type, object })
   }
 
   /** What changed while nobody looked is told as events. */
   #takeList(list: ApiList): void {
-    const listed = new Set(list.items.map(keyOf))
-    for (const [key, object] of this.#known) if (!listed.has(key)) this.#emit('DELETED', object)
+    const listed = new Set(list.items.map(({ metadata }) => metadata.uid))
+    for (const [uid, object] of this.#known) if (!listed.has(uid)) this.#emit('DELETED', object)
     for (const object of list.items) {
-      const known = this.#known.get(keyOf(object))
-      if (known !== undefined && known.metadata.uid !== object.metadata.uid) this.#emit('DELETED', known)
-      const same = known !== undefined && known.metadata.uid === object.metadata.uid
-      if (!same || known.metadata.resourceVersion !== object.metadata.resourceVersion) this.#emit(same ? 'MODIFIED' : 'ADDED', object)
+      const known = this.#known.get(object.metadata.uid)
+      if (known === undefined) this.#emit('ADDED', object)
+      else if (known.metadata.resourceVersion !== object.metadata.resourceVersion) this.#emit('MODIFIED', object)
     }
     this.#from = list.metadata.resourceVersion
     if (this.#synced || this.#stopped) return
@@ -168,10 +168,6 @@ async function readList(server: ClientPort, actor: Actor, resource: ResourceId, 
   const result = await server.handle({ actor, verb: 'list', resource, namespace, options: { labelSelector, fieldSelector } })
   if (result.kind !== 'list') throw new Error(`a list of ${resource.resource} answered without a list`)
   return result.list
-}
-
-function keyOf({ metadata }: ApiObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`
 }
 
 function namespaceOf(body: unknown): string | undefined {

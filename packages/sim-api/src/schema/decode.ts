@@ -1,4 +1,5 @@
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
+import { mapList, mapValues } from '../store/json.ts'
 import { childPath, isRecord, type JsonRecord } from './json-schema.ts'
 
 /** What came of reading an object as a built-in kind. */
@@ -27,28 +28,47 @@ interface Place {
  * Reads an object as the given definition: unknown fields are dropped and named, values of a wrong type are an error.
  *
  * @param definition name such as `apps/v1.DaemonSet`
+ * @param known an object that was read as the same definition before; the parts that it shares with `object` are not read again
  */
-export function decodeBuiltin(definition: string, object: JsonRecord): Decoded {
+export function decodeBuiltin(definition: string, object: JsonRecord, known?: JsonRecord): Decoded {
   const walk: Walk = { unknownFields: [], typeError: undefined }
-  const decoded = decodeFields(definitionOf(definition), object, { path: '', field: '', struct: '' }, walk)
+  const decoded = decodeFields(definitionOf(definition), { value: object, known }, { path: '', field: '', struct: '' }, walk)
   return { object: decoded, unknownFields: walk.unknownFields, ...(walk.typeError !== undefined && { typeError: walk.typeError }) }
 }
 
-function decodeFields(definition: Definition, object: JsonRecord, at: Place, walk: Walk): Record<string, unknown> {
+/** A value to read, and the one that stood in its place and was read before. */
+interface Reading<T = unknown> {
+  readonly value: T
+  readonly known: unknown
+}
+
+/** @returns the object itself where nothing of it has to go */
+function decodeFields(definition: Definition, { value: object, known }: Reading<JsonRecord>, at: Place, walk: Walk): JsonRecord {
   const decoded: Record<string, unknown> = {}
+  let isSame = true
   for (const name of Object.keys(object)) {
     const value = object[name]
-    const field = definition.fields.get(name)
-    if (field === undefined) {
-      if (!isServersOwn(definition, name)) walk.unknownFields.push(childPath(at.path, name))
-      continue
-    }
-    if (value === null || value === undefined) continue
-    const place: Place = { path: childPath(at.path, name), field: childPath(at.field, name), struct: goName(definition.name) }
-    const result = decodeValue(field.type, value, place, walk)
-    if (field.required || !isEmptyContainer(field.type, result)) decoded[name] = result
+    const result = decodeField(definition, name, { value, known: isRecord(known) ? known[name] : undefined }, { at, walk })
+    if (result !== value || result === undefined) isSame = false
+    if (result !== undefined) decoded[name] = result
   }
-  return decoded
+  return isSame ? object : decoded
+}
+
+/** @returns the value of the field; undefined where it is not kept */
+function decodeField(definition: Definition, name: string, { value, known }: Reading, { at, walk }: { at: Place; walk: Walk }): unknown {
+  const field = definition.fields.get(name)
+  if (field === undefined) {
+    if (!isServersOwn(definition, name)) walk.unknownFields.push(childPath(at.path, name))
+    return undefined
+  }
+  if (value === null || value === undefined) return undefined
+  const result = value === known ? value : decodeValue(field.type, { value, known }, placeOf(definition, name, at), walk)
+  return field.required || !isEmptyContainer(field.type, result) ? result : undefined
+}
+
+function placeOf({ name: definition }: Definition, name: string, at: Place): Place {
+  return { path: childPath(at.path, name), field: childPath(at.field, name), struct: goName(definition) }
 }
 
 /** `selfLink` is still a field of the types, though no longer of their description. */
@@ -62,22 +82,29 @@ function isEmptyContainer(type: FieldType, value: unknown): boolean {
   return type.kind === 'map' && isRecord(value) && Object.keys(value).length === 0
 }
 
-function decodeValue(type: FieldType, value: unknown, at: Place, walk: Walk): unknown {
+function decodeValue(type: FieldType, { value, known }: Reading, at: Place, walk: Walk): unknown {
+  if (value === known && value !== null) return value
   switch (type.kind) {
     case 'scalar':
       return decodeScalar(type.scalar, value, at, walk)
-    case 'list':
+    case 'list': {
       if (!Array.isArray(value)) return refuse(type, value, at, walk)
-      return value.map((item, index) => decodeValue(type.of, item, { ...at, path: `${at.path}[${index}]` }, walk))
-    case 'map':
+      const before: readonly unknown[] = Array.isArray(known) ? known : []
+      const item = (one: unknown, index: number): unknown =>
+        decodeValue(type.of, { value: one, known: before[index] }, { ...at, path: `${at.path}[${index}]` }, walk)
+      return mapList(value as readonly unknown[], item)
+    }
+    case 'map': {
       if (!isRecord(value)) return refuse(type, value, at, walk)
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [key, decodeValue(type.of, item, { ...at, path: childPath(at.path, key) }, walk)]),
+      const before = isRecord(known) ? known : {}
+      return mapValues(value, (one, key) =>
+        decodeValue(type.of, { value: one, known: before[key] }, { ...at, path: childPath(at.path, key) }, walk),
       )
+    }
     case 'definition':
       if (value === null) return {}
       if (!isRecord(value)) return refuse(type, value, at, walk)
-      return decodeFields(definitionOf(type.definition), value, at, walk)
+      return decodeFields(definitionOf(type.definition), { value, known }, at, walk)
   }
 }
 

@@ -18,7 +18,7 @@ function builtInSchema(group: string, version: string, kind: string): ObjectSche
   const builtin = findBuiltinKind(group, version, kind)
   if (builtin === undefined) return undefined
   return {
-    prune: (object) => refuseTypeError(decodeBuiltin(builtin.definition, object), version, kind),
+    prune: (object, known) => refuseTypeError(decodeBuiltin(builtin.definition, object, known), version, kind),
     applyDefaults: (object) => object,
     validate: () => [],
   }

@@ -38,15 +38,27 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
 }
 
 /** @returns the list with every item mapped; the same list when no item changed */
-export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+export function mapList<T>(list: readonly T[], change: (item: T, index: number) => T): readonly T[] {
   let copy: T[] | undefined
   for (const [index, item] of list.entries()) {
-    const changed = change(item)
+    const changed = change(item, index)
     if (changed === item) continue
     copy ??= [...list]
     copy[index] = changed
   }
   return copy ?? list
+}
+
+/** @returns the object with every value mapped; the same object when no value changed */
+export function mapValues(object: JsonObject, change: (value: unknown, field: string) => unknown): JsonObject {
+  let copy: Record<string, unknown> | undefined
+  for (const [field, value] of Object.entries(object)) {
+    const changed = change(value, field)
+    if (changed === value) continue
+    copy ??= { ...object }
+    setField(copy, field, changed)
+  }
+  return copy ?? object
 }
 
 /** @returns whether the value is a JSON object: no list, no null */
