@@ -1,0 +1,82 @@
+/** Measures of the job queue: how soon a job is worked on, and what an idle one costs. */
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../packages/clock/src/index.ts'
+import { createInProcessQueue, type JobQueue } from '../packages/queue/src/index.ts'
+import { createBullmqQueue, type RedisSettings } from '../packages/queue-bullmq/src/index.ts'
+import { findRedis, startRedis } from './redis-server.ts'
+
+const JOBS = 1_000
+const EXECUTORS = 4
+/** Long enough for every timer of an idle queue to fire twice. */
+const IDLE_MS = 20_000
+
+/** @returns milliseconds from the announcement of a key to the start of its run, at the median, in one process */
+export async function inProcessLatency(): Promise<number> {
+  const queue = createInProcessQueue({ clock: systemClock })
+  return medianLatency(queue, queue)
+}
+
+/** @returns the same over Redis, from one connection to another */
+export function redisLatency(): Promise<number> {
+  return onRedis(async (redis) => {
+    const [producer, consumer] = [createBullmqQueue({ redis, clock: systemClock }), createBullmqQueue({ redis, clock: systemClock })]
+    return medianLatency(producer, consumer)
+  })
+}
+
+/** @returns commands a second that Redis executes for four executors with nothing to do, those inside scripts included */
+export function idleCommands(): Promise<number> {
+  return onRedis(async (redis, port) => {
+    const queues = Array.from({ length: EXECUTORS }, () => createBullmqQueue({ redis, clock: systemClock }))
+    for (const queue of queues) queue.process(async () => ({ kind: 'awaitChange' }), { concurrency: 4 })
+    await Promise.all(queues.map((queue) => queue.stats()))
+    const before = commandsProcessed(port)
+    await sleep(IDLE_MS)
+    const after = commandsProcessed(port)
+    await Promise.all(queues.map((queue) => queue.close(0)))
+    return (after - before) / (IDLE_MS / 1000)
+  })
+}
+
+function commandsProcessed(port: number): number {
+  const stats = execFileSync('redis-cli', ['-p', String(port), 'INFO', 'stats'], { encoding: 'utf8' })
+  return Number(/total_commands_processed:(\d+)/.exec(stats)?.[1])
+}
+
+async function medianLatency(producer: JobQueue, consumer: JobQueue): Promise<number> {
+  const latencies: number[] = []
+  let announcedMs = 0
+  let onStart = (): void => {}
+  consumer.process(
+    async () => {
+      latencies.push(performance.now() - announcedMs)
+      onStart()
+      return { kind: 'awaitChange' }
+    },
+    { concurrency: 4 },
+  )
+  for (let job = 0; job < JOBS; job++) {
+    const started = new Promise<void>((resolve) => (onStart = resolve))
+    announcedMs = performance.now()
+    void producer.announce(`bench/${job}`)
+    await started
+    // The next finds an idle queue.
+    while ((await consumer.stats()).active > 0);
+  }
+  await Promise.all([producer.close(0), consumer.close(0)])
+  return latencies.sort((a, b) => a - b)[JOBS / 2] ?? Number.NaN
+}
+
+async function onRedis(measure: (redis: RedisSettings, port: number) => Promise<number>): Promise<number> {
+  const found = findRedis()
+  if ('missing' in found) throw new Error(found.missing)
+  const server = await startRedis({ program: found.program })
+  try {
+    const address = { kind: 'server', host: '127.0.0.1', port: server.port } as const
+    const access = { database: 0, username: undefined, password: undefined, sentinelPassword: undefined, tls: null }
+    return await measure({ address, ...access }, server.port)
+  } finally {
+    await server.dispose()
+  }
+}
