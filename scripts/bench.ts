@@ -1,7 +1,8 @@
 /**
- * Measures how quick the command is, three runs each, and prints a table.
+ * Measures how quick the command and the job queue are, three runs each, and prints a table.
  *
- *   pnpm bench            start until the API answers; a release over 300 nodes in virtual time
+ *   pnpm bench            start until the API answers; a release over 300 nodes in virtual time; the queue in process and on Redis
+ *   pnpm bench --queue    the queue alone
  *   pnpm bench --tests    the whole test suite as well
  *   pnpm bench --runs 5   more runs
  */
@@ -10,44 +11,53 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 
 interface Measurement {
   readonly name: string
-  /** The most that is accepted, in seconds. */
-  readonly limitSeconds: number
-  /** @returns seconds of one run */
+  readonly unit: string
+  /** The most that is accepted. */
+  readonly limit: number
+  /** @returns the figure of one run */
   run(): Promise<number>
 }
 
 const cli = 'apps/cli/bin/tranche.mjs'
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '3' }, tests: { type: 'boolean', default: false } } })
+const flag = { type: 'boolean', default: false } as const
+const { values } = parseArgs({ options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag } })
 const runs = Number(values.runs)
 
-const measurements: readonly Measurement[] = [
-  { name: 'start to ready', limitSeconds: 2, run: startToReady },
-  { name: '300 nodes, 3 steps, virtual time', limitSeconds: 10, run: virtualRelease },
-  ...(values.tests ? [{ name: 'pnpm test', limitSeconds: 180, run: testSuite }] : []),
+const commandMeasurements: readonly Measurement[] = [
+  { name: 'start to ready', unit: 's', limit: 2, run: startToReady },
+  { name: '300 nodes, 3 steps, virtual time', unit: 's', limit: 10, run: virtualRelease },
+  ...(values.tests ? [{ name: 'pnpm test', unit: 's', limit: 180, run: testSuite }] : []),
 ]
+const queueMeasurements: readonly Measurement[] = [
+  { name: 'announced to handler, in process, median', unit: 'ms', limit: 0.1, run: inProcessLatency },
+  { name: 'announced to handler, on Redis, median', unit: 'ms', limit: 1, run: redisLatency },
+  { name: 'Redis commands of 4 idle executors', unit: '1/s', limit: 10, run: idleCommands },
+]
+const measurements = [...(values.queue ? [] : commandMeasurements), ...queueMeasurements]
 
 const rows = []
 for (const measurement of measurements) rows.push(await measure(measurement))
 printTable(rows)
 process.exitCode = rows.every((row) => row.median <= row.limit) ? 0 : 1
 
-/** Seconds. */
 interface Row {
   readonly name: string
+  readonly unit: string
   readonly min: number
   readonly median: number
   readonly max: number
   readonly limit: number
 }
 
-async function measure({ name, limitSeconds, run }: Measurement): Promise<Row> {
-  const seconds: number[] = []
-  for (let i = 0; i < runs; i++) seconds.push(await run())
-  seconds.sort((a, b) => a - b)
-  return { name, min: seconds[0]!, median: seconds[Math.floor(seconds.length / 2)]!, max: seconds.at(-1)!, limit: limitSeconds }
+async function measure({ name, unit, limit, run }: Measurement): Promise<Row> {
+  const figures: number[] = []
+  for (let i = 0; i < runs; i++) figures.push(await run())
+  figures.sort((a, b) => a - b)
+  return { name, unit, min: figures[0]!, median: figures[Math.floor(figures.length / 2)]!, max: figures.at(-1)!, limit }
 }
 
 async function startToReady(): Promise<number> {
@@ -89,7 +99,11 @@ function secondsOf(command: string, args: readonly string[]): Promise<number> {
 
 function printTable(table: readonly Row[]): void {
   const width = Math.max(...table.map((row) => row.name.length))
-  const cell = (value: number): string => value.toFixed(2).padStart(8)
-  console.log(`${'seconds'.padEnd(width)}${['min', 'median', 'max', 'limit'].map((head) => head.padStart(8)).join('')}`)
-  for (const row of table) console.log(`${row.name.padEnd(width)}${cell(row.min)}${cell(row.median)}${cell(row.max)}${cell(row.limit)}`)
+  const cell = (value: number): string => (value < 0.1 ? value.toFixed(4) : value.toFixed(2)).padStart(8)
+  const line = (name: string, cells: readonly string[]): void => console.log(`${name.padEnd(width)}${cells.join('')}`)
+  line(
+    '',
+    ['unit', 'min', 'median', 'max', 'limit'].map((head) => head.padStart(8)),
+  )
+  for (const { name, unit, min, median, max, limit } of table) line(name, [unit.padStart(8), ...[min, median, max, limit].map(cell)])
 }

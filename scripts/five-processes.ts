@@ -18,6 +18,7 @@ import { execFileSync, type ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type KubeClient, resourcePaths } from '../packages/kube-client/src/index.ts'
+import type { Lease } from '../packages/kube-types/src/index.ts'
 import { findRedis, type RedisServer, startRedis } from './redis-server.ts'
 import { approve, countReady, installExamples, newImage, readRollout, runStage, setTemplate, type Stage } from './staged-release.ts'
 
@@ -98,8 +99,8 @@ async function stopTheLeader({ say, until }: Stage, client: KubeClient, controll
 
 async function leader(client: KubeClient): Promise<string> {
   const key = { namespace: 'kube-system', name: 'tranche-controller' }
-  const lease = await client.get<{ readonly spec: { readonly holderIdentity?: string } }>(resourcePaths.leases, key)
-  return lease.spec.holderIdentity ?? ''
+  const lease = await client.get<Lease>(resourcePaths.leases, key)
+  return lease.spec?.holderIdentity ?? ''
 }
 
 function startProgram(stage: Stage, { port }: RedisServer, command: 'controller' | 'executor', name: string): ChildProcess {

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '@tranche/clock'
+import type { Clock } from '@tranche/clock'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createWorkerPool, type JobHandler, type JobQueue, type JobQueueStats, type WorkerOptions, type Worker } from '@tranche/queue'
 import { Queue } from 'bullmq'
@@ -44,7 +44,7 @@ export const defaultTiming: QueueTiming = {
   blockMs: 10_000,
   callMs: 5_000,
   silenceMs: 10_000,
-  lookMs: 5_000,
+  lookMs: 10_000,
 }
 
 /** BullMQ keeps a stream of events, which nobody reads. */
@@ -125,21 +125,22 @@ function openQueue(options: BullmqQueueOptions): QueueState {
 }
 
 /** Runs a call that somebody waits for: dropped after close, and refused after a while. */
-async function call(state: QueueState, send: () => Promise<void>): Promise<void> {
-  if (state.closed) return
-  const sent = new AbortController()
-  const late = sleep(state.clock, state.timing.callMs, sent.signal).then(() => {
-    throw new Error(`no answer within ${state.timing.callMs / 1000} s`)
+function call(state: QueueState, send: () => Promise<void>): Promise<void> {
+  if (state.closed) return Promise.resolve()
+  const { redis, clock, timing, queue, client } = state
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown): void => {
+      timer.cancel()
+      reject(explainRedisError(error, redis))
+    }
+    const timer = clock.setTimer(timing.callMs, () => refuse(new Error(`no answer within ${timing.callMs / 1000} s`)))
+    // At first the connection is waited for; once it was there, a call without it fails at once.
+    const sent = client.status === 'ready' ? send() : queue.waitUntilReady().then(send)
+    sent.then(() => {
+      timer.cancel()
+      resolve()
+    }, refuse)
   })
-  try {
-    // Resolved for good once Redis has answered for the first time.
-    await Promise.race([state.queue.waitUntilReady().then(send), late])
-  } catch (error) {
-    throw explainRedisError(error, state.redis)
-  } finally {
-    late.catch(() => {})
-    sent.abort()
-  }
 }
 
 async function addJob({ queue }: QueueState, key: string): Promise<void> {
