@@ -28,8 +28,8 @@ describe.skipIf(isRedisMissing)('on a real Redis', () => {
         await settle()
       },
       settle,
-      latenessMs: 100,
-      retryWithinMs: 700,
+      latenessMs: 200,
+      retryWithinMs: 800,
       async dispose() {
         await Promise.all([producer.close(0), consumer.close(0)])
       },
@@ -39,16 +39,11 @@ describe.skipIf(isRedisMissing)('on a real Redis', () => {
 
 /** Looks again and again, each look a round trip, until nothing has moved for a while. */
 async function untilQuiet({ admin }: TestRedis, prefix: string): Promise<void> {
+  const key = (name: string): string => `${prefix}:jobs:${name}`
   let before = ''
-  for (let unchanged = 0; unchanged < 8; ) {
-    const key = (name: string): string => `${prefix}:jobs:${name}`
-    const [waiting, active, due, last] = await Promise.all([
-      admin.lrange(key('wait'), 0, -1),
-      admin.lrange(key('active'), 0, -1),
-      admin.zrange(key('due'), '0', '-1'),
-      admin.get(key('id')),
-    ])
-    const now = JSON.stringify([waiting, active, due, last])
+  for (let unchanged = 0; unchanged < 6; ) {
+    const reads = admin.pipeline().lrange(key('wait'), 0, -1).lrange(key('active'), 0, -1).zrange(key('due'), '0', '-1').get(key('id'))
+    const now = JSON.stringify(await reads.exec())
     unchanged = now === before ? unchanged + 1 : 0
     before = now
     await pass(2)

@@ -3,7 +3,7 @@ import { silentLogger } from '@tranche/log'
 import { createAnnouncer, type JobOutcome } from '@tranche/queue'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from './cuttable-proxy.ts'
-import { type Line, openQueue, recordWork } from './queue-bench.ts'
+import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
 import { isRedisMissing, plainSettings, startTestRedis, type TestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
@@ -59,7 +59,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     onTestFinished(() => proxy.close())
     const ends: ((outcome: JobOutcome) => void)[] = []
     const lines: Line[] = []
-    const queue = openQueue(plainSettings(proxy.port), 'cut', lines)
+    const queue = openQueue(plainSettings(proxy.port), 'cut', { lines, timing: quick })
     const worked = recordWork(() => new Promise((resolve) => ends.push(resolve)))
     queue.process(worked.handler, { concurrency: 1 })
     const first = worked.next()
@@ -83,7 +83,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   it('is emptied while a job runs: the job ends, and the next announcement of its key is worked on', async () => {
     const redis = await testRedis()
     let end = (_outcome: JobOutcome): void => {}
-    const queue = openQueue(redis.settings, 'flushed')
+    const queue = openQueue(redis.settings, 'flushed', { timing: { lockMs: 60_000 } })
     const worked = recordWork(() => new Promise((resolve) => (end = resolve)))
     queue.process(worked.handler, { concurrency: 1 })
     for (let round = 0; round < 3; round++) {
@@ -136,7 +136,7 @@ async function testRedis(args: readonly string[] = []): Promise<TestRedis> {
 
 function bench(redis: TestRedis) {
   const lines: Line[] = []
-  const queue = openQueue(redis.settings, 'test', lines)
+  const queue = openQueue(redis.settings, 'test', { lines, timing: quick })
   const worked = recordWork()
   queue.process(worked.handler, { concurrency: 1 })
   const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })

@@ -17,7 +17,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
   it('gives the key of a frozen worker to another, and aborts the first when it goes on', async () => {
     const prefix = newPrefix()
     const first = startWorker(redis, prefix)
-    const queue = openQueue(redis.settings, prefix)
+    const queue = openQueue(redis.settings, prefix, { timing: quick })
     await queue.announce('a')
     await first.event('started')
     const second = recordWork()
@@ -35,9 +35,9 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
 
   it('never gives a key up, however many workers die over it', async () => {
     const prefix = newPrefix()
-    const queue = openQueue(redis.settings, prefix)
+    const queue = openQueue(redis.settings, prefix, { timing: quick })
     await queue.announce('a')
-    for (let death = 0; death < 3; death++) {
+    for (let death = 0; death < 2; death++) {
       const worker = startWorker(redis, prefix)
       await worker.event('started')
       worker.child.kill('SIGKILL')

@@ -4,8 +4,15 @@ import type { JobHandler, JobQueue } from '@tranche/queue'
 import { createBullmqQueue, type QueueTiming, type RedisSettings } from '@tranche/queue-bullmq'
 import { onTestFinished } from 'vitest'
 
-/** Everything a hundred times sooner than in earnest, so that an outage of minutes takes a second. */
-export const quick: QueueTiming = { lockMs: 600, stalledCheckMs: 200, blockMs: 1_000, callMs: 300, silenceMs: 400, lookMs: 200 }
+/** Some ten times sooner than in earnest, so that an outage of minutes takes seconds. */
+export const quick: QueueTiming = {
+  lockMs: 1_500,
+  stalledCheckMs: 400,
+  blockMs: 1_000,
+  callMs: 1_000,
+  silenceMs: 1_500,
+  lookMs: 200,
+}
 
 /** A line that was logged. */
 export interface Line {
@@ -14,14 +21,21 @@ export interface Line {
   readonly message: string
 }
 
-/** Opens a queue with quick timing that closes with the test. */
-export function openQueue(redis: RedisSettings, prefix: string, lines: Line[] = []): JobQueue {
+/** What {@link openQueue} is given besides Redis and prefix. */
+export interface OpenOptions {
+  readonly lines?: Line[]
+  /** By default nobody counts as gone for want of a processor. */
+  readonly timing?: Partial<QueueTiming>
+}
+
+/** Opens a queue that closes with the test. */
+export function openQueue(redis: RedisSettings, prefix: string, { lines = [], timing = {} }: OpenOptions = {}): JobQueue {
   const note =
     (level: Line['level']) =>
     (fields: LogFields, message: string): void =>
       void lines.push({ level, fields, message })
   const log: Logger = { ...silentLogger, info: note('info'), warn: note('warn'), error: note('error') }
-  const queue = createBullmqQueue({ redis, clock: systemClock, log, prefix, timing: quick })
+  const queue = createBullmqQueue({ redis, clock: systemClock, log, prefix, timing: { lookMs: 200, ...timing } })
   onTestFinished(() => queue.close(0))
   return queue
 }

@@ -9,7 +9,7 @@ import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../scripts/redis-server.ts'
-import { type Line, openQueue, recordWork } from './queue-bench.ts'
+import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
 import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('under Sentinel', () => {
@@ -26,7 +26,7 @@ describe.skipIf(isRedisMissing)('under Sentinel', () => {
     await checkRedis({ redis: settings })
 
     const lines: Line[] = []
-    const queue = openQueue(settings, 'sentinel', lines)
+    const queue = openQueue(settings, 'sentinel', { lines, timing: quick })
     await queue.announce('before')
     // Replication is asynchronous; what has not reached the replica is announced again by a sweep.
     await master.admin.wait(1, 5_000)
