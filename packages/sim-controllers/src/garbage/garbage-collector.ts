@@ -1,13 +1,24 @@
+import type { KubeObject } from '@tranche/kube-types'
 import { type ApiObject, type ApiOwner, type DeleteOptions, isStatus, type SimClient } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import { createEventRecorder, type EventRecorder } from '../machinery/event-recorder.ts'
+import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
-import { createDependencyGraph, type DependencyGraph, type Located, type ServedKind } from './dependency-graph.ts'
+import { createDependencyGraph, type DependencyGraph, type Located } from './dependency-graph.ts'
+import { classifyOwners, FOREGROUND, isInReach, knownOwner, ORPHAN, type OwnerClasses, waitsFor } from './owner-classes.ts'
 import { watchEverything } from './watch-everything.ts'
 
 const WORKERS = 20
-const FOREGROUND = 'foregroundDeletion'
-const ORPHAN = 'orphan'
+
+/** What a pass over one object works with. */
+interface CollectorPorts {
+  readonly client: SimClient
+  readonly graph: DependencyGraph
+  readonly events: EventRecorder
+  /** Has an object looked at. */
+  readonly wake: (uid: string) => void
+}
 
 /**
  * Runs the garbage collector: objects whose owners are all gone go too, and owners that wait for their dependents
@@ -15,23 +26,25 @@ const ORPHAN = 'orphan'
  */
 export function startGarbageCollector({ client, clock, onError }: ControllerOptions): RunningController {
   const graph = createDependencyGraph()
+  const held = new Set<string>()
+  let ready = false
+  const wake = (uid: string): void => (ready ? queue.add(uid) : void held.add(uid))
+  const ports: CollectorPorts = { client, graph, wake, events: createEventRecorder(client, clock, 'garbage-collector-controller') }
   const queue = createWorkQueue({
     clock,
     limiter: createRateLimiter(() => clock.monotonicMs()),
     workers: WORKERS,
-    work: (uid) => collect(client, graph, uid),
+    work: (uid) => collect(ports, uid),
     onError,
   })
-  const held = new Set<string>()
-  let ready = false
-  const wake = (uid: string): void => (ready ? queue.add(uid) : void held.add(uid))
 
   const watching = watchEverything(client, {
     changed(id, object) {
+      const before = graph.get(object.metadata.uid)?.object.metadata.ownerReferences ?? []
       graph.put(id, object)
       const owners = object.metadata.ownerReferences ?? []
-      if (waitsForDependents(object) || owners.some((owner) => graph.get(owner.uid) === undefined)) wake(object.metadata.uid)
-      wakeWaitingOwners(owners)
+      if (waitsForDependents(object) || owners.some((owner) => knownOwner(graph, owner, object) === undefined)) wake(object.metadata.uid)
+      wakeWaitingOwners(owners === before ? owners : [...before, ...owners])
     },
     deleted(object) {
       const { uid, ownerReferences = [] } = object.metadata
@@ -62,24 +75,21 @@ export function startGarbageCollector({ client, clock, onError }: ControllerOpti
   }
 }
 
-async function collect(client: SimClient, graph: DependencyGraph, uid: string): Promise<void> {
-  const located = graph.get(uid)
-  if (located === undefined) return
-  if (waitsForDependents(located.object)) return letGo(client, graph, located)
-  if (!(await hasDeadOwner(client, graph, located.object))) return
-  const latest = await refresh(client, located)
-  if (latest === undefined) return
-  const owners = latest.object.metadata.ownerReferences ?? []
-  const living = await livingOwners(client, graph, latest.object, owners)
-  if (living.length === owners.length) return
-  if (living.length > 0) return setOwners(client, latest, living)
-  const { resourceVersion } = latest.object.metadata
-  await remove(client, latest, { uid, resourceVersion })
+function waitsForDependents(object: ApiObject): boolean {
+  return waitsFor(object, FOREGROUND) || waitsFor(object, ORPHAN)
 }
 
-async function hasDeadOwner(client: SimClient, graph: DependencyGraph, object: ApiObject): Promise<boolean> {
-  const owners = object.metadata.ownerReferences ?? []
-  return (await livingOwners(client, graph, object, owners)).length < owners.length
+async function collect(ports: CollectorPorts, uid: string): Promise<void> {
+  const { client, graph } = ports
+  const located = graph.get(uid)
+  if (located === undefined) return
+  if (waitsFor(located.object, ORPHAN)) return orphan(client, graph, located)
+  if (waitsFor(located.object, FOREGROUND)) return awaitDependents(ports, located)
+  const seen = await classifyOwners(client, graph, located.object)
+  if (seen.dangling.length === 0 && seen.waiting.length === 0) return
+  tellStrangers(ports, located.object, seen)
+  const latest = await refresh(client, located)
+  if (latest !== undefined) await release(ports, latest, await classifyOwners(client, graph, latest.object))
 }
 
 /** What a watch says of an object's owners may be old: nothing is deleted for it. @returns undefined when the object is gone or going */
@@ -95,63 +105,61 @@ async function refresh(client: SimClient, { id, object }: Located): Promise<Loca
   }
 }
 
-async function letGo(client: SimClient, graph: DependencyGraph, owner: Located): Promise<void> {
-  const { uid, finalizers = [] } = owner.object.metadata
-  const dependents = graph.dependentsOf(uid).flatMap((dependent) => graph.get(dependent) ?? [])
-  if (finalizers.includes(ORPHAN)) {
-    for (const dependent of dependents) {
-      const others = (dependent.object.metadata.ownerReferences ?? []).filter((one) => one.uid !== uid)
-      await setOwners(client, dependent, others)
-    }
-    return removeFinalizer(client, owner, ORPHAN)
+async function release({ client, graph }: CollectorPorts, latest: Located, { solid, dangling, waiting }: OwnerClasses): Promise<void> {
+  if (dangling.length === 0 && waiting.length === 0) return
+  if (solid.length > 0) return setOwners(client, latest, solid)
+  const { finalizers = [], uid } = latest.object.metadata
+  if (waiting.length > 0 && graph.dependentsOf(uid).length > 0) return remove(client, latest, 'Foreground')
+  const kept = finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background'
+  await remove(client, latest, kept)
+}
+
+async function orphan(client: SimClient, graph: DependencyGraph, owner: Located): Promise<void> {
+  for (const dependent of dependentsOf(graph, owner)) {
+    const { ownerReferences = [] } = dependent.object.metadata
+    await setOwners(
+      client,
+      dependent,
+      ownerReferences.filter((one) => one.uid !== owner.object.metadata.uid),
+    )
   }
-  for (const dependent of dependents)
-    if (dependent.object.metadata.deletionTimestamp === undefined) await remove(client, dependent, { uid: dependent.object.metadata.uid })
-  const blocking = dependents.some(({ object }) =>
+  await removeFinalizer(client, owner, ORPHAN)
+}
+
+/** Dependents that block the owner are waited for; the others go when it has gone. */
+async function awaitDependents({ client, graph, wake }: CollectorPorts, owner: Located): Promise<void> {
+  const { uid } = owner.object.metadata
+  const dependents = dependentsOf(graph, owner)
+  for (const { object } of dependents) if (object.metadata.deletionTimestamp === undefined) wake(object.metadata.uid)
+  const isBlocked = dependents.some(({ object }) =>
     object.metadata.ownerReferences?.some((one) => one.uid === uid && one.blockOwnerDeletion === true),
   )
-  if (!blocking) await removeFinalizer(client, owner, FOREGROUND)
+  if (!isBlocked) await removeFinalizer(client, owner, FOREGROUND)
 }
 
-function waitsForDependents({ metadata }: ApiObject): boolean {
-  if (metadata.deletionTimestamp === undefined) return false
-  return metadata.finalizers?.some((finalizer) => finalizer === FOREGROUND || finalizer === ORPHAN) === true
+function dependentsOf(graph: DependencyGraph, { object }: Located): readonly Located[] {
+  return graph
+    .dependentsOf(object.metadata.uid)
+    .flatMap((uid) => graph.get(uid) ?? [])
+    .filter((dependent) => isInReach(object, dependent.object))
 }
 
-/** An owner that no watch has shown is asked for: the watches lag, each by itself. An owner of an unknown kind counts as living. */
-async function livingOwners(
-  client: SimClient,
-  graph: DependencyGraph,
-  object: ApiObject,
-  owners: readonly ApiOwner[],
-): Promise<readonly ApiOwner[]> {
-  const living: ApiOwner[] = []
-  for (const owner of owners) {
-    const served = graph.resourceOf(owner.apiVersion, owner.kind)
-    if (graph.get(owner.uid) !== undefined || served === undefined || (await exists(client, served, owner, object.metadata.namespace)))
-      living.push(owner)
-  }
-  return living
-}
-
-async function exists(client: SimClient, { id, namespaced }: ServedKind, owner: ApiOwner, namespace: string | undefined): Promise<boolean> {
-  try {
-    const found = await client.get(id, owner.name, namespaced ? namespace : undefined)
-    return found.metadata.uid === owner.uid
-  } catch (error) {
-    if (isStatus(error, 404)) return false
-    throw error
+/** An owner in another namespace is told of: whoever wrote the reference meant something else. */
+function tellStrangers({ graph, events }: CollectorPorts, object: ApiObject, { dangling }: OwnerClasses): void {
+  const { namespace } = object.metadata
+  for (const { apiVersion, kind, name, uid } of dangling) {
+    if (graph.get(uid) === undefined) continue
+    const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`
+    const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`
+    events.record(object as KubeObject, 'Warning', 'OwnerRefInvalidNamespace', message)
   }
 }
 
 /** A conflict is thrown, so that the object is looked at again. */
-async function remove(
-  client: SimClient,
-  { id, object }: Located,
-  preconditions: NonNullable<DeleteOptions['preconditions']>,
-): Promise<void> {
-  const { name, namespace } = object.metadata
-  await ignoreMissing(client.delete(id, name, namespace, { propagationPolicy: 'Background', preconditions }))
+async function remove(client: SimClient, { id, object }: Located, propagationPolicy: DeleteOptions['propagationPolicy']): Promise<void> {
+  const { name, namespace, uid, resourceVersion } = object.metadata
+  const preconditions = { uid, resourceVersion }
+  await ignoreMissing(client.delete(id, name, namespace, { ...(propagationPolicy && { propagationPolicy }), preconditions }))
 }
 
 async function setOwners(client: SimClient, { id, object }: Located, ownerReferences: readonly ApiOwner[]): Promise<void> {
@@ -163,10 +171,4 @@ async function removeFinalizer(client: SimClient, { id, object }: Located, final
   const { name, namespace, resourceVersion, finalizers = [] } = object.metadata
   const left = finalizers.filter((one) => one !== finalizer)
   await ignoreMissing(client.patch(id, name, namespace, { metadata: { resourceVersion, finalizers: left } }))
-}
-
-async function ignoreMissing(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isStatus(error, 404)) throw error
-  })
 }

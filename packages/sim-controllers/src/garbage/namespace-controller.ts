@@ -1,21 +1,15 @@
-import { type ApiObject, isStatus, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
+import type { Condition } from '@tranche/kube-types'
+import { type ApiObject, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import { canonicalJson } from '../history/canonical-json.ts'
+import { wholeSecond } from '../machinery/event-recorder.ts'
+import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
+import { planNamespaceConditions } from './namespace-conditions.ts'
 
 const WORKERS = 2
 const LOOK_AGAIN_MS = 500
-
-const namespaced: readonly ResourceId[] = [
-  resources.daemonSets,
-  resources.controllerRevisions,
-  resources.pods,
-  resources.configMaps,
-  resources.secrets,
-  resources.serviceAccounts,
-  resources.leases,
-  resources.events,
-]
 
 /** Runs the controller of namespaces: one that is being deleted is emptied, then let go. */
 export function startNamespaceController({ client, clock, onError }: ControllerOptions): RunningController {
@@ -24,7 +18,7 @@ export function startNamespaceController({ client, clock, onError }: ControllerO
     limiter: createRateLimiter(() => clock.monotonicMs()),
     workers: WORKERS,
     async work(name) {
-      if (!(await empty(client, name))) queue.addAfter(name, LOOK_AGAIN_MS)
+      if (!(await empty(client, name, wholeSecond(clock.nowMs())))) queue.addAfter(name, LOOK_AGAIN_MS)
     },
     onError,
   })
@@ -41,37 +35,48 @@ export function startNamespaceController({ client, clock, onError }: ControllerO
 }
 
 /** @returns whether nothing is left to be done: the namespace is let go, or gone */
-async function empty(client: SimClient, name: string): Promise<boolean> {
-  let left = 0
-  for (const id of [...(await customResources(client)), ...namespaced]) {
-    const { items } = await client.list(id, { namespace: name })
-    left += items.length
+async function empty(client: SimClient, name: string, nowText: string): Promise<boolean> {
+  const content = await contentOf(client, name)
+  // Pods go first: what they use must not vanish under them.
+  const pods = content.filter(({ id }) => id.group === '' && id.resource === 'pods')
+  for (const { id, items } of pods.length > 0 ? pods : content)
     await Promise.all(items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map((object) => remove(client, id, object)))
-  }
-  if (left > 0) return false
-  try {
-    const namespace = await client.get(resources.namespaces, name)
-    await client.update(resources.namespaces, { ...namespace, spec: { finalizers: [] } }, 'finalize')
-  } catch (error) {
-    if (!isStatus(error, 404)) throw error
-  }
-  return true
+  const left = content.length > 0 ? await contentOf(client, name) : content
+  const [namespace] = (await client.list(resources.namespaces, { fieldSelector: `metadata.name=${name}` })).items
+  if (namespace === undefined) return true
+  if (left.length === 0) await ignoreMissing(client.update(resources.namespaces, { ...namespace, spec: { finalizers: [] } }, 'finalize'))
+  else await tell(client, namespace, planNamespaceConditions(conditionsOf(namespace), left, nowText))
+  return left.length === 0
 }
 
-async function customResources(client: SimClient): Promise<readonly ResourceId[]> {
-  const { items } = await client.list(resources.customResourceDefinitions)
-  return items.flatMap((item) => {
-    const { group, scope, names } = item['spec'] as {
-      readonly group: string
-      readonly scope: string
-      readonly names: { readonly plural: string }
-    }
-    return scope === 'Namespaced' ? [{ group, resource: names.plural }] : []
-  })
+/** Objects of one resource in a namespace. */
+interface Content {
+  readonly id: ResourceId
+  readonly items: readonly ApiObject[]
+}
+
+async function contentOf(client: SimClient, namespace: string): Promise<readonly Content[]> {
+  const content: Content[] = []
+  for (const { id, namespaced } of client.discover()) {
+    if (!namespaced) continue
+    const { items } = await client.list(id, { namespace })
+    if (items.length > 0) content.push({ id, items })
+  }
+  return content
 }
 
 async function remove(client: SimClient, id: ResourceId, { metadata }: ApiObject): Promise<void> {
-  await client.delete(id, metadata.name, metadata.namespace, { propagationPolicy: 'Background' }).catch((error: unknown) => {
-    if (!isStatus(error, 404)) throw error
-  })
+  await ignoreMissing(client.delete(id, metadata.name, metadata.namespace, { propagationPolicy: 'Background' }))
+}
+
+async function tell(client: SimClient, namespace: ApiObject, conditions: readonly Condition[]): Promise<void> {
+  if (canonicalJson(conditions) === canonicalJson(conditionsOf(namespace))) return
+  const { name, resourceVersion } = namespace.metadata
+  await ignoreMissing(
+    client.patch(resources.namespaces, name, undefined, { metadata: { resourceVersion }, status: { conditions } }, 'status'),
+  )
+}
+
+function conditionsOf(namespace: ApiObject): readonly Condition[] {
+  return ((namespace['status'] ?? {}) as { readonly conditions?: readonly Condition[] }).conditions ?? []
 }

@@ -1,61 +1,49 @@
-import type { KubeObject } from '@tranche/kube-types'
-import { type ApiObject, type ResourceId, resources, type SimClient, type Watching } from '@tranche/sim-api'
+import { type ApiObject, type DiscoveredResource, type ResourceId, resources, type SimClient, type Watching } from '@tranche/sim-api'
 import type { ServedKind } from './dependency-graph.ts'
 
-interface Everything {
+/** What is told of all objects that can own or be owned. */
+export interface Everything {
   changed(id: ResourceId, object: ApiObject): void
   deleted(object: ApiObject): void
   /** A kind is served, whether or not it has objects. */
   kindKnown(apiVersion: string, kind: string, served: ServedKind): void
 }
 
-/** Resources that own or are owned, beside what CustomResourceDefinitions bring. */
-const builtIn: readonly ResourceId[] = [
-  resources.nodes,
-  resources.pods,
-  resources.daemonSets,
-  resources.controllerRevisions,
-  resources.configMaps,
-  resources.secrets,
-  resources.serviceAccounts,
-  resources.leases,
-]
-
-/** Watches all that can own or be owned, custom resources included as they come. */
+/** Watches every resource that is served but events, custom resources as they come and go. */
 export function watchEverything(client: SimClient, everything: Everything): { readonly synced: Promise<unknown>; stop(): void } {
-  const custom = new Map<string, Watching>()
-  const watches = builtIn.map((id) => watchOne(client, id, everything))
-  const definitions = client.watch(resources.customResourceDefinitions, {}, (event) => {
-    if (event.type === 'SYNCED') return
-    const definition = event.object as unknown as CustomResourceDefinition
-    const { name } = definition.metadata
-    if (event.type === 'DELETED') {
-      custom.get(name)?.stop()
-      custom.delete(name)
-    } else if (!custom.has(name) && isEstablished(definition)) {
-      const id = { group: definition.spec.group, resource: definition.spec.names.plural }
-      const namespaced = definition.spec.scope === 'Namespaced'
-      everything.kindKnown(`${definition.spec.group}/`, definition.spec.names.kind, { id, namespaced })
-      custom.set(name, watchOne(client, id, everything).watching)
+  const watches = new Map<string, Watching>()
+  const first: Promise<void>[] = []
+
+  function follow({ id, kind, namespaced }: DiscoveredResource): void {
+    const key = `${id.group}/${id.resource}`
+    if (watches.has(key) || key === '/events') return
+    everything.kindKnown(`${id.group}/`, kind, { id, namespaced })
+    const { watching, synced } = watchOne(client, id, everything)
+    watches.set(key, watching)
+    first.push(synced)
+  }
+
+  function rediscover(): void {
+    const served = client.discover()
+    for (const one of served) follow(one)
+    for (const [key, watching] of watches) {
+      if (served.some(({ id }) => `${id.group}/${id.resource}` === key)) continue
+      watching.stop()
+      watches.delete(key)
     }
+  }
+
+  rediscover()
+  const definitions = client.watch(resources.customResourceDefinitions, {}, (event) => {
+    if (event.type !== 'SYNCED') rediscover()
   })
   return {
-    synced: Promise.all(watches.map((watch) => watch.synced)),
+    synced: Promise.all(first),
     stop() {
-      for (const { watching } of watches) watching.stop()
-      for (const watching of custom.values()) watching.stop()
+      for (const watching of watches.values()) watching.stop()
       definitions.stop()
     },
   }
-}
-
-interface CustomResourceDefinition extends KubeObject {
-  readonly spec: { readonly group: string; readonly scope: string; readonly names: { readonly plural: string; readonly kind: string } }
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
-}
-
-function isEstablished({ status }: CustomResourceDefinition): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True') === true
 }
 
 function watchOne(
