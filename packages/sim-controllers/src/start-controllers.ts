@@ -8,6 +8,7 @@ import { startPodCollector } from './garbage/pod-collector.ts'
 import { startServiceAccountController } from './garbage/service-account-controller.ts'
 import { startQuotaController } from './quota/quota-controller.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
+import { startTaintEvictionController } from './taints/taint-eviction-controller.ts'
 
 /** What the native controllers of a cluster are given. */
 export interface StartControllersOptions {
@@ -24,6 +25,7 @@ const starts = {
   'default-scheduler': startScheduler,
   'garbage-collector': startGarbageCollector,
   'pod-garbage-collector': startPodCollector,
+  'taint-eviction-controller': startTaintEvictionController,
   'namespace-controller': startNamespaceController,
   'disruption-controller': startDisruptionController,
   'service-account-controller': startServiceAccountController,
