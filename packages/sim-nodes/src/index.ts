@@ -1,6 +1,7 @@
 export { buildNode, nodeConditions, nodeName, type NodeOptions } from './build-node.ts'
 export { DEAD_ANNOTATION, type Kubelets, startKubelets } from './kubelets.ts'
 export { type Delay, delayMs, lifeCycleOf, type LifeCycleName, lifeCycles, type Stage } from './life-cycles.ts'
+export { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
 export { type NodeController, startNodeController } from './node-controller.ts'
 export { planTaints } from './node-taints.ts'
 export { type PodSettings, readPodSettings, SETTINGS_PREFIX } from './pod-settings.ts'

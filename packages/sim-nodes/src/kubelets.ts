@@ -1,12 +1,17 @@
 import type { Clock } from '@tranche/clock'
 import type { Node, Pod } from '@tranche/kube-types'
 import { type Actor, type ApiObject, isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { createEventRecorder } from '@tranche/sim-controllers'
 import { nodeConditions } from './build-node.ts'
+import { startHeartbeats } from './heartbeats.ts'
 import { KubeletPod } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
+import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
 
 /** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
 export const DEAD_ANNOTATION = 'sim.tranche.dev/dead'
+
+const RETRY_MS = 500
 
 /** All kubelets of the cluster: one for every Node object. */
 export interface Kubelets {
@@ -22,6 +27,8 @@ interface KubeletsOptions {
   readonly clock: Clock
   /** Divides durations (> 0). */
   readonly speed: number
+  /** Whether kubelets renew the Leases of their nodes. */
+  readonly heartbeats: boolean
   /** A kubelet has gone silent or come back. */
   readonly onLifeChange: (nodeName: string, alive: boolean) => void
   readonly onError: (error: unknown, actor: string, key: string) => void
@@ -29,6 +36,8 @@ interface KubeletsOptions {
 
 interface Kubelet {
   readonly client: SimClient
+  /** As the kubelet has seen it. */
+  node: Node
   readonly hostIP: string
   alive: boolean
   /** The annotation as last seen. Only its changes count: the watch may still be behind a call of `kill`. */
@@ -37,7 +46,7 @@ interface Kubelet {
 }
 
 /** Runs a kubelet for every node there is and will be. They watch as `kubelets` and write as `kubelet:<node>`. */
-export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }: KubeletsOptions): Kubelets {
+export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChange, onError }: KubeletsOptions): Kubelets {
   const kubelets = new Map<string, Kubelet>()
   /** Pods by uid, those included whose node has not been seen yet. */
   const pods = new Map<string, Pod>()
@@ -61,11 +70,14 @@ export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }
     const { name } = node.metadata
     const known = kubelets.get(name)
     const dead = node.metadata.annotations?.[DEAD_ANNOTATION] === 'true'
-    if (known !== undefined) return setDead(name, known, dead)
+    if (known !== undefined) {
+      known.node = node
+      return setDead(name, known, dead)
+    }
     const alive = !dead
     const actor = `kubelet:${name}`
     const hostIP = addressOf(node) ?? nextAddress(192)
-    const kubelet: Kubelet = { client: clientFor({ name: actor }), hostIP, alive, dead, pods: new Map() }
+    const kubelet: Kubelet = { client: clientFor({ name: actor }), node, hostIP, alive, dead, pods: new Map() }
     kubelets.set(name, kubelet)
     if (alive && readyStatus(node) !== 'True') void postReady(name, kubelet)
     if (!alive) onLifeChange(name, false)
@@ -90,8 +102,30 @@ export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }
     if (running !== undefined) return running.observe(pod)
     // A silenced kubelet does not take new pods; it finds them when it is back.
     if (!kubelet.alive) return
+    const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
+    if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
     const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress(64), onError: errorOf(name) }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
+  }
+
+  function runningOn(kubelet: Kubelet): readonly Pod[] {
+    return [...kubelet.pods.keys()].flatMap((uid) => pods.get(uid) ?? []).filter((pod) => !isEnded(pod))
+  }
+
+  async function reject(name: string, kubelet: Kubelet, pod: Pod, { reason, message }: AdmissionRefusal): Promise<void> {
+    const { name: podName, namespace, uid } = pod.metadata
+    const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` }
+    try {
+      await kubelet.client.patch(resources.pods, podName, namespace, { metadata: { uid }, status }, 'status')
+      createEventRecorder(kubelet.client, clock, 'kubelet').record(pod, 'Warning', reason, message)
+    } catch (error) {
+      if (isStatus(error, 404)) return
+      errorOf(name)(error, `${namespace}/${podName}`)
+      clock.setTimer(RETRY_MS, () => {
+        const current = pods.get(uid)
+        if (current !== undefined) takePod(current)
+      })
+    }
   }
 
   function dropPod(pod: Pod): void {
@@ -146,11 +180,20 @@ export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }
     return `10.${second + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}`
   }
 
+  const stopHeartbeats = heartbeats
+    ? startHeartbeats({
+        clock,
+        beating: () => [...kubelets.values()].filter(({ alive }) => alive),
+        onError: (error, name) => errorOf(name)(error, name),
+      })
+    : undefined
+
   return {
     isAlive: (nodeName) => kubelets.get(nodeName)?.alive === true,
     kill,
     revive,
     stop() {
+      stopHeartbeats?.()
       nodeWatch.stop()
       podWatch.stop()
       for (const kubelet of kubelets.values()) for (const pod of kubelet.pods.values()) pod.freeze()
@@ -161,4 +204,13 @@ export function startKubelets({ clientFor, clock, speed, onLifeChange, onError }
 function addressOf(node: Node): string | undefined {
   const { addresses } = (node.status ?? {}) as { readonly addresses?: readonly { readonly type: string; readonly address: string }[] }
   return addresses?.find(({ type }) => type === 'InternalIP')?.address
+}
+
+/** What runs already is not judged again. */
+function hasBegun({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined || (status?.phase ?? 'Pending') !== 'Pending' || status?.startTime !== undefined
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }

@@ -12,6 +12,8 @@ export interface StartNodesOptions {
   readonly nodes: number
   /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
   readonly speed?: number
+  /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
+  readonly heartbeats?: boolean
   /** Told of every failed write, with who tried it; it is tried again. */
   readonly onError: (error: unknown, actor: string, key: string) => void
 }
@@ -34,13 +36,13 @@ const BATCH = 100
 const RETRY_MS = 500
 
 /** Starts kubelets and the node controller, and registers the first nodes. */
-export function startNodes({ clientFor, clock, nodes, speed = 1, onError }: StartNodesOptions): NodeControl {
+export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = false, onError }: StartNodesOptions): NodeControl {
   const controller = startNodeController({
     client: clientFor({ name: 'node-controller' }),
     clock,
     onError: (error, key) => onError(error, 'node-controller', key),
   })
-  const kubelets = startKubelets({ clientFor, clock, speed, onLifeChange: controller.lifeChanged, onError })
+  const kubelets = startKubelets({ clientFor, clock, speed, heartbeats, onLifeChange: controller.lifeChanged, onError })
   const operator = clientFor({ name: 'node-operator' })
   let added = 0
 

@@ -27,6 +27,8 @@ export interface SimulatorOptions {
   readonly nodes: number
   /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
   readonly speed?: number
+  /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
+  readonly heartbeats?: boolean
   /** Delay of an event on its way to a watcher, in milliseconds: drawn from the range, or from 0 up to a number. @default 20 */
   readonly watchDelayMs?: number | DelayRange
   /** Takes one line for every accepted write. @see recordWrites */
@@ -128,10 +130,14 @@ interface Running {
   readonly nodes: NodeControl
 }
 
-function run(server: ApiServer, clock: Clock, { seed = 1, nodes, speed = 1, onError = () => {} }: SimulatorOptions): Running {
+function run(
+  server: ApiServer,
+  clock: Clock,
+  { seed = 1, nodes, speed = 1, heartbeats = false, onError = () => {} }: SimulatorOptions,
+): Running {
   const clientFor = (actor: Actor): SimClient => server.clientFor(actor)
   return {
-    nodes: startNodes({ clientFor, clock, nodes, speed, onError }),
+    nodes: startNodes({ clientFor, clock, nodes, speed, heartbeats, onError }),
     controllers: startControllers({ clientFor, clock, seed: String(seed), onError }),
   }
 }

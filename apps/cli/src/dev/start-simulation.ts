@@ -16,7 +16,8 @@ export async function startSimulation(settings: SimulationSettings): Promise<Sim
   const adminToken = randomBytes(24).toString('base64url')
   const onError = (error: unknown, actor: string, key: string): void =>
     settings.log.debug({ actor, key, err: error }, 'simulator will try again')
-  const simulator = createSimulator({ clock, seed, nodes, speed, watchDelayMs, adminToken, onError, ...(record && { record }) })
+  const heartbeats = !(clock instanceof VirtualClock)
+  const simulator = createSimulator({ clock, seed, nodes, speed, heartbeats, watchDelayMs, adminToken, onError, ...(record && { record }) })
   if (settings.admission === 'inProcess')
     simulator.server.useAdmission(createAdmissionHook(simulator.clientFor({ name: 'tranche-admission' })))
   simulator.server.observe((write) => settings.onWrite(toRecordedWrite(write, clock.nowMs())))
