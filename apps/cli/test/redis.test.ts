@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '@tranche/cli'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { freePort, type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
+
+const program = inject('redisServer') ?? 'redis-server'
+
+describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () => {
+  let folder: string
+  let sim: ChildProcess
+  let kubeconfig: string
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tranche-cli-redis-'))
+    kubeconfig = join(folder, 'kubeconfig')
+    const ready = join(folder, 'ready.json')
+    const appears = new Promise<void>((resolve) => {
+      const watcher = watch(folder, () => {
+        if (!existsSync(ready)) return
+        watcher.close()
+        resolve()
+      })
+    })
+    sim = start(['sim', '--nodes', '1', '--no-demo', '--kubeconfig', kubeconfig, '--ready-file', ready])
+    await appears
+  })
+  afterAll(() => {
+    sim.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
+  })
+
+  it('ends with one line about a Redis that does not let it in', async () => {
+    const redis = await testRedis(['--requirepass', 'secret'])
+    const texts = { err: '' }
+    const io = { out: { write: () => true }, err: { write: (text: string) => void (texts.err += text) } }
+    const args = ['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${redis.port}`]
+    await expect(run(args, { ...io, env: {} })).resolves.toBe(1)
+    expect(texts.err).toMatch(/^REDIS_REFUSED: Redis redis:\/\/127\.0\.0\.1:\d+ asks for a password and none was given\. [^\n]+\n$/)
+    texts.err = ''
+    await expect(run(args, { ...io, env: { TRANCHE_REDIS_PASSWORD: 'wrong-one' } })).resolves.toBe(1)
+    expect(texts.err).toMatch(/^REDIS_REFUSED: Redis \S+ does not accept the user or the password\. [^\n]+\n$/)
+    expect(texts.err).not.toContain('wrong-one')
+  })
+
+  it('waits for a Redis that is not there yet, says so in two lines, shows no password, and stops when asked', async () => {
+    const port = await freePort()
+    const env = { ...process.env, TRANCHE_REDIS_PASSWORD: 'hunter2' }
+    const args = ['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${port}`, '--log-level', 'debug']
+    const executor = start(args, env)
+    const log = readLog(executor)
+    await log.has('REDIS_UNREACHABLE')
+    await testRedis(['--requirepass', 'hunter2'], port)
+    await log.has('Redis is back')
+    expect(readFileSync(`/proc/${executor.pid}/cmdline`, 'utf8')).not.toContain('hunter2')
+    const exit = new Promise((resolve) => executor.once('exit', resolve))
+    executor.kill('SIGTERM')
+    await expect(exit).resolves.toBe(0)
+    expect(log.text()).not.toContain('hunter2')
+    expect(log.text().match(/REDIS_UNREACHABLE/g)).toHaveLength(1)
+  })
+})
+
+async function testRedis(args: readonly string[], port?: number): Promise<RedisServer> {
+  const redis = await startRedis({ program, args, ...(port !== undefined && { port }) })
+  onTestFinished(() => redis.dispose())
+  return redis
+}
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+  return spawn(process.execPath, ['apps/cli/bin/tranche.mjs', ...args], { stdio: ['ignore', 'ignore', 'pipe'], env })
+}
+
+/** What a process writes to its standard error. */
+function readLog(child: ChildProcess): { text(): string; has(word: string): Promise<void> } {
+  let text = ''
+  const waiting = new Set<() => void>()
+  child.stderr?.on('data', (data: Buffer) => {
+    text += data.toString()
+    for (const look of waiting) look()
+  })
+  const has = (word: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!text.includes(word)) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
+  return { text: () => text, has }
+}
