@@ -1,5 +1,5 @@
 import type { PodPlacement, Taint } from '@tranche/kube-types'
-import { buildPod, nodeEligibility, nodeOfPod, withAutomaticTolerations } from '@tranche/sim-controllers'
+import { buildPod, isTolerated, nodeEligibility, nodeOfPod, withAutomaticTolerations } from '@tranche/sim-controllers'
 import { describe, expect, it } from 'vitest'
 import { daemonSet, node, pod } from './builders.ts'
 
@@ -104,6 +104,21 @@ describe('buildPod', () => {
     expect(withAutomaticTolerations([own], false).filter(({ key }) => key === own.key)).toEqual([own])
     expect(withAutomaticTolerations([], false)).toHaveLength(6)
     expect(withAutomaticTolerations([], true)).toHaveLength(7)
+  })
+})
+
+describe('withAutomaticTolerations', () => {
+  it('makes one of them that the template has for a time last for good, where it stands', () => {
+    const short = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
+    const { tolerationSeconds: _none, ...lasting } = short
+    const all = withAutomaticTolerations([short, { key: 'gpu', operator: 'Exists' }], false)
+    expect(all.slice(0, 2)).toEqual([lasting, { key: 'gpu', operator: 'Exists' }])
+    expect(all).toHaveLength(7)
+  })
+
+  it.each(['Lt', 'Gt'])('takes %s for no operator: the gate for comparing numbers is off in 1.36', (operator) => {
+    const tolerations = [{ key: 'cores', operator, value: '8', effect: 'NoSchedule' }]
+    expect(isTolerated({ key: 'cores', value: '8', effect: 'NoSchedule' }, tolerations)).toBe(false)
   })
 })
 

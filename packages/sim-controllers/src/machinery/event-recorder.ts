@@ -1,57 +1,62 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeObject } from '@tranche/kube-types'
-import { resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { createEventCorrelator } from './event-correlator.ts'
 
 /** Writes Kubernetes events about objects. Never fails and never waits: an event lost is an event lost. */
 export interface EventRecorder {
   record(about: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void
 }
 
-const BURST = 25
-const REFILL_MS = 5 * 60_000
-
 /**
- * A recorder that keeps each object to 25 events at once and one more every five minutes, as Kubernetes' own does.
+ * A recorder that writes no more than Kubernetes' own does: repetitions are counted on one event, many similar ones are
+ * combined, and each object gets 25 at once and one more every five minutes.
  *
  * @param component `source.component` of the events
  */
 export function createEventRecorder(client: SimClient, clock: Clock, component: string): EventRecorder {
-  const budgets = new Map<string, { tokens: number; atMs: number }>()
+  const correlator = createEventCorrelator(() => clock.monotonicMs())
+  /** The last write of each event, so that the next one comes after it. */
+  const writes = new WeakMap<object, Promise<void>>()
   let written = 0
 
-  function allow(uid: string): boolean {
-    const nowMs = clock.monotonicMs()
-    const budget = budgets.get(uid) ?? { tokens: BURST, atMs: nowMs }
-    budget.tokens = Math.min(BURST, budget.tokens + (nowMs - budget.atMs) / REFILL_MS)
-    budget.atMs = nowMs
-    budgets.set(uid, budget)
-    if (budget.tokens < 1) return false
-    budget.tokens--
-    return true
+  async function create(about: KubeObject, name: string, event: object): Promise<void> {
+    const { namespace = 'default', uid, resourceVersion } = about.metadata
+    const involvedObject = { apiVersion: about.apiVersion, kind: about.kind, name: about.metadata.name, namespace, uid, resourceVersion }
+    const reporter = { source: { component }, reportingComponent: component, reportingInstance: '' }
+    await client.create(resources.events, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject,
+      ...reporter,
+      ...event,
+    })
   }
 
   return {
     record(about, type, reason, message) {
-      if (!allow(about.metadata.uid)) return
-      const suffix = (++written).toString(16).padStart(8, '0')
-      const atText = wholeSecond(clock.nowMs())
-      const { name, namespace = 'default', uid, resourceVersion } = about.metadata
-      const event = {
-        apiVersion: 'v1',
-        kind: 'Event',
-        metadata: { name: `${name}.${component}.${suffix}`, namespace },
-        involvedObject: { apiVersion: about.apiVersion, kind: about.kind, name, namespace, uid, resourceVersion },
-        type,
-        reason,
-        message,
-        source: { component },
-        reportingComponent: component,
-        reportingInstance: '',
-        count: 1,
-        firstTimestamp: atText,
-        lastTimestamp: atText,
+      const lastTimestamp = wholeSecond(clock.nowMs())
+      const series = correlator.observe(about, type, reason, message)
+      if (series === undefined) return
+      const { count, text } = series
+      series.entry.name ??= `${about.metadata.name}.${component}.${(++written).toString(16).padStart(8, '0')}`
+      series.entry.firstTimestamp ??= lastTimestamp
+      const { name, firstTimestamp } = series.entry
+      const whole = { type, reason, message: text, count, firstTimestamp, lastTimestamp }
+      const write = async (): Promise<void> => {
+        if (count === 1) return create(about, name, whole)
+        const change = { count, lastTimestamp, message: text }
+        await client.patch(resources.events, name, about.metadata.namespace ?? 'default', change).catch((error: unknown) => {
+          if (!isStatus(error, 404)) throw error
+          return create(about, name, whole)
+        })
       }
-      client.create(resources.events, event).catch(() => {})
+      const before = writes.get(series.entry) ?? Promise.resolve()
+      writes.set(
+        series.entry,
+        before.then(write).catch(() => {}),
+      )
     },
   }
 }

@@ -13,10 +13,14 @@ const automatic: readonly Toleration[] = [
 ]
 const forHostNetwork: Toleration = { key: `${NODE}/network-unavailable`, operator: 'Exists', effect: 'NoSchedule' }
 
-/** @returns the template's tolerations followed by those that every DaemonSet pod gets and the template lacks */
+/**
+ * @returns the template's tolerations followed by those that every DaemonSet pod gets and the template lacks; where it has one
+ * of them for a limited time, it gets it for good
+ */
 export function withAutomaticTolerations(tolerations: readonly Toleration[], hostNetwork: boolean): readonly Toleration[] {
   const wanted = hostNetwork ? [...automatic, forHostNetwork] : automatic
-  return [...tolerations, ...wanted.filter((toleration) => !tolerations.some((other) => isSame(other, toleration)))]
+  const lasting = tolerations.map((toleration) => wanted.find((other) => isSame(other, toleration)) ?? toleration)
+  return [...lasting, ...wanted.filter((toleration) => !lasting.includes(toleration))]
 }
 
 /** @returns whether one of `tolerations` tolerates the taint */
