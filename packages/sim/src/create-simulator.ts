@@ -82,7 +82,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
   const steadyClock = options.clock === 'virtual' ? new VirtualClock() : options.clock
   const clock = createSteppedClock(steadyClock)
-  const hold = clock instanceof VirtualClock ? { hold: () => clock.hold() } : {}
+  const hold = steadyClock instanceof VirtualClock ? { hold: () => steadyClock.hold() } : {}
   const webhooks = { ...options.webhooks, ...hold }
   const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs), webhooks })
   if (options.record !== undefined) recordWrites(server, steadyClock, options.record)

@@ -15,6 +15,8 @@ const hasKubectl = ((): boolean => {
   }
 })()
 
+if (!hasKubectl) console.log('kubectl is not installed: the tests that use it are skipped')
+
 let server: HttpsServer
 let folder: string
 

@@ -1,4 +1,4 @@
-import { systemClock } from '@tranche/clock'
+import { FakeClock, systemClock } from '@tranche/clock'
 import {
   type Actor,
   type ApiObject,
@@ -7,9 +7,7 @@ import {
   createApiServer,
   createHttpFront,
   type HttpFront,
-  resources,
 } from '@tranche/sim-api'
-import { FakeClock } from '@tranche/clock'
 import { bodyText } from '@tranche/wire'
 
 /** An answer over HTTP. */
@@ -70,5 +68,3 @@ export const jane = { kind: 'User', name: 'jane' }
 export function rule(resourceNames: string, verbs: string, more: object = {}): object {
   return { apiGroups: [''], resources: resourceNames.split(' '), verbs: verbs.split(' '), ...more }
 }
-
-export { resources }
