@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { describeControllers } from './controllers/describe-controllers.ts'
 import { type ConformanceTest, conformanceTest, whenNamespacesAreGone } from './fixtures.ts'
 import type { ClusterHarness } from './harness.ts'
 import { describeRequests } from './requests/describe-requests.ts'
+import { describeWatches } from './watches/describe-watches.ts'
 
 /** A level of the suite. */
-export type Level = 'requests'
+export type Level = 'requests' | 'watches' | 'controllers'
 
 const levels: Readonly<Record<Level, (it: ConformanceTest) => void>> = {
   requests: describeRequests,
+  watches: describeWatches,
+  controllers: describeControllers,
 }
 
 /**
@@ -18,7 +22,11 @@ const levels: Readonly<Record<Level, (it: ConformanceTest) => void>> = {
  * @param createHarness opens the cluster once for all tests
  * @param chosen the levels to test @default all
  */
-export function describeCluster(name: string, createHarness: () => Promise<ClusterHarness>, chosen: readonly Level[] = ['requests']): void {
+export function describeCluster(
+  name: string,
+  createHarness: () => Promise<ClusterHarness>,
+  chosen: readonly Level[] = ['requests', 'watches', 'controllers'],
+): void {
   describe(`${name} is a Kubernetes cluster`, () => {
     let cluster: ClusterHarness
     beforeAll(async () => void (cluster = await createHarness()))

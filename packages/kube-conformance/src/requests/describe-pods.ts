@@ -27,7 +27,15 @@ export function describePods(it: ConformanceTest): void {
       expect(valueAt(body, 'spec.containers.0.resources.requests')).toEqual({ cpu: '100m', memory: '64Mi' })
     })
 
-    it.for([])('gets the priority of $priorityClassName', async ({ priorityClassName, priority }, { api, namespace }) => {
+    it('is refused with 403 when its priority class does not exist', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.pods(namespace), idlePod('a', { priorityClassName: 'none' }))
+      expect(answer).toMatchObject({ status: 403, body: { reason: 'Forbidden' } })
+    })
+
+    it.for([
+      { priorityClassName: 'system-node-critical', priority: 2_000_001_000 },
+      { priorityClassName: 'system-cluster-critical', priority: 2_000_000_000 },
+    ])('gets the priority of $priorityClassName', async ({ priorityClassName, priority }, { api, namespace }) => {
       const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { priorityClassName }))
       expect(valueAt(body, 'spec.priority')).toBe(priority)
     })

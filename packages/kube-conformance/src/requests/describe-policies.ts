@@ -126,7 +126,7 @@ export function describePolicies(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid metadata.name']])
     })
 
-    it.for([])('is not deleted when it is %s', async (name, { api }) => {
+    it.for(['default', 'kube-system', 'kube-public'])('is not deleted when it is %s', async (name, { api }) => {
       expect(await api.delete(pathOf.namespaces(name), { query: { dryRun: 'All' } })).toMatchObject({
         status: 403,
         body: { reason: 'Forbidden' },

@@ -1,0 +1,3 @@
+import { describeThisCluster } from './this-cluster.ts'
+
+describeThisCluster('controllers')
