@@ -19,7 +19,7 @@ export const layers: readonly Layer[] = [
   { name: 'adapters', packages: ['kube-client', 'queue-bullmq'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
-  { name: 'shells', packages: ['reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
+  { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
   { name: 'testing', packages: ['testing'], mayImport: ['words', 'core', 'simulator'] },
   {
     name: 'apps',

@@ -28,8 +28,8 @@ export async function untilReleased(stage: Stage, tag: string, withinMs?: number
 }
 
 /** Waits until so many nodes run the tag. */
-export async function untilNodesOn(stage: Stage, tag: string, count: number): Promise<void> {
-  await stage.until(`${count} nodes run ${tag}`, async () => (await nodesOn(stage, tag)).length >= count)
+export async function untilNodesOn(stage: Stage, tag: string, count: number, withinMs?: number): Promise<void> {
+  await stage.until(`${count} nodes run ${tag}`, async () => (await nodesOn(stage, tag)).length >= count, withinMs)
 }
 
 /** Whether the pod's container has the tag. */

@@ -1,6 +1,7 @@
 import { type BatchRelease, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { startController } from '@tranche/controller'
+import { type CrashPoints, createCrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
@@ -51,6 +52,14 @@ export interface Stage {
   end(): Promise<void>
 }
 
+/** A program that passes a crash point. */
+export interface Passing {
+  readonly stage: Stage
+  readonly identity: string
+  readonly point: string
+  readonly process: Process
+}
+
 /** How a stage is set. */
 export interface StageOptions extends ReleaseOptions {
   /** @default 10 */
@@ -65,6 +74,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly admission?: 'none' | 'inProcess'
   readonly watchDelayMs?: number
   readonly log?: Logger
+  /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
+  readonly onPoint?: (passing: Passing) => Promise<void> | void
   /** @default true: a Rollout is created, and the story begins when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -119,7 +130,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   async function start(identity: string, begin: (ports: Ports) => Running): Promise<Program> {
     const process = createProcess(clock, simulator.exchangeFor(identity))
     const { exchange, clock: ownClock } = process
-    const running = begin({ exchange, clock: ownClock, log: options.log ?? silentLogger, identity, seed: options.seed ?? 1 })
+    const { onPoint } = options
+    const crashPoints = onPoint === undefined ? noCrashPoints : createCrashPoints((point) => onPoint({ stage, identity, point, process }))
+    const running = begin({ exchange, clock: ownClock, log: options.log ?? silentLogger, identity, seed: options.seed ?? 1, crashPoints })
     running.stopped.catch(() => {})
     running.ready.catch(() => {})
     let ended = false
@@ -136,7 +149,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       },
     }
     programs.set(identity, program)
-    if (!options.faults) await drive(clock, running.ready)
+    if (!options.faults && !options.onPoint) await drive(clock, running.ready)
     return program
   }
 
@@ -145,7 +158,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   return stage
 }
 
-type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & { readonly seed: number }
+type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & {
+  readonly seed: number
+  readonly crashPoints: CrashPoints
+}
 
 interface Running {
   readonly ready: Promise<void>

@@ -1,6 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -40,10 +41,23 @@ export interface ControllerOptions {
   readonly queue?: JobQueue
   /** Namespace of the Lease. @default kube-system */
   readonly leaseNamespace?: string
+  /** How long others wait for a leader that has gone silent, and how often one tells that it is there. */
+  readonly leaseTimes?: LeaseTimes
+  /** Where the process can be ended or held up. @default nowhere */
+  readonly crashPoints?: CrashPoints
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
   readonly version?: string
+}
+
+/** @see createLeaderElector, which has the defaults. Milliseconds. */
+export interface LeaseTimes {
+  /** Whole seconds. */
+  readonly leaseDurationMs?: number
+  /** Less than `leaseDurationMs`. */
+  readonly renewDeadlineMs?: number
+  readonly retryPeriodMs?: number
 }
 
 /** A program that runs until it is stopped. */
@@ -65,22 +79,25 @@ export const LEASE_NAMESPACE = 'kube-system'
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
 export function startController(options: ControllerOptions): RunningController {
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
+  const { wrap } = options.crashPoints ?? noCrashPoints
   const client = clientFor(options, log)
   const cluster = watchCluster({ client, clock: options.clock, log, seed: options.seed ?? 0, withRollouts: true })
   const events = createEventRecorder({
-    port: createEventPort(client),
+    port: wrap('events', createEventPort(client)),
     component: fieldManagers.controller,
     instance: options.identity,
     clock: options.clock,
     log,
   })
-  const { queue, clock } = options
+  const { clock } = options
+  const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
   const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const term = createTerm({ ...options, log }, client, cluster, events)
   const elector = createLeaderElector({
-    port: createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }),
+    port: wrap('lease', createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME })),
+    ...options.leaseTimes,
     identity: options.identity,
     clock: options.clock,
     log,
@@ -124,10 +141,12 @@ interface Term {
 function createTerm(options: ControllerOptions, client: KubeClient, cluster: WatchedCluster, events: EventRecorder): Term {
   const { clock, log } = options
   const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
+  const { wrap } = options.crashPoints ?? noCrashPoints
+  const rolloutPort = createRolloutPort(client, cluster, strategyScope)
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: uniqueValues(options.identity) })
   const passes = {
-    rollout: createRolloutPass({ cluster: createRolloutPort(client, cluster, strategyScope), clock, log, events }),
-    release: createReleasePass({ cluster: releasePort, clock, log }),
+    rollout: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }),
+    release: createReleasePass({ cluster: wrap('release', releasePort), clock, log }),
   }
   let runners: readonly Runner[] = []
   let queues: { readonly rollout: ReturnType<typeof createWorkQueue>; readonly release: ReturnType<typeof createWorkQueue> } | null = null

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { isSameButForCounts, type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -22,6 +23,8 @@ export interface ExecutorOptions {
   readonly queue: JobQueue
   /** DaemonSets worked on side by side (≥ 1). @default 4 */
   readonly workers?: number
+  /** Where the process can be ended or held up. @default nowhere */
+  readonly crashPoints?: CrashPoints
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
@@ -44,13 +47,16 @@ const STOP_GRACE_MS = 5_000
 
 /** Starts the partition executor against one API server. */
 export function startExecutor(options: ExecutorOptions): RunningExecutor {
-  const { exchange, clock, queue } = options
+  const { exchange, clock } = options
+  const { wrap } = options.crashPoints ?? noCrashPoints
+  const queue = wrap('queue', options.queue)
   const log = options.log.child({ program: fieldManagers.executor, identity: options.identity })
   const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
   const cluster = watchCluster({ client, clock, log, seed: options.seed ?? 0, withRollouts: false })
-  const pass = createExecutorPass({ cluster: createExecutorPort(client, cluster, uniqueValues(options.identity)), clock, log })
+  const port = wrap('executor', createExecutorPort(client, cluster, uniqueValues(options.identity)))
+  const pass = createExecutorPass({ cluster: port, clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const announcer = createAnnouncer({ queue, clock, log })

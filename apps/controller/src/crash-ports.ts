@@ -1,0 +1,39 @@
+import type { ReleasePort, RolloutPort } from '@tranche/controllers'
+import type { PortCalls } from '@tranche/crash-points'
+import type { JobQueue } from '@tranche/queue'
+import type { EventPort, LeasePort } from '@tranche/reconcile'
+
+/** The ports through which a controller reads and writes, by the names of their crash points. */
+export const controllerCrashPorts = {
+  rollout: {
+    read: 'value',
+    releaseExists: 'promise',
+    setFinalizer: 'promise',
+    patchDaemonSet: 'promise',
+    createRelease: 'promise',
+    updateRelease: 'promise',
+    deleteRelease: 'promise',
+    writeStatus: 'promise',
+  },
+  release: {
+    read: 'promise',
+    readLive: 'promise',
+    setFinalizer: 'promise',
+    patchDaemonSet: 'promise',
+    listPods: 'promise',
+    findPods: 'promise',
+    writeRecord: 'promise',
+    patchStatus: 'promise',
+    touchPod: 'promise',
+    labelPod: 'promise',
+  },
+  lease: { read: 'promise', create: 'promise', update: 'promise' },
+  events: { create: 'promise', repeat: 'promise' },
+  queue: { announce: 'promise', announceAfter: 'promise', process: 'value', stats: 'promise', close: 'promise' },
+} as const satisfies {
+  readonly rollout: PortCalls<RolloutPort>
+  readonly release: PortCalls<ReleasePort>
+  readonly lease: PortCalls<LeasePort>
+  readonly events: PortCalls<EventPort>
+  readonly queue: PortCalls<JobQueue>
+}

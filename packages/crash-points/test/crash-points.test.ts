@@ -1,0 +1,97 @@
+import { createCrashPoints, listCrashPoints, noCrashPoints, parseCrashAt } from '@tranche/crash-points'
+import { describe, expect, it } from 'vitest'
+
+class Port {
+  readonly #calls: string[] = []
+  readonly label = 'a port'
+
+  get calls(): readonly string[] {
+    return this.#calls
+  }
+
+  read(key: string): string {
+    this.#calls.push(`read ${key}`)
+    if (key === 'bad') throw new Error('no such key')
+    return key.toUpperCase()
+  }
+
+  async write(key: string): Promise<string> {
+    this.#calls.push(`write ${key}`)
+    if (key === 'bad') throw new Error('refused')
+    return `${key} written`
+  }
+}
+
+function passing(): { readonly port: Port; readonly passed: string[] } {
+  const passed: string[] = []
+  const crashPoints = createCrashPoints((point) => void passed.push(point))
+  return { port: crashPoints.wrap('port', new Port()), passed }
+}
+
+describe('a wrapped port', () => {
+  it('passes a point before and after every call, and answers as before', async () => {
+    const { port, passed } = passing()
+    expect([port.read('a'), await port.write('b'), port.label, port.calls]).toEqual(['A', 'b written', 'a port', ['read a', 'write b']])
+    expect(passed).toEqual(['port.read.before', 'port.read.after', 'port.write.before', 'port.write.after'])
+  })
+
+  it('passes the point after a call that failed, too', async () => {
+    const { port, passed } = passing()
+    expect(() => port.read('bad')).toThrow('no such key')
+    await expect(port.write('bad')).rejects.toThrow('refused')
+    expect(passed).toEqual(['port.read.before', 'port.read.after', 'port.write.before', 'port.write.after'])
+  })
+
+  it('waits at a point for what its watcher returns, before and after', async () => {
+    const gates = { before: Promise.withResolvers<void>(), after: Promise.withResolvers<void>() }
+    const crashPoints = createCrashPoints((point) => (point.endsWith('.before') ? gates.before.promise : gates.after.promise))
+    const port = crashPoints.wrap('port', new Port())
+    let answer: string | null = null
+    const call = port.write('a').then((text) => (answer = text))
+    await Promise.resolve()
+    expect(port.calls).toEqual([])
+    gates.before.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([port.calls, answer]).toEqual([['write a'], null])
+    gates.after.resolve()
+    await call
+    expect(answer).toBe('a written')
+  })
+
+  it('is the port itself where there are no crash points', () => {
+    const port = new Port()
+    expect(noCrashPoints.wrap('port', port)).toBe(port)
+  })
+})
+
+describe('TRANCHE_CRASH_AT', () => {
+  const points = listCrashPoints({ executor: { read: 'value', deletePod: 'promise', touchPod: 'promise' }, lease: { update: 'promise' } })
+
+  it('names a point, which time, and what happens there', () => {
+    expect(parseCrashAt('executor.deletePod.after', points)).toEqual({ point: 'executor.deletePod.after', nth: 1, mode: 'kill' })
+    expect(parseCrashAt('executor.deletePod.before#3:freeze', points)).toEqual({
+      point: 'executor.deletePod.before',
+      nth: 3,
+      mode: 'freeze',
+    })
+    expect(parseCrashAt('lease.update.after:hang', points)).toEqual({ point: 'lease.update.after', nth: 1, mode: 'hang' })
+  })
+
+  it.each([
+    ['executor.deletepod.after', 'The nearest of this program are executor.deletePod.after, executor.deletePod.before'],
+    ['deletePod', 'The nearest of this program are executor.'],
+    ['', 'The nearest of this program are '],
+    ['executor.deletePod.after#0', 'Give a whole number from 1 behind #'],
+    ['executor.deletePod.after#x', 'The nearest of this program are executor.deletePod.after'],
+    ['executor.deletePod.after:stop', 'Give freeze or hang behind the colon'],
+    ['executor.read.after:hang', 'executor.read.after is answered at once and cannot hang'],
+  ])('refuses %j, and says what to give', (text, hint) => {
+    expect(() => parseCrashAt(text, points)).toThrow(
+      expect.objectContaining({
+        code: 'OPTION_INVALID',
+        message: `TRANCHE_CRASH_AT does not take ${JSON.stringify(text)}`,
+        hint: expect.stringContaining(hint) as string,
+      }),
+    )
+  })
+})

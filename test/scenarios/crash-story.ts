@@ -1,0 +1,105 @@
+import { controllerCrashPorts } from '@tranche/controller'
+import { listCrashPoints } from '@tranche/crash-points'
+import { executorCrashPorts } from '@tranche/executor'
+import { resourcePaths } from '@tranche/kube-client'
+import { sleep } from '@tranche/clock'
+import { expect } from 'vitest'
+import { deletions } from './expect-kept.ts'
+import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { type Passing, setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+/** Every crash point of controller and executor, with how its call ends. */
+export const crashPoints = listCrashPoints({ ...controllerCrashPorts, ...executorCrashPorts })
+
+/**
+ * What happens to the process that passes the point. `kill`: it ends. `freeze`: it stands still past its Lease, then comes
+ * back beside its successor. `hang`: this one call takes longer than a whole pass may, while everything else goes on.
+ */
+export type Blow = 'kill' | 'freeze' | 'hang'
+
+/** After how long somebody starts another in the place of a process that is gone. */
+const RESTART_MS = 50
+const FROZEN_MS = 40_000
+const HANGING_MS = 70_000
+/** How long a step of the story may take where one call after the other hangs. */
+const LONG_MS = 3_600_000
+/** How long one that was frozen is heard of again. */
+const BACK_MS = 5_000
+
+/**
+ * Plays a release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout
+ * is deleted. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
+ * next blow does not fall before another has been started in the place of the last.
+ */
+export async function playStory(points: Set<string>, blow: Blow): Promise<Stage> {
+  let wellFromMs = 0
+  const strike = ({ stage, identity, point, process }: Passing): Promise<void> | void => {
+    const nowMs = stage.clock.monotonicMs()
+    if (nowMs < wellFromMs || !points.delete(point)) return undefined
+    wellFromMs = nowMs + RESTART_MS
+    if (blow === 'hang') return sleep(process.clock, HANGING_MS)
+    process.freeze()
+    stage.clock.setTimer(RESTART_MS, () => void startAnother(stage, identity))
+    if (blow === 'freeze') comeBack(stage, identity)
+    else stage.clock.setTimer(RESTART_MS, () => endFor(stage, identity))
+    return undefined
+  }
+  const stage = await setStage({
+    nodes: 6,
+    maxUnavailable: 2,
+    steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }],
+    controllers: ['controller-1', 'controller-2'],
+    onPoint: strike,
+  })
+  await tell(stage)
+  await stage.pass(blow === 'kill' ? RESTART_MS : blow === 'freeze' ? FROZEN_MS + BACK_MS : HANGING_MS)
+  return stage
+}
+
+async function startAnother(stage: Stage, identity: string): Promise<void> {
+  const [role = '', number = '1'] = identity.split('-')
+  const next = `${role}-${Number(number) + (role === 'controller' ? 2 : 1)}`
+  if (role === 'controller') await stage.startController(next)
+  else await stage.startExecutor(next)
+}
+
+/** The process does what it was about to do, and whatever it still takes itself for; then it ends. */
+function comeBack(stage: Stage, identity: string): void {
+  stage.clock.setTimer(FROZEN_MS, () => stage.program(identity).process.thaw())
+  stage.clock.setTimer(FROZEN_MS + BACK_MS, () => endFor(stage, identity))
+}
+
+/** The operating system closes what a dead process had open. */
+function endFor(stage: Stage, identity: string): void {
+  const program = stage.program(identity)
+  program.kill()
+  program.process.cutOff()
+}
+
+async function tell(stage: Stage): Promise<void> {
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 1, LONG_MS)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused', LONG_MS)
+  const deleted = deletions(stage)
+  await stage.pass(10_000)
+  expect(deletions(stage), 'deletions in a pause (G9)').toBe(deleted)
+
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1, LONG_MS)
+  await stage.setImage('v3')
+  await untilNodesOn(stage, 'v3', 3, LONG_MS)
+  await untilPausedAt(stage, 1, LONG_MS)
+  await stage.approve()
+  await untilReleased(stage, 'v3', LONG_MS)
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.until(
+    'the Rollout is gone',
+    async () => {
+      const { items } = await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })
+      return items.length === 0
+    },
+    LONG_MS,
+  )
+}
