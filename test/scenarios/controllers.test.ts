@@ -87,6 +87,20 @@ it('lets the executor go on with the batch in flight while no controller runs (p
   expectKept(stage)
 })
 
+it('hands over within seconds when the leader is stopped: it gives the Lease up (E3)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  const first = await leader()
+  const stopping = stage.program(first).stop()
+  await stage.until('another leads', async () => !['', first].includes(await leader()), 5_000)
+  await stopping
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
 async function leader(): Promise<string> {
   const lease = await stage.client.get<Lease>(resourcePaths.leases, { namespace: 'kube-system', name: 'tranche-controller' })
   return lease.spec?.holderIdentity ?? ''

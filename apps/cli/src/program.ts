@@ -20,6 +20,10 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
   addSimulationCommands(program, io, exit)
   addProcessCommands(program, io, exit)
   program
+    .command('crash-points')
+    .description('List where TRANCHE_CRASH_AT can end or hold up a process, and which commands pass there.')
+    .action(async () => void io.out.write((await import('./crash-at.ts')).crashPointsText()))
+  program
     .command('version')
     .description('Print the version of tranche and of the Node.js it runs on.')
     .action(() => void io.out.write(`${versionText()}\n`))

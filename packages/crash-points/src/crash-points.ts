@@ -53,9 +53,17 @@ function finishing(act: () => unknown, after: () => Promise<void> | void): unkno
     void after()
     throw error
   }
-  if (result instanceof Promise) return result.finally(async () => after())
+  if (result instanceof Promise) return settled(result, after)
   void after()
   return result
+}
+
+async function settled(result: Promise<unknown>, after: () => Promise<void> | void): Promise<unknown> {
+  try {
+    return await result
+  } finally {
+    await after()
+  }
 }
 
 /** @returns the points of all ports, each with how its call ends, in the order in which they are listed */

@@ -78,7 +78,7 @@ describe('TRANCHE_CRASH_AT', () => {
   })
 
   it.each([
-    ['executor.deletepod.after', 'The nearest of this program are executor.deletePod.after, executor.deletePod.before'],
+    ['executor.deletepod.after', 'The nearest of this program are executor.deletePod.after'],
     ['deletePod', 'The nearest of this program are executor.'],
     ['', 'The nearest of this program are '],
     ['executor.deletePod.after#0', 'Give a whole number from 1 behind #'],

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
+import type { CrashPoints } from '@tranche/crash-points'
 import { LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { AppError, isAppError } from '@tranche/errors'
@@ -17,6 +18,7 @@ import { type Logger, silentLogger } from '@tranche/log'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
+import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createStderrLogger } from '../logging.ts'
@@ -43,6 +45,7 @@ const STOP_GRACE_MS = 15_000
  * REDIS_UNSUITABLE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
+  const crashPoints = crashPointsOf(options.command, io.env, systemClock)
   const redis = readRedisSettings(options.redis, io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
   await using cleanup = new AsyncDisposableStack()
@@ -52,7 +55,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (redis !== null) await reachRedis(redis, options.redis.prefix)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = startPrograms({ ...options, redisSettings: redis }, sockets, cleanup)
+  const programs = startPrograms({ ...options, redisSettings: redis, crashPoints }, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -95,7 +98,7 @@ async function reachRedis(redis: RedisSettings, prefix: string | undefined): Pro
 
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
 function startPrograms(
-  options: ProcessOptions & { readonly redisSettings: RedisSettings | null },
+  options: ProcessOptions & { readonly redisSettings: RedisSettings | null; readonly crashPoints: CrashPoints },
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
 ): readonly (RunningController | RunningExecutor)[] {
@@ -103,7 +106,7 @@ function startPrograms(
   const seed = randomInt(0x7fff_ffff)
   const log = createStderrLogger(options.logLevel)
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
-  const common = { exchange, watchExchange, clock: systemClock, log, seed }
+  const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints }
   const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: (RunningController | RunningExecutor)[] = []
   const keep = (program: RunningController | RunningExecutor): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))

@@ -1,5 +1,6 @@
 import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
+import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
@@ -8,6 +9,7 @@ import { type Logger, silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedWrite } from '@tranche/recording'
 import type { CommandIo } from '../command-io.ts'
+import { crashPointsOf } from '../crash-at.ts'
 import type { SimulationOptions } from '../command-options.ts'
 import { demoKey } from '../dev/demo-objects.ts'
 import { driveClock } from '../dev/drive-clock.ts'
@@ -42,11 +44,12 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   if (options.readyFile !== undefined) removeFile(options.readyFile)
   const document = options.faults === undefined ? undefined : readFaultsFile(options.faults)
   const clock = options.virtual ? new VirtualClock() : systemClock
+  const crashPoints = options.command === 'dev' ? crashPointsOf('dev', io.env, clock) : noCrashPoints
   const stop = listenForStop(STOP_GRACE_MS)
   const files = watchFiles()
   try {
     const signal = AbortSignal.any([stop.signal, files.broken])
-    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document }))
+    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document, crashPoints }))
     files.check()
     return code
   } catch (error) {
@@ -78,7 +81,7 @@ function watchFiles(): FileWatch {
 
 async function runSession(
   options: SimulationOptions,
-  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document'>,
+  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document' | 'crashPoints'>,
 ): Promise<ExitCode> {
   await using cleanup = new AsyncDisposableStack()
   const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
@@ -97,6 +100,7 @@ interface Session {
   readonly signal: AbortSignal
   readonly log: Logger
   readonly files: FileWatch
+  readonly crashPoints: CrashPoints
   /** Faults to begin with. */
   readonly document: SimFaults | undefined
   /** Writes that the demonstration's result is computed from. */
@@ -156,11 +160,11 @@ function toSettings({ options, clock, cleanup, recorded, log, files }: Session):
 }
 
 function startPrograms(session: Session, simulation: Simulation): readonly (RunningController | RunningExecutor)[] {
-  const { options, cleanup, clock, log } = session
+  const { options, cleanup, clock, log, crashPoints } = session
   const { controller, executor } = fieldManagers
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
   const { admission, seed } = options
-  const common = { clock, log, queue, seed }
+  const common = { clock, log, queue, seed, crashPoints }
   const running = [
     startController({
       ...common,
