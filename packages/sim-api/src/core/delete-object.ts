@@ -3,7 +3,7 @@ import { ApiStatusError, type ApiStatus, type StatusCause } from '../status-erro
 import { freezeDeep, importJson, isObject, jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { storedObject } from './change-object.ts'
 import { admitted, type Engine, needsAdmission, putObject, removeObject, timestamp } from './engine.ts'
-import { badRequest, conflict, forbidden, invalidObject } from './errors.ts'
+import { badRequest, conflict, forbidden, invalidObject, methodNotAllowed } from './errors.ts'
 import { invalid, notSupported } from './field-errors.ts'
 import { listObjects } from './list.ts'
 import type { Served } from './registry.ts'
@@ -26,6 +26,7 @@ export async function deleteObject(engine: Engine, request: ApiRequest, served: 
 
 /** Deletes all objects that the selectors choose, one by one; one that goes by itself meanwhile is no error. */
 export async function deleteCollection(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
+  if (isNamespaces(served)) throw methodNotAllowed()
   deleteOptionsOf(request)
   const list = listObjects(engine.store, served.definition, request.namespace, request.options ?? {})
   for (const object of list.items) {
@@ -53,8 +54,12 @@ export function successStatus(served: Served, { name, uid }: Pick<ApiMeta, 'name
 
 const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
 
-function isImmortal({ id }: Served, name: string | undefined): boolean {
-  return id.group === '' && id.resource === 'namespaces' && name !== undefined && IMMORTAL_NAMESPACES.includes(name)
+function isImmortal(served: Served, name: string | undefined): boolean {
+  return isNamespaces(served) && name !== undefined && IMMORTAL_NAMESPACES.includes(name)
+}
+
+function isNamespaces({ id }: Served): boolean {
+  return id.group === '' && id.resource === 'namespaces'
 }
 
 const POLICIES = ['Foreground', 'Background', 'Orphan']
@@ -81,6 +86,8 @@ function deleteOptionsOf(request: ApiRequest): RequestOptions {
     causes.push(invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
   if (propagationPolicy != null && !POLICIES.includes(propagationPolicy))
     causes.push(notSupported('propagationPolicy', propagationPolicy, [...POLICIES, 'nil']))
+  const dryRun = objectOrEmpty(body)['dryRun']
+  if (Array.isArray(dryRun) && dryRun.some((value) => value !== 'All')) causes.push(notSupported('dryRun', dryRun, ['All']))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', causes)
   return options
 }
@@ -90,16 +97,16 @@ function hasDryRun(body: unknown): boolean {
   return Array.isArray(dryRun) && dryRun.length > 0
 }
 
-function refusePreconditions(served: Served, object: ApiObject, { preconditions }: RequestOptions): void {
-  const { name, uid, resourceVersion } = object.metadata
+function refusePreconditions(served: Served, { metadata }: ApiObject, { preconditions }: RequestOptions): void {
+  const { name, uid, resourceVersion } = metadata
+  // The answer names the kind where others name the resource.
+  const id = { group: '', resource: served.definition.kind }
+  const refuse = (what: string, asked: string, is: string, why: string): Error =>
+    conflict(id, name, `the ${what} in the precondition (${asked}) does not match the ${what} in record (${is}). ${why}`)
   if (preconditions?.uid != null && preconditions.uid !== uid)
-    throw conflict(served.id, name, `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`)
+    throw refuse('UID', preconditions.uid, uid, 'The object might have been deleted and then recreated')
   if (preconditions?.resourceVersion != null && preconditions.resourceVersion !== resourceVersion)
-    throw conflict(
-      served.id,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
-    )
+    throw refuse('ResourceVersion', preconditions.resourceVersion, resourceVersion, 'The object might have been modified')
 }
 
 async function deleted(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): Promise<Deleted> {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../client.ts'
 import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import type { StatusCause } from '../status-error.ts'
-import { invalid, required } from './field-errors.ts'
+import { duplicate, invalid, notSupported, required } from './field-errors.ts'
 import type { Strategy } from './resource-definition.ts'
 
 /** Objects about which the server knows nothing particular. */
@@ -67,10 +67,20 @@ function withNameLabel(object: ApiObject): ApiObject {
   return jsonEqual(labels, metadata.labels) ? object : { ...object, metadata: { ...metadata, labels } }
 }
 
-function taintCauses(taint: unknown, index: number): readonly StatusCause[] {
+/** The API server names the field so, though it stands in the spec. */
+function taintCauses(taint: unknown, index: number, taints: readonly unknown[]): readonly StatusCause[] {
+  const field = `metadata.taints[${index}]`
   const { key, effect } = objectOrEmpty(taint)
-  return [...(key ? [] : [required(`spec.taints[${index}].key`)]), ...(effect ? [] : [required(`spec.taints[${index}].effect`)])]
+  const isSame = (other: unknown): boolean => objectOrEmpty(other)['key'] === key && objectOrEmpty(other)['effect'] === effect
+  return [
+    ...(key ? [] : [required(`${field}.key`)]),
+    ...(effect ? [] : [required(`${field}.effect`)]),
+    ...(effect && !EFFECTS.includes(String(effect)) ? [notSupported(`${field}.effect`, effect, EFFECTS)] : []),
+    ...(taints.findIndex(isSame) < index ? [duplicate(field, taint)] : []),
+  ]
 }
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 function controllerRevisionCauses(object: ApiObject): readonly StatusCause[] {
   const { data, revision = 0 } = object

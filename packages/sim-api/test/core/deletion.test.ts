@@ -78,7 +78,7 @@ describe('deleting anything', () => {
     const byUid = await refusal(client.delete(resources.configMaps, 'a', 'default', { preconditions: { uid: 'other' } }))
     expect([byUid.code, byUid.message]).toEqual([
       409,
-      `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${map.metadata.uid}`,
+      `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${map.metadata.uid}). The object might have been deleted and then recreated`,
     ])
     const byVersion = await refusal(client.delete(resources.configMaps, 'a', 'default', { preconditions: { resourceVersion: '1' } }))
     expect(byVersion.code).toBe(409)
@@ -112,6 +112,22 @@ describe('deleting anything', () => {
     const body = { propagationPolicy: 'Orphan', orphanDependents: false }
     const request = { actor: tester, verb: 'delete', resource: resources.configMaps, namespace: 'default', name: 'a', body } as const
     expect((await refusal(server.handle(request))).code).toBe(422)
+  })
+
+  it('refuses a dry run that is none', async () => {
+    const { client, server } = await setUp()
+    await client.create(resources.configMaps, aConfigMap('a'))
+    const body = { dryRun: ['true'] }
+    const request = { actor: tester, verb: 'delete', resource: resources.configMaps, namespace: 'default', name: 'a', body } as const
+    expect((await refusal(server.handle(request))).status.details?.causes?.[0]).toMatchObject({
+      reason: 'FieldValueNotSupported',
+      field: 'dryRun',
+    })
+  })
+
+  it('deletes no namespaces all at once', async () => {
+    const { server } = await setUp()
+    expect((await refusal(server.handle({ actor: tester, verb: 'deletecollection', resource: resources.namespaces }))).code).toBe(405)
   })
 
   it('deletes what a selector chooses', async () => {
