@@ -115,6 +115,28 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl('uncordon node-003')).stdout).toBe('node/node-003 uncordoned\n')
   })
 
+  const sentAsProtobuf: Record<string, { readonly line: string; readonly path: string; readonly want: string }> = {
+    'a Role': {
+      line: 'role reader --verb=get --resource=pods',
+      path: '{.rules}',
+      want: '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]',
+    },
+    'a RoleBinding': {
+      line: 'rolebinding readers --role=reader --serviceaccount=default:agent',
+      path: '{.subjects}',
+      want: '[{"kind":"ServiceAccount","name":"agent","namespace":"default"}]',
+    },
+    'a PodDisruptionBudget': { line: 'pdb half --selector=app=none --min-available=50%', path: '{.spec.minAvailable}', want: '50%' },
+    'a ResourceQuota': { line: 'quota few --hard=pods=9', path: '{.spec.hard}', want: '{"pods":"9"}' },
+    'a PriorityClass': { line: 'priorityclass urgent --value=7', path: '{.value}', want: '7' },
+    'a ConfigMap': { line: 'configmap settings --from-literal=a=b', path: '{.data}', want: '{"a":"b"}' },
+  }
+  it.each(Object.entries(sentAsProtobuf))('creates %s, which it sends as protobuf', async (_name, { line, path, want }) => {
+    const [kind = '', name = ''] = line.split(' ')
+    expect((await kubectl(`create ${line}`)).stderr).toBe('')
+    expect((await kubectl(`get ${kind} ${name} -o jsonpath='${path}'`)).stdout).toBe(want)
+  })
+
   it('says who may do what', async () => {
     expect((await kubectl('auth can-i create pods')).stdout).toBe('yes\n')
     expect((await kubectl('auth can-i create pods --as=somebody')).stdout).toBe('no\n')

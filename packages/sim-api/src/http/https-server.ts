@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { constants, createSecureServer, type Http2SecureServer, type Http2Stream } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -135,7 +136,8 @@ async function serve(
   response.on('error', () => undefined)
   try {
     if (!isLoopbackHost(hostOf(request))) return refuseHost(response)
-    const answer = await front.handle(await readRequest(request), gone.signal)
+    const answered = await front.handle(await readRequest(request), gone.signal)
+    const answer = { ...answered, headers: { ...answered.headers, 'audit-id': randomUUID() } }
     await writeAnswer(answer, { request, response, release, onChunk: onRequestStart })
   } catch {
     cut(request, response)
