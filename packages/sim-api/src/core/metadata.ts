@@ -64,7 +64,7 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
 
 /** @returns what is wrong with a change of metadata; `sent` is what the updater sent */
 export function validateMetaUpdate(sent: Partial<ApiMeta>, next: ApiMeta, old: ApiMeta): readonly StatusCause[] {
-  const immutable = (['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
+  const immutable = (['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
     .filter((field) => sent[field] !== undefined && sent[field] !== null && sent[field] !== '' && !jsonEqual(sent[field], old[field]))
     .map((field) => invalid(`metadata.${field}`, sent[field], 'field is immutable'))
   return [...immutable, ...newFinalizerCauses(next, old)]

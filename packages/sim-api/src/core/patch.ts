@@ -48,9 +48,10 @@ function jsonPatched(object: ApiObject, patch: unknown): unknown {
   const target = { root: thaw(object) }
   let copied = 0
   for (const operation of patch) {
+    if (!knownOperations.has(operation.op)) throw unprocessable(`${String(operation.op)} is no operation of a JSON patch`)
     if (operation.op === 'copy') copied = withinCopyLimit(copied + JSON.stringify(target.root).length)
 
-    const [failure] = applyOperation(target, operation)
+    const [failure] = applyOperation(target, asServersRead(target.root, operation))
     if (failure != null)
       throw unprocessable(`${operation.op} operation of the JSON patch at ${operation.path} does not apply: ${failure.message}`)
   }
@@ -76,6 +77,28 @@ function belowRoot(operation: Operation): Operation {
   return { ...operation, path: `/root${operation.path}`, ...('from' in operation && { from: `/root${operation.from}` }) } as Operation
 }
 
+const knownOperations = new Set<unknown>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+
+/** API servers are laxer than RFC 6902 about an absent field of an object: it can be replaced, and it is null. */
+function asServersRead(root: unknown, operation: Operation): Operation {
+  if (operation.op !== 'replace' && operation.op !== 'test') return operation
+  if (!lacksField(root, operation.path)) return operation
+  if (operation.op === 'replace') return { op: 'add', path: operation.path, value: operation.value as unknown }
+  return operation.value === null ? { op: 'test', path: '', value: root } : operation
+}
+
+/** @returns whether the pointer names a field that its object, which is there, does not have */
+function lacksField(root: unknown, path: string): boolean {
+  const names = path
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const field = names.pop()
+  let holder: unknown = root
+  for (const name of names) holder = isObject(holder) || Array.isArray(holder) ? (holder as Record<string, unknown>)[name] : undefined
+  return field !== undefined && isObject(holder) && !Object.hasOwn(holder, field)
+}
+
 function isOperation(operation: unknown): operation is Operation {
   if (!isObject(operation) || !isPointer(operation['path'])) return false
   switch (operation['op']) {
@@ -83,13 +106,11 @@ function isOperation(operation: unknown): operation is Operation {
     case 'replace':
     case 'test':
       return Object.hasOwn(operation, 'value')
-    case 'remove':
-      return true
     case 'move':
     case 'copy':
       return isPointer(operation['from'])
     default:
-      return false
+      return typeof operation['op'] === 'string'
   }
 }
 

@@ -58,6 +58,8 @@ function parseRequirement(text: string): Matches | null {
     )
   const equality = /^([^\s!=]+)\s*(==|=|!=)\s*(\S*)$/.exec(text)
   if (equality !== null) return setRequirement(equality[1]!, equality[2] !== '!=', [equality[3]!])
+  const order = /^([^\s<>]+)\s*([<>])\s*(-?\d+)$/.exec(text)
+  if (order !== null) return orderRequirement(order[1]!, order[2] === '>', Number(order[3]))
   const existence = /^(!?)\s*(\S+)$/.exec(text)
   if (existence === null || !isQualifiedName(existence[2]!)) return null
   const [, not, key] = existence
@@ -70,6 +72,15 @@ function setRequirement(key: string, positive: boolean, values: readonly string[
   return (object) => {
     const value = object.metadata.labels?.[key]
     return (value !== undefined && values.includes(value)) === positive
+  }
+}
+
+/** Only a label whose value is a whole number can be above or below. */
+function orderRequirement(key: string, isAbove: boolean, bound: number): Matches | null {
+  if (!isQualifiedName(key)) return null
+  return (object) => {
+    const value = object.metadata.labels?.[key] ?? ''
+    return /^-?\d+$/.test(value) && (isAbove ? Number(value) > bound : Number(value) < bound)
   }
 }
 

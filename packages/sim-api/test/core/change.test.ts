@@ -79,6 +79,14 @@ describe('patching', () => {
       ],
       want: { b: '2', c: '3' },
     },
+    'takes an absent field for null, and replaces it, in a JSON patch': {
+      type: 'json-patch',
+      patch: [
+        { op: 'test', path: '/metadata/labels/x~1y', value: null },
+        { op: 'replace', path: '/metadata/labels/c', value: '3' },
+      ],
+      want: { a: '1', b: '2', c: '3' },
+    },
     'deletes by null in a merge patch': {
       type: 'merge-patch',
       patch: { metadata: { labels: { a: null, c: '3' } } },
@@ -114,7 +122,17 @@ describe('patching', () => {
       ],
       want: 413,
     },
-    'answers 400 for an unknown operation': { type: 'json-patch', patch: [{ op: 'increase', path: '/data/x' }], want: 400 },
+    'answers 422 for an unknown operation': { type: 'json-patch', patch: [{ op: 'increase', path: '/data/x' }], want: 422 },
+    'answers 422 when a field that is there is to be null': {
+      type: 'json-patch',
+      patch: [{ op: 'test', path: '/metadata/name', value: null }],
+      want: 422,
+    },
+    'answers 422 when what holds the field is absent': {
+      type: 'json-patch',
+      patch: [{ op: 'replace', path: '/data/x', value: '1' }],
+      want: 422,
+    },
     'answers 400 for a JSON patch that is no list': { type: 'json-patch', patch: {}, want: 400 },
     'answers 422 for another uid': { type: 'merge-patch', patch: { metadata: { uid: 'other' } }, want: 422 },
     'answers 409 for a stale resource version': { type: 'merge-patch', patch: { metadata: { resourceVersion: '1' } }, want: 409 },

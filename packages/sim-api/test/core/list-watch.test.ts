@@ -42,6 +42,8 @@ describe('listing', () => {
     'by absence from a set': { options: { labelSelector: 'app notin (x,y)' }, want: ['c'] },
     'by presence': { options: { labelSelector: 'app' }, want: ['a', 'b'] },
     'by absence': { options: { labelSelector: '!app' }, want: ['c'] },
+    'by being above a number': { options: { labelSelector: 'size>4' }, want: ['c'] },
+    'by being below a number': { options: { labelSelector: 'size<4,tier' }, want: ['b'] },
     'by several at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
     'by name': { options: { fieldSelector: 'metadata.name=b' }, want: ['b'] },
     'by node': { options: { fieldSelector: 'spec.nodeName=n1' }, want: ['c'] },
@@ -51,8 +53,8 @@ describe('listing', () => {
     it(`selects ${name}`, async () => {
       const { client, list } = setUp(resources.pods)
       await client.create(resources.pods, aPod('a', { metadata: { labels: { app: 'x' } } }))
-      await client.create(resources.pods, aPod('b', { metadata: { labels: { app: 'y', tier: 'z' } } }))
-      await client.create(resources.pods, aPod('c', { spec: { nodeName: 'n1' } }))
+      await client.create(resources.pods, aPod('b', { metadata: { labels: { app: 'y', tier: 'z', size: '3' } } }))
+      await client.create(resources.pods, aPod('c', { metadata: { labels: { size: '5' } }, spec: { nodeName: 'n1' } }))
       expect(namesOf(await list(options))).toEqual(want)
     })
 
