@@ -44,7 +44,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks & { readonly 
   return {
     handles(place) {
       const isExempt = place.group === resources.mutatingWebhookConfigurations.group
-      return !isExempt && [...mutating(), ...validating()].some((webhook) => matchedVersion(webhook, place) !== undefined)
+      const wants = (webhook: Webhook): boolean => matchedVersion(webhook, place) !== undefined
+      return !isExempt && (mutating().some(wants) || validating().some(wants))
     },
     mutate: (write) => mutate(options, mutating(), write),
     validate: (write) => validate(options, validating(), write),
@@ -54,8 +55,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks & { readonly 
   }
 }
 
+/** What tells where a write goes. */
+export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'>
+
 /** @returns what rules see of a write */
-export function placeOf({ definition, version, operation, subresource }: Omit<WebhookWrite, 'object' | 'oldObject'>): RequestPlace {
+export function placeOf({ definition, version, operation, subresource }: PlacedWrite): RequestPlace {
   const versions = [version, ...definition.versions.filter((other) => other !== version)]
   const { group, plural: resource, namespaced } = definition
   return { operation, group, versions, resource, subresource, namespaced }

@@ -76,8 +76,8 @@ export async function confirmed(
 export function needsAdmission(engine: Engine, request: ApiRequest, served: Served, operation: AdmissionReview['operation']): boolean {
   if (engine.admission?.handles({ operation, resource: served.id, subresource: request.subresource }) === true) return true
   const { definition } = served
-  const { dryRun, ...empty } = webhookWrite(request, served, { operation, name: '', oldObject: undefined, object: undefined })
-  return engine.webhooks.handles(placeOf({ ...empty, dryRun, definition }))
+  const { subresource, version = definition.version } = request
+  return engine.webhooks.handles(placeOf({ definition, version, operation, subresource }))
 }
 
 async function admittedInProcess(engine: Engine, review: AdmissionReview) {
