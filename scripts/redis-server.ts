@@ -124,12 +124,13 @@ function installRedis(): void {
   if (isOurs) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   try {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    const waiting = ['-o', 'DPkg::Lock::Timeout=120']
     const install = (): void =>
-      void execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'redis-server'], { env, stdio: 'pipe' })
+      void execFileSync('apt-get', [...waiting, 'install', '-y', '-q', '--no-install-recommends', 'redis-server'], { env, stdio: 'pipe' })
     try {
       install()
     } catch {
-      execFileSync('apt-get', ['update', '-q'], { env, stdio: 'pipe' })
+      execFileSync('apt-get', [...waiting, 'update', '-q'], { env, stdio: 'pipe' })
       install()
     }
   } finally {
