@@ -1,0 +1,118 @@
+/**
+ * Loads `tranche sim` with mutating requests over HTTPS: ConfigMaps are created, patched and deleted over connections that
+ * stay open. The server has one processor core and this client another, where the system can say so (`taskset`).
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What the server did. */
+export interface LoadResult {
+  /** Mutating requests answered in one second of the server's processor time: what one core does when it has nothing else to do. */
+  readonly perCoreSecond: number
+  /** The same in one second of the clock on the wall. */
+  readonly perSecond: number
+}
+
+interface Access {
+  readonly apiServer: string
+  readonly caFile: string
+  readonly token: string
+}
+
+const CONNECTIONS = 16
+/** Before the measured ones, so that the code is compiled. */
+const WARM_UP_ROUNDS = 1_000
+const ROUNDS = 4_000
+const clockTicksPerSecond = 100
+
+/** Starts the server, loads it, ends it. */
+export async function measureHttpsLoad(cli: string): Promise<LoadResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
+  const readyFile = join(folder, 'ready.json')
+  const server = startPinned(cli, ['sim', '--nodes', '0', '--no-demo', '--ready-file', readyFile])
+  const ended = new Promise<void>((resolve) => server.on('exit', () => resolve()))
+  try {
+    while (!existsSync(readyFile)) {
+      if (server.exitCode !== null) throw new Error(`tranche sim ended with ${server.exitCode} before it was ready`)
+      await sleep(5)
+    }
+    const access = JSON.parse(readFileSync(readyFile, 'utf8')) as Access
+    await load(access, 'warm', WARM_UP_ROUNDS)
+    const startMs = performance.now()
+    const busyBefore = busySeconds(server)
+    const requests = await load(access, 'load', ROUNDS)
+    const seconds = (performance.now() - startMs) / 1000
+    return { perCoreSecond: requests / (busySeconds(server) - busyBefore || seconds), perSecond: requests / seconds }
+  } finally {
+    server.kill('SIGINT')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function startPinned(cli: string, args: readonly string[]): ChildProcess {
+  const command = [process.execPath, cli, ...args]
+  const pinned = existsSync('/usr/bin/taskset') && availableParallelism() > 1 ? ['/usr/bin/taskset', '-c', '0', ...command] : command
+  return spawn(pinned[0]!, pinned.slice(1), { stdio: 'ignore' })
+}
+
+/** Processor time of the server so far, of all its threads; 0 where the system does not tell. `taskset` becomes the server: it is the same process. */
+function busySeconds({ pid }: ChildProcess): number {
+  const file = `/proc/${pid}/stat`
+  if (!existsSync(file)) return 0
+  const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond
+}
+
+/** @returns how many requests were answered */
+async function load(access: Access, prefix: string, rounds: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: readFileSync(access.caFile) })
+  const path = '/api/v1/namespaces/default/configmaps'
+  let next = 0
+  let answered = 0
+  const send = async (method: string, at: string, body?: object): Promise<void> => {
+    await sendOne(agent, access, { method, path: at, body })
+    answered++
+  }
+  const worker = async (): Promise<void> => {
+    while (next < rounds) {
+      const name = `${prefix}-${next++}`
+      await send('POST', path, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, labels: { app: 'bench' } },
+        data: { a: '1', b: '2' },
+      })
+      await send('PATCH', `${path}/${name}`, { metadata: { annotations: { seen: 'yes' } }, data: { a: '3' } })
+      await send('DELETE', `${path}/${name}`)
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+  agent.destroy()
+  return answered
+}
+
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body: object | undefined
+}
+
+function sendOne(agent: Agent, { apiServer, token }: Access, { method, path, body }: Sent): Promise<void> {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-length': Buffer.byteLength(text) }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${apiServer}${path}`, { agent, method, headers }, (answer) => {
+      answer.resume()
+      answer.on('end', () => (answer.statusCode! < 300 ? resolve() : reject(new Error(`${method} ${path}: ${answer.statusCode}`))))
+      answer.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}

@@ -1,0 +1,139 @@
+/**
+ * Plays one release in virtual time: a DaemonSet on N simulated nodes, controller and executor, five steps, a tenth of the
+ * nodes at once. Prints one JSON object, {@link VirtualRelease}.
+ *
+ *   node scripts/bench/virtual-release.ts 5000
+ */
+import { customResourceDefinitions } from '../../packages/api-schema/src/index.ts'
+import { VirtualClock } from '../../packages/clock/src/index.ts'
+import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/log/src/index.ts'
+import { createInProcessQueue } from '../../packages/queue/src/index.ts'
+import { createSimulator } from '../../packages/sim/src/index.ts'
+import { startController } from '../../apps/controller/src/index.ts'
+import { startExecutor } from '../../apps/executor/src/index.ts'
+
+/** What a release took, from the start of the process. */
+export interface VirtualRelease {
+  readonly seconds: number
+  /** Processor time of all threads, from the first node to the end of the release. */
+  readonly busySeconds: number
+  /** Writes that the API server has accepted; each is an event in the watches. */
+  readonly events: number
+  /** Most memory that the process had. */
+  readonly rssMebibytes: number
+}
+
+const key = { namespace: 'bench', name: 'agent' }
+const labels = { app: key.name }
+const demoAnnotations = { 'sim.tranche.dev/start-ms': '1000', 'sim.tranche.dev/jitter-ms': '2000', 'sim.tranche.dev/stop-ms': '500' }
+const LONGEST_MS = 3_600_000
+
+console.log(JSON.stringify(await play(Number(process.argv[2]))))
+process.exit(0)
+
+async function play(nodes: number): Promise<VirtualRelease> {
+  const clock = new VirtualClock()
+  const atStart = process.cpuUsage()
+  let events = 0
+  const simulator = createSimulator({ clock, nodes })
+  simulator.server.observe(() => void events++)
+  await simulator.start()
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'bench', log: silentLogger })
+  const queue = createInProcessQueue({ clock })
+  const programOptions = { clock, log: silentLogger, queue }
+  await during(clock, install(client))
+  startController({
+    ...programOptions,
+    exchange: simulator.exchangeFor('tranche-controller'),
+    identity: 'controller',
+    admission: 'none',
+    leaderElection: false,
+  })
+  startExecutor({ ...programOptions, exchange: simulator.exchangeFor('tranche-executor'), identity: 'executor' })
+
+  await waitUntil(clock, client, ({ phase, available }) => phase === 'Healthy' && available === nodes)
+  await during(clock, setImage(client))
+  await waitUntil(clock, client, ({ phase, updated, step }) => phase === 'Healthy' && updated === nodes && step === 'Completed')
+  const { user, system } = process.cpuUsage(atStart)
+  return {
+    seconds: performance.now() / 1000,
+    busySeconds: (user + system) / 1e6,
+    events,
+    rssMebibytes: process.resourceUsage().maxRSS / 1024,
+  }
+}
+
+async function install(client: KubeClient): Promise<void> {
+  for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition)
+  await client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: key.namespace } })
+  await client.create(resourcePaths.daemonSets, {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: key,
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        metadata: { labels, annotations: demoAnnotations },
+        spec: { tolerations: [{ operator: 'Exists' }], containers: [{ name: 'agent', image: 'registry.example/agent:v1' }] },
+      },
+    },
+  })
+  const steps = ['5%', '20%', '50%', '75%', '100%'].map((replicas) => ({ replicas, pause: { duration: 1 } }))
+  await client.create(resourcePaths.rollouts, {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'Rollout',
+    metadata: key,
+    spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: key.name }, strategy: { canary: { steps } } },
+  })
+}
+
+async function setImage(client: KubeClient): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: 'registry.example/agent:v2' }] } } } }
+  await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
+}
+
+interface Standing {
+  readonly phase: string | undefined
+  readonly step: string | undefined
+  readonly available: number | undefined
+  readonly updated: number | undefined
+}
+
+interface Statuses {
+  readonly status?: {
+    readonly phase?: string
+    readonly currentStepState?: string
+    readonly numberAvailable?: number
+    readonly updatedNumberScheduled?: number
+  }
+}
+
+/** Looks once in a second of virtual time. */
+async function waitUntil(clock: VirtualClock, client: KubeClient, isReached: (standing: Standing) => boolean): Promise<void> {
+  while (clock.monotonicMs() < LONGEST_MS) {
+    await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
+    if (isReached(await during(clock, read(client)))) return
+  }
+  throw new Error('the release has not ended within an hour of virtual time')
+}
+
+async function read(client: KubeClient): Promise<Standing> {
+  const { status: rollout } = await client.get<Statuses>(resourcePaths.rollouts, key)
+  const { status: daemonSet } = await client.get<Statuses>(resourcePaths.daemonSets, key)
+  return {
+    phase: rollout?.phase,
+    step: rollout?.currentStepState,
+    available: daemonSet?.numberAvailable,
+    updated: daemonSet?.updatedNumberScheduled,
+  }
+}
+
+async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const ended = work.finally(() => (isOver = true))
+  ended.catch(() => {})
+  await clock.run({ done: () => isOver })
+  return ended
+}
