@@ -23,17 +23,17 @@ export interface ReleasePortParts {
 export function createReleasePort(parts: ReleasePortParts): ReleasePort {
   const { client, cluster } = parts
   return {
-    async read(key) {
+    async read(key, signal) {
       const release = cluster.newest.batchReleases.get(key)
       if (release === undefined || !isForDaemonSet(release)) return null
-      return readingOf(parts, release, cluster.newest.daemonSets.get(workloadKey(release)))
+      return readingOf(parts, { release, daemonSet: cluster.newest.daemonSets.get(workloadKey(release)) }, signal)
     },
     async readLive(key, signal) {
       const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
       if (release === undefined || !isForDaemonSet(release)) return null
       const stopAsked = await isStopAsked(client, release, signal)
       const daemonSet = await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal)
-      return { ...(await readingOf(parts, release, daemonSet)), stopAsked }
+      return { ...(await readingOf(parts, { release, daemonSet }, signal)), stopAsked }
     },
     async setFinalizer(release, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.batchReleases, release, {
@@ -73,7 +73,11 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
   }
 }
 
-async function readingOf(parts: ReleasePortParts, release: BatchRelease, daemonSet: DaemonSet | undefined): Promise<ReleaseReading> {
+async function readingOf(
+  parts: ReleasePortParts,
+  { release, daemonSet }: Pick<ReleaseReading, 'release' | 'daemonSet'>,
+  signal: AbortSignal,
+): Promise<ReleaseReading> {
   const { cluster, strategyScope } = parts
   if (daemonSet === undefined) {
     return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope }
@@ -83,21 +87,21 @@ async function readingOf(parts: ReleasePortParts, release: BatchRelease, daemonS
     daemonSet,
     revisions: cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
     fleet: cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
-    otherControl: await otherControl(parts, release, daemonSet),
+    otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
   }
 }
 
 /** Whether another BatchRelease is in charge, or was: read live, for a cache cannot tell gone from not yet seen. */
 async function otherControl(
-  { client }: ReleasePortParts,
-  release: BatchRelease,
-  daemonSet: DaemonSet,
+  client: KubeClient,
+  { release, daemonSet }: { readonly release: BatchRelease; readonly daemonSet: DaemonSet },
+  signal: AbortSignal,
 ): Promise<ReleaseReading['otherControl']> {
   const control = controlledBy(daemonSet)
   if (control === undefined || control.uid === release.metadata.uid) return 'none'
   const key = { namespace: daemonSet.metadata.namespace ?? '', name: control.name }
-  const other = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key)
+  const other = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
   return other?.metadata.uid === control.uid ? 'exists' : 'vanished'
 }
 
@@ -121,7 +125,7 @@ async function isStopAsked(client: KubeClient, release: BatchRelease, signal: Ab
   return rollout.spec.disabled === true || (rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true)
 }
 
-async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal?: AbortSignal): Promise<T | undefined> {
+async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await client.get<T>(resource, key, { signal })
   } catch (error) {

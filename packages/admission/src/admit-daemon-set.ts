@@ -2,7 +2,7 @@ import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, fieldManagers, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { isDaemonSetRef, problemText, validateBinding, validateDaemonSetBudget, validateSpec } from '@tranche/validation'
 import { type Admission, type AdmissionOperation, allow, type PatchOperation } from './admission.ts'
-import { isSameJson } from './same-json.ts'
+import { isSameAsSent } from './same-json.ts'
 
 /** A write to a DaemonSet (not to its status), as it would be stored, and the Rollout that may be in charge. */
 export interface DaemonSetRequest {
@@ -34,7 +34,7 @@ export function admitDaemonSet(request: DaemonSetRequest): Admission {
   if (rollout === null || !isInCharge(rollout, oldObject) || isOurWrite(fieldManager)) return allow()
   if (!isWhole(newObject)) return allow()
 
-  const begins = !isSameJson(oldObject.spec.template, newObject.spec.template)
+  const begins = !isSameAsSent(oldObject.spec.template, newObject.spec.template)
   const annotations = { ...ourAnnotations(oldObject), ...(begins && releaseAnnotations(rollout, oldObject, newObject)) }
   const patch = [
     ...annotationPatch(newObject, annotations),

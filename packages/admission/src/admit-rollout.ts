@@ -12,7 +12,7 @@ import {
   workloadTaken,
 } from '@tranche/validation'
 import { type Admission, type AdmissionOperation, allow, type DenyCause } from './admission.ts'
-import { isSameJson } from './same-json.ts'
+import { isSameAsSent } from './same-json.ts'
 
 /** A write to a Rollout (not to its status), and the Rollouts beside it. */
 export interface RolloutRequest {
@@ -48,7 +48,7 @@ export function admitRollout({ operation, oldObject, newObject, others, desired 
 
 /** A Rollout that is wrong already may still change in everything that is not judged here. */
 function isJudgedAgain(before: Rollout, after: Rollout): boolean {
-  return !isSameJson(judgedPart(before), judgedPart(after))
+  return !isSameAsSent(judgedPart(before), judgedPart(after))
 }
 
 function judgedPart({ metadata, spec }: Rollout): unknown {

@@ -25,7 +25,7 @@ const OVERTAKEN_RECHECK_MS = 1_000
 export function createReleasePass(parts: ReleaseParts): Reconcile {
   const memories = new Map<string, Memory>()
   return async function passOverRelease(key, signal) {
-    const reading = await parts.cluster.read(key)
+    const reading = await parts.cluster.read(key, signal)
     if (reading === null) {
       memories.delete(keyText(key))
       return awaitChange

@@ -19,7 +19,7 @@ export type TouchablePod = Pick<FleetPod, 'namespace' | 'name' | 'uid'>
 /** What the BatchRelease reconciler needs from the cluster. Writes that lose a race throw WRITE_CONFLICT. */
 export interface ReleasePort {
   /** Reads from this process's own watches; null when the BatchRelease is gone or not ours. */
-  read(key: ObjectKey): Promise<ReleaseReading | null>
+  read(key: ObjectKey, signal: AbortSignal): Promise<ReleaseReading | null>
   /** Reads the BatchRelease first, then its Rollout and the DaemonSet, from the API server itself (F9). */
   readLive(key: ObjectKey, signal: AbortSignal): Promise<LiveReading | null>
   setFinalizer(release: BatchRelease, present: boolean, signal: AbortSignal): Promise<void>

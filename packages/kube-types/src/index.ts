@@ -1,3 +1,4 @@
+export { canonicalJson, type Counts, isSameJson } from './canonical-json.ts'
 export {
   BATCH_RELEASE_FINALIZER,
   daemonSetAnnotations,

@@ -1,5 +1,5 @@
 import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
-import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
 /** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
 export type Discovery =
@@ -26,8 +26,8 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
   const { daemonSet } = view
   if ((daemonSet.status?.observedGeneration ?? 0) < (daemonSet.metadata.generation ?? 0)) return { kind: 'pending', why: 'generation' }
   const newestFirst = [...view.revisions].sort((a, b) => b.revision - a.revision)
-  const current = canonicalJson(daemonSet.spec.template)
-  const canary = newestFirst.find((revision) => canonicalJson(templateOf(revision)) === current)
+  const current = templateText(daemonSet.spec.template)
+  const canary = newestFirst.find((revision) => templateText(templateOf(revision)) === current)
   if (canary === undefined) return { kind: 'pending', why: 'revision' }
   const hashes = newestFirst.map(hashOf)
   return { kind: 'found', canary: hashOf(canary), stable: stableOf(view, hashes) ?? hashOf(canary) }
@@ -80,22 +80,15 @@ function templateOf(revision: ControllerRevision): object | undefined {
   return data?.spec?.template
 }
 
-/** JSON with sorted keys, without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
-function canonicalJson(template: object | undefined): string {
+/** Without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
+function templateText(template: object | undefined): string {
   if (template === undefined) return ''
-  const known = canonicalTexts.get(template)
+  const known = templateTexts.get(template)
   if (known !== undefined) return known
-  const text = JSON.stringify(canonical(template))
-  canonicalTexts.set(template, text)
+  const text = canonicalJson(template, (key, member) => key !== '$patch' && member !== null)
+  templateTexts.set(template, text)
   return text
 }
 
 /** Templates are frozen and asked for in every pass; their text is worked out once. */
-const canonicalTexts = new WeakMap<object, string>()
-
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key, member]) => key !== '$patch' && member !== null && member !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, canonical(member)]))
-}
+const templateTexts = new WeakMap<object, string>()

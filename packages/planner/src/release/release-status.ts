@@ -1,4 +1,5 @@
 import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX, stalledReasons, type Waiting } from '@tranche/api-schema'
+import { isSameJson } from '@tranche/kube-types'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized } from './is-finalized.ts'
@@ -15,9 +16,9 @@ const COUNTS_EVERY_MS = 5_000
 export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const after = releaseStatus(view, wanted)
   const before = pick(view.release.status ?? {}, after)
-  if (sameJson(before, after)) return null
+  if (isSameStatus(before, after)) return null
   const sinceMs = view.statusWrittenMs === null ? COUNTS_EVERY_MS : view.monotonicMs - view.statusWrittenMs
-  if (sinceMs < COUNTS_EVERY_MS && sameJson(withoutCounts(before), withoutCounts(after))) {
+  if (sinceMs < COUNTS_EVERY_MS && isSameStatus(withoutCounts(before), withoutCounts(after))) {
     return { kind: 'wait', for: 'counts', recheckAfterMs: COUNTS_EVERY_MS - sinceMs }
   }
   return { kind: 'writeStatus', status: after }
@@ -128,13 +129,7 @@ function pick(before: BatchReleaseStatus, after: BatchReleaseStatusPatch): Batch
   return Object.fromEntries(Object.keys(after).map((key) => [key, before[key as keyof BatchReleaseStatus] ?? null]))
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value ?? null
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
+/** What is null is to be removed, so it is the same as what is not there. */
+function isSameStatus(a: unknown, b: unknown): boolean {
+  return isSameJson(a, b, (_key, member) => member !== null)
 }

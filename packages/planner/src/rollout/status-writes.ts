@@ -1,4 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { isSameJson } from '@tranche/kube-types'
 import { isSettling } from '../release/settling.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -9,8 +10,8 @@ const COUNTS_EVERY_MS = 5_000
 export function mayWriteStatus(view: RolloutView, next: RolloutStatus): boolean {
   const before = view.rollout.status
   if (before === undefined) return true
-  if (sameJson(before, next)) return false
-  if (!sameJson(withoutCounts(before), withoutCounts(next))) return true
+  if (isSameJson(before, next)) return false
+  if (!isSameJson(withoutCounts(before), withoutCounts(next))) return true
   return view.statusWrittenMs === null || view.monotonicMs - view.statusWrittenMs >= COUNTS_EVERY_MS
 }
 
@@ -31,15 +32,4 @@ function withoutCounts(status: RolloutStatus): unknown {
     // Why somebody must act is said as it stands now.
     conditions: conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, type === 'Stalled' ? message : '']),
   }
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
 }
