@@ -60,6 +60,17 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     expect(log.text()).not.toContain('hunter2')
     expect(log.text().match(/REDIS_UNREACHABLE/g)).toHaveLength(1)
   })
+
+  it('stops when asked while Redis is away, without being made to', async () => {
+    const executor = start(['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${await freePort()}`])
+    await readLog(executor).has('REDIS_UNREACHABLE')
+    const exit = new Promise((resolve) => executor.once('exit', resolve))
+    const askedMs = performance.now()
+    executor.kill('SIGTERM')
+    await expect(exit).resolves.toBe(0)
+    // A program that does not end by itself is ended after 15 seconds.
+    expect(performance.now() - askedMs).toBeLessThan(14_000)
+  })
 })
 
 async function testRedis(args: readonly string[], port?: number): Promise<RedisServer> {

@@ -63,7 +63,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   const state: WorkerState = { ...options, closing: new AbortController(), held: new Map(), running: 0, onIdle: new Set() }
   const clients = withDuplicates(client)
   // BullMQ cannot be told of more than one signal, and does not abort its own when a lock is lost.
-  const worker = new BullWorker<JobData>(options.name, (job) => work(state, job), {
+  const worker = new EndableWorker(options.name, (job) => work(state, job), {
     connection: client,
     prefix: options.prefix,
     skipVersionCheck: true,
@@ -87,6 +87,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
     cooling.stop()
     // A worker whose Redis is away never says that it has ended.
     await Promise.race([worker.close().catch(() => {}), sleep(clock, END_MS)])
+    await worker.stopRenewing()
     for (const one of clients) one.disconnect()
     end.resolve()
   }
@@ -99,6 +100,13 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
       if (state.running === 0) return endConnections()
       state.onIdle.add(() => void endConnections())
     },
+  }
+}
+
+/** Renews its locks until it has ended, which it never does without Redis: told to stop, it lets the process end. */
+class EndableWorker extends BullWorker<JobData> {
+  stopRenewing(): Promise<void> {
+    return this.lockManager.close()
   }
 }
 
