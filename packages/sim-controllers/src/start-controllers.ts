@@ -5,7 +5,6 @@ import { startDisruptionController } from './disruption/disruption-controller.ts
 import { startGarbageCollector } from './garbage/garbage-collector.ts'
 import { startNamespaceController } from './garbage/namespace-controller.ts'
 import { startPodCollector } from './garbage/pod-collector.ts'
-import { startServiceAccountController } from './garbage/service-account-controller.ts'
 import { startQuotaController } from './quota/quota-controller.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
 import { startTaintEvictionController } from './taints/taint-eviction-controller.ts'
@@ -28,7 +27,6 @@ const starts = {
   'taint-eviction-controller': startTaintEvictionController,
   'namespace-controller': startNamespaceController,
   'disruption-controller': startDisruptionController,
-  'service-account-controller': startServiceAccountController,
   'resourcequota-controller': startQuotaController,
 } as const
 

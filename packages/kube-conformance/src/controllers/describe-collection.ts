@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Api } from '../api.ts'
-import type { Body } from '../body.ts'
+import { type Body, namesOf, valueAt } from '../body.ts'
 import type { ConformanceTest } from '../fixtures.ts'
 import { configMap } from '../objects.ts'
 import { pathOf } from '../paths.ts'
@@ -60,5 +60,20 @@ export function describeCollection(it: ConformanceTest): void {
     })
   })
 
-  describe('the end of a namespace', () => {})
+  describe('the end of a namespace', () => {
+    it('takes all that is in it, and waits for finalizers', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      await api.create(pathOf.configMaps(namespace), configMap('held', { metadata: { name: 'held', finalizers: ['x.y/hold'] } }))
+      await api.delete(pathOf.namespaces(namespace))
+      await api.until(pathOf.configMaps(namespace), 'a', 'the end of the ConfigMap', isGone)
+      const isExplained = (object: Body | undefined): boolean =>
+        ((valueAt(object, 'status.conditions') ?? []) as readonly { readonly type: string; readonly status: string }[]).some(
+          ({ type, status }) => type === 'NamespaceFinalizersRemaining' && status === 'True',
+        )
+      await api.until(pathOf.namespaces(), namespace, 'the condition of the namespace', isExplained)
+      await api.patch(pathOf.configMaps(namespace, 'held'), 'merge', { metadata: { finalizers: null } })
+      await api.until(pathOf.namespaces(), namespace, 'the end of the namespace', isGone)
+      expect(namesOf(await api.get(pathOf.configMaps(namespace)))).toEqual([])
+    })
+  })
 }

@@ -21,9 +21,6 @@ export interface Fleet {
   revisions(): Promise<readonly Body[]>
 }
 
-/** A `ConformanceTest` with a fleet. */
-export type FleetTest = ReturnType<typeof fleetTest>
-
 /** Adds the fixture `fleet`. Its nodes lose their label, and a taint with its key, with the test. */
 export function fleetTest(it: ConformanceTest) {
   return it.extend('fleet', async ({ api, namespace, uniqueName }, { onCleanup }): Promise<Fleet> => {

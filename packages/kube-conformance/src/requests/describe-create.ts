@@ -124,6 +124,11 @@ export function describeCreate(it: ConformanceTest): void {
     it('refuses an answer it cannot write with 406', async ({ api, namespace }) => {
       expect((await api.get(pathOf.configMaps(namespace), { accept: 'text/plain' })).status).toBe(406)
     })
+
+    it('refuses an object with a resource version', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', resourceVersion: '1' } }))
+      expect(answer).toMatchObject({ status: 500, body: { message: 'resourceVersion should not be set on objects to be created' } })
+    })
   })
 
   describe('create with generateName', () => {
@@ -171,12 +176,22 @@ export function describeCreate(it: ConformanceTest): void {
         causes: ['FieldValueTooLong metadata.annotations'],
       },
       {
+        title: 'an owner without uid',
+        metadata: { name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'b', uid: '' }] },
+        causes: ['FieldValueInvalid metadata.ownerReferences.uid'],
+      },
+      {
         title: 'two owners that both control',
         metadata: {
           name: 'a',
           ownerReferences: ['b', 'c'].map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, controller: true })),
         },
         causes: ['FieldValueInvalid metadata.ownerReferences'],
+      },
+      {
+        title: 'a finalizer without a domain',
+        metadata: { name: 'a', finalizers: ['hold'] },
+        causes: ['FieldValueInvalid metadata.finalizers[0]'],
       },
     ])('refuses $title with 422', async ({ metadata, causes }, { api, namespace }) => {
       const answer = await api.post(pathOf.configMaps(namespace), { metadata })

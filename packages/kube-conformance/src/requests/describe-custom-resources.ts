@@ -85,6 +85,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       { title: 'text that is too long', spec: { short: 'aaaaaa' }, causes: ['FieldValueTooLong spec.short'] },
       { title: 'text outside its pattern', spec: { short: 'A' }, causes: ['FieldValueInvalid spec.short'] },
       { title: 'a time that is none', spec: { when: 'now' }, causes: ['FieldValueTypeInvalid spec.when'] },
+      { title: 'a rule that does not hold, by its reason and field', spec: { low: 2, high: 1 }, causes: ['FieldValueForbidden spec.low'] },
     ])('is refused for $title', async ({ spec, causes }, { api, widgets }) => {
       const answer = await api.post(widgets.path(), typed(widgets, widget(spec)))
       // Rules that could not be checked are a cause without a field.
@@ -98,6 +99,13 @@ export function describeCustomResources(base: ConformanceTest): void {
         ['b', '1%'],
       ] as const)
         expect((await api.post(widgets.path(), typed(widgets, widget({ percent }, { name })))).status).toBe(201)
+    })
+
+    it('is held to rules over its former self', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget({ fixed: 'x' })))
+      const answer = await api.patch(widgets.path('a'), 'merge', { spec: { fixed: 'y' } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid spec.fixed']])
+      expect(answer.body['message']).toContain('is fixed')
     })
 
     it('demands a resource version in a PUT', async ({ api, widgets }) => {
@@ -184,6 +192,16 @@ export function describeCustomResources(base: ConformanceTest): void {
         title: 'a field without a type',
         version: { schema: withSpec({ type: 'object', properties: { a: {} } }) },
         causes: ['FieldValueRequired spec.validation.openAPIV3Schema.properties[spec].properties[a].type'],
+      },
+      {
+        title: 'a rule that is no CEL',
+        version: { schema: withSpec({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.(' }] }) },
+        causes: ['FieldValueInvalid spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule'],
+      },
+      {
+        title: 'a rule over a field there is not',
+        version: { schema: withSpec({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.none == 1' }] }) },
+        causes: ['FieldValueInvalid spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule'],
       },
       {
         title: 'a default that its schema refuses',

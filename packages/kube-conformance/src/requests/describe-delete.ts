@@ -34,7 +34,18 @@ export function describeDelete(it: ConformanceTest): void {
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).body).toEqual(before)
     })
 
-    it.for([])('refuses another $title with 409, naming both', async ({ preconditions, text }, { api, namespace }) => {
+    it.for([
+      {
+        title: 'uid',
+        preconditions: { uid: '11111111-1111-4111-8111-111111111111' },
+        text: 'the UID in the precondition (11111111-1111-4111-8111-111111111111) does not match the UID in record (',
+      },
+      {
+        title: 'resource version',
+        preconditions: { resourceVersion: '1' },
+        text: 'the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (',
+      },
+    ])('refuses another $title with 409, naming both', async ({ preconditions, text }, { api, namespace }) => {
       await api.create(pathOf.pods(namespace), idlePod('a'))
       const answer = await api.delete(pathOf.pods(namespace, 'a'), { body: { preconditions } })
       expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } })

@@ -42,6 +42,18 @@ export function describePatch(it: ConformanceTest): void {
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).body).toEqual(before)
     })
 
+    it('takes a test for null of what is not there', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'test', path: '/data/none', value: null }])
+      expect(answer.status).toBe(200)
+    })
+
+    it('adds what it is to replace where that is not there', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'replace', path: '/data/b', value: '2' }])
+      expect(answer).toMatchObject({ status: 200, body: { data: { a: '1', b: '2' } } })
+    })
+
     it.for([
       { title: 'no JSON', patch: '[{' },
       { title: 'no list', patch: '{"op":"remove","path":"/data/a"}' },

@@ -96,7 +96,7 @@ export function describeRead(it: ConformanceTest): void {
       expect(namesOf(await api.get(pathOf.pods(namespace), { query: { labelSelector } }))).toEqual(names)
     })
 
-    it.for(['tier='])('takes %s', async (labelSelector, { api, namespace }) => {
+    it.for(['tier=', 'tier>1'])('takes %s', async (labelSelector, { api, namespace }) => {
       expect((await api.get(pathOf.pods(namespace), { query: { labelSelector } })).status).toBe(200)
     })
 

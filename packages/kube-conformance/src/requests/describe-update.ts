@@ -86,6 +86,17 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
     })
 
+    it('keeps uid and creation time, whatever time is sent', async ({ api, namespace }) => {
+      const before = await api.create(pathOf.configMaps(namespace), configMap('a'))
+      const creationTimestamp = '2020-01-01T00:00:00Z'
+      const answer = await api.put(
+        pathOf.configMaps(namespace, 'a'),
+        configMap('a', { metadata: { name: 'a', creationTimestamp }, data: {} }),
+      )
+      expect(answer.status).toBe(200)
+      expect(answer.body.metadata).toMatchObject({ uid: before.metadata.uid, creationTimestamp: before.metadata.creationTimestamp })
+    })
+
     it('does not let an immutable ConfigMap be changed', async ({ api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), { ...configMap('a'), immutable: true })
       const answer = await api.put(pathOf.configMaps(namespace, 'a'), { ...before, data: { a: '2' } })

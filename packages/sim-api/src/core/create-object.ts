@@ -24,7 +24,8 @@ const NAME_ATTEMPTS = 8
 export async function createObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (served.definition.namespaced && !request.namespace) throw badRequest('an empty namespace may not be set during creation')
   const decoded = decodeObject(request, served, importJson(request.body))
-  if (decoded.meta.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
+  if (decoded.meta.resourceVersion)
+    throw new ApiStatusError(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
   const unadmitted = draftObject(engine, request, served, decoded)
   const draft = isPods(served.id) ? admitPod(engine, unadmitted) : unadmitted
   const warnings = [...decoded.warnings]

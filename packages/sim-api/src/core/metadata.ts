@@ -57,9 +57,19 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
       isQualifiedName(key.toLowerCase()) ? [] : [invalid('metadata.annotations', key, BAD_KEY)],
     ),
     ...(sizeOf(annotations) > LARGEST_ANNOTATIONS ? [tooLong('metadata.annotations', LARGEST_ANNOTATIONS)] : []),
-    ...finalizers.flatMap((finalizer) => (isQualifiedName(finalizer) ? [] : [invalid('metadata.finalizers', finalizer, BAD_KEY)])),
+    ...finalizerCauses(definition, finalizers),
     ...ownerCauses(listOrEmpty(ownerReferences)),
   ]
+}
+
+/** Custom resources and their definitions may have finalizers without a path. */
+function finalizerCauses({ group, customResourceDefinition }: ResourceDefinition, finalizers: readonly string[]): readonly StatusCause[] {
+  const mayBePlain = customResourceDefinition !== undefined || group === 'apiextensions.k8s.io'
+  return finalizers.flatMap((finalizer, index) => {
+    if (!isQualifiedName(finalizer)) return [invalid(`metadata.finalizers[${index}]`, finalizer, BAD_KEY)]
+    if (mayBePlain || finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return []
+    return [invalid(`metadata.finalizers[${index}]`, finalizer, BAD_FINALIZER)]
+  })
 }
 
 /** @returns what is wrong with a change of metadata; `sent` is what the updater sent */
@@ -69,6 +79,11 @@ export function validateMetaUpdate(sent: Partial<ApiMeta>, next: ApiMeta, old: A
     .map((field) => invalid(`metadata.${field}`, sent[field], 'field is immutable'))
   return [...immutable, ...newFinalizerCauses(next, old)]
 }
+
+/** Finalizers without a domain that API servers know. */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+
+const BAD_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
 
 /** Keys and values of all annotations of one object, in bytes. */
 const LARGEST_ANNOTATIONS = 256 * 1024
@@ -104,10 +119,10 @@ function nameCauses(definition: ResourceDefinition, name: string): readonly Stat
 }
 
 function ownerCauses(owners: readonly unknown[]): readonly StatusCause[] {
-  const missing = owners.flatMap((owner, index) =>
+  const missing = owners.flatMap((owner) =>
     ['apiVersion', 'kind', 'name', 'uid']
       .filter((field) => !objectOrEmpty(owner)[field])
-      .map((field) => invalid(`metadata.ownerReferences[${index}].${field}`, '', 'must not be empty')),
+      .map((field) => invalid(`metadata.ownerReferences.${field}`, '', 'must not be empty')),
   )
   const controllers = owners.filter((owner) => objectOrEmpty(owner)['controller'] === true)
   if (controllers.length < 2) return missing

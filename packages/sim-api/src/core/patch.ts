@@ -1,4 +1,4 @@
-import { applyPatch as applyJsonPatch, type Operation } from 'rfc6902'
+import { applyPatch as applyJsonPatch, type Operation, Pointer } from 'rfc6902'
 import type { ApiObject } from '../client.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { isObject, type JsonObject, setField, thaw } from '../store/json.ts'
@@ -9,6 +9,8 @@ import { strategicMerge } from './strategic-merge.ts'
 
 /**
  * Applies a patch to an object.
+ *
+ * As API servers do, a JSON patch may replace what is not there (it adds it) and test it for null.
  *
  * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format the resource does not take, 422 when an operation of a
  * JSON patch fails or the result is no object
@@ -66,10 +68,19 @@ function withinCopyLimit(characters: number): number {
 
 function applyOperation(target: { readonly root: unknown }, operation: Operation): readonly (Error | null)[] {
   try {
-    return applyJsonPatch(target, [belowRoot(operation)])
+    return applyJsonPatch(target, [lenient(target, belowRoot(operation))])
   } catch (error) {
     return [error as Error]
   }
+}
+
+/** A field that is missing can be replaced, and is null to a test. */
+function lenient(target: { readonly root: unknown }, operation: Operation): Operation {
+  if (operation.op !== 'replace' && operation.op !== 'test') return operation
+  const { parent, key, value } = Pointer.fromJSON(operation.path).evaluate(target)
+  if (!isObject(parent) || value !== undefined || Object.hasOwn(parent, key)) return operation
+  if (operation.op === 'replace') return { ...operation, op: 'add' }
+  return operation.value === null ? { op: 'test', path: '', value: target } : operation
 }
 
 /** Under a root of its own the whole document can be replaced as any other value. */

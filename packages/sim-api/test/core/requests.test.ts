@@ -28,7 +28,7 @@ describe('creating', () => {
   it('refuses an object that carries a resource version', async () => {
     const client = aServer().server.clientFor(tester)
     const error = await refusal(client.create(resources.configMaps, aConfigMap('a', { resourceVersion: '7' })))
-    expect([error.code, error.message]).toEqual([400, 'resourceVersion should not be set on objects to be created'])
+    expect([error.code, error.message]).toEqual([500, 'resourceVersion should not be set on objects to be created'])
   })
 
   it('pulls images always when their tag is latest, and when they have none', async () => {
