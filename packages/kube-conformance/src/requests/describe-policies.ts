@@ -138,6 +138,4 @@ export function describePolicies(it: ConformanceTest): void {
       expect(body).toMatchObject({ kind: 'Namespace', status: { phase: 'Terminating' } })
     })
   })
-
-  describe('a Node', () => {})
 }

@@ -56,8 +56,6 @@ function parseRequirement(text: string): Matches | null {
       set[2] === 'in',
       set[3]!.split(',').map((value) => value.trim()),
     )
-  const order = /^([^\s!=<>]+)\s*([<>])\s*(-?\d+)$/.exec(text)
-  if (order !== null) return orderRequirement(order[1]!, order[2] === '>', Number(order[3]))
   const equality = /^([^\s!=]+)\s*(==|=|!=)\s*(\S*)$/.exec(text)
   if (equality !== null) return setRequirement(equality[1]!, equality[2] !== '!=', [equality[3]!])
   const order = /^([^\s<>]+)\s*([<>])\s*(-?\d+)$/.exec(text)
@@ -66,15 +64,6 @@ function parseRequirement(text: string): Matches | null {
   if (existence === null || !isQualifiedName(existence[2]!)) return null
   const [, not, key] = existence
   return (object) => (object.metadata.labels?.[key!] !== undefined) === (not === '')
-}
-
-/** Labels that are no whole numbers match neither. */
-function orderRequirement(key: string, above: boolean, bound: number): Matches | null {
-  if (!isQualifiedName(key)) return null
-  return (object) => {
-    const label = object.metadata.labels?.[key] ?? ''
-    return /^-?\d+$/.test(label) && (above ? Number(label) > bound : Number(label) < bound)
-  }
 }
 
 /** An object without the label matches `!=` and `notin`. */
