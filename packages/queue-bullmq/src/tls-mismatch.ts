@@ -16,10 +16,10 @@ export function speaksOtherwise({ host, port }: RedisHost, isTlsExpected: boolea
     }
     // Judged is the language only; nothing is sent over a connection that nobody has verified.
     const socket = isTlsExpected
-      ? connectPlain({ host, port }, () => socket.write('PING\r\n'))
-      : connectTls({ host, port, rejectUnauthorized: false }, () => end(true))
+      ? connectPlain({ host, port, timeout: deadlineMs }, () => socket.write('PING\r\n'))
+      : connectTls({ host, port, timeout: deadlineMs, rejectUnauthorized: false }, () => end(true))
     if (isTlsExpected) socket.on('data', (data) => end(/^[+-]/.test(data.toString('latin1'))))
-    socket.setTimeout(deadlineMs, () => end(false))
+    socket.on('timeout', () => end(false))
     socket.on('error', () => end(false))
     socket.on('close', () => end(false))
   })
