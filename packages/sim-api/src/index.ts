@@ -28,7 +28,7 @@ export { inProcessExchange } from './http/in-process-exchange.ts'
 export type { WebhookOptions } from './admission/webhook-client.ts'
 export type { WebhookTarget } from './admission/webhook-configuration.ts'
 export type { Admission, AdmissionAnswer, AdmissionReview } from './admission/admission.ts'
-export type { FaultCall, FaultEvent, FaultInjector, RequestFault, WatchFault } from './core/faults.ts'
+export type { FaultCall, FaultEvent, FaultInjector, RequestFault, WatchFault } from './faults/faults.ts'
 export {
   type ApiList,
   type ApiRequest,
@@ -42,12 +42,12 @@ export {
   type WatchFrame,
   type WatchRequest,
   type WatchSink,
-} from './core/request.ts'
-export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './core/resource-definition.ts'
-export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './core/server.ts'
-export { type NanoAmounts, podAmounts, readAmounts } from './core/pod-resources.ts'
-export { formatQuantity, quantityForm } from './core/quantity.ts'
-export { isInScope, resourcesFor, usageOf } from './core/quota/usage.ts'
-export type { DelayRange } from './core/watch-hub.ts'
-export { createSeededFaults, type SeededFaultsOptions } from './core/seeded-faults.ts'
+} from './requests/request.ts'
+export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './resources/resource-definition.ts'
+export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './server.ts'
+export { type NanoAmounts, podAmounts, readAmounts } from './quota/pod-resources.ts'
+export { formatQuantity, quantityForm } from './quota/quantity.ts'
+export { isInScope, resourcesFor, usageOf } from './quota/usage.ts'
+export type { DelayRange } from './watch/watch-hub.ts'
+export { createSeededFaults, type SeededFaultsOptions } from './faults/seeded-faults.ts'
 export { createRandom, type Random } from './store/random.ts'

@@ -1,4 +1,4 @@
-import { selectsLabels } from '../core/label-selector.ts'
+import { selectsLabels } from '../requests/label-selector.ts'
 import type { ApiObject } from '../client.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 import type { WebhookWrite } from './webhook-write.ts'

@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import type { JsonObject } from '../store/json.ts'
 import type { AdmissionReview } from './admission.ts'
 

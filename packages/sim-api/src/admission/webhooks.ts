@@ -1,6 +1,6 @@
 import { type ApiObject, type ResourceId, resources } from '../client.ts'
-import { applyPatch } from '../core/patch.ts'
-import { badRequest, forbidden, internalError } from '../core/errors.ts'
+import { applyPatch } from '../requests/patch.ts'
+import { badRequest, forbidden, internalError } from '../errors.ts'
 import type { Change } from '../store/change.ts'
 import { freezeDeep, jsonEqual } from '../store/json.ts'
 import { type Random, randomUuid } from '../store/random.ts'

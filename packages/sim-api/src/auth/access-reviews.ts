@@ -1,6 +1,6 @@
 import type { Actor } from '../client.ts'
-import { badRequest, invalidObject } from '../core/errors.ts'
-import { invalid } from '../core/field-errors.ts'
+import { badRequest, invalidObject } from '../errors.ts'
+import { invalid } from '../field-errors.ts'
 import type { StatusCause } from '../status-error.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import type { Attributes } from './attributes.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '../client.ts'
-import { badRequest } from '../core/errors.ts'
+import { badRequest } from '../errors.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { anonymous, type Attributes, authenticatedGroup, type Decision, forbiddenRequest } from './attributes.ts'
 import type { Authorizer } from './authorizer.ts'

@@ -1,6 +1,6 @@
 import { type Actor, type ApiObject, type ResourceId, resources } from '../client.ts'
-import { forbidden, notFound } from '../core/errors.ts'
-import type { WriteGuard } from '../core/request.ts'
+import { forbidden, notFound } from '../errors.ts'
+import type { WriteGuard } from '../requests/request.ts'
 import { jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { mastersGroup } from './attributes.ts'
 import { type Authorizer, rbacGroup } from './authorizer.ts'

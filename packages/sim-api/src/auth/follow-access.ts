@@ -1,5 +1,5 @@
 import { type ApiMeta, type ApiObject, type ResourceId, resources } from '../client.ts'
-import { selectsLabels } from '../core/label-selector.ts'
+import { selectsLabels } from '../requests/label-selector.ts'
 import { storeKey } from '../store/bucket.ts'
 import type { Change } from '../store/change.ts'
 import { freezeDeep, jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'

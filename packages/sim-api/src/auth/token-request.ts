@@ -1,6 +1,6 @@
 import { type ApiObject, resources } from '../client.ts'
-import { badRequest, conflict, invalidObject, notFound } from '../core/errors.ts'
-import { invalid } from '../core/field-errors.ts'
+import { badRequest, conflict, invalidObject, notFound } from '../errors.ts'
+import { invalid } from '../field-errors.ts'
 import type { StatusCause } from '../status-error.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { apiAudience, boundResource, type ReadObject, type ServiceAccountTokens } from './service-account-tokens.ts'

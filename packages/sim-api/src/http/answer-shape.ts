@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client.ts'
-import type { ApiList, WatchFrame } from '../core/request.ts'
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ApiList, WatchFrame } from '../requests/request.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { record } from './cells.ts'
 import type { Representation } from './negotiate.ts'
 import { itemText, objectText } from './object-text.ts'

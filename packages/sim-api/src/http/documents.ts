@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { WireRequest, WireResponse } from '@tranche/wire'
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { apiGroup, apiGroupList, apiResourceList, coreVersions, groupDiscoveryList } from './discovery.ts'
 import { documentAnswer, jsonAnswer, redirectAnswer, textAnswer } from './json-answer.ts'
 import { discoveryVersion, takesJson } from './negotiate.ts'

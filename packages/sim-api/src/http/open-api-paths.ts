@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { findBuiltinKind } from '../schema/builtin-definitions.ts'
 import { openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
 import type { ReviewResource } from './review-resources.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { builtinKinds, findBuiltinKind } from '../schema/builtin-definitions.ts'
 import { descriptionOf } from '../schema/descriptions.ts'
 import { isRecord } from '../schema/json-schema.ts'

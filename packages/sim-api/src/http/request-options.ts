@@ -1,6 +1,6 @@
-import type { FieldValidation, RequestOptions } from '../core/request.ts'
-import { invalidObject } from '../core/errors.ts'
-import { notAllowed, notSupported } from '../core/field-errors.ts'
+import type { FieldValidation, RequestOptions } from '../requests/request.ts'
+import { invalidObject } from '../errors.ts'
+import { notAllowed, notSupported } from '../field-errors.ts'
 import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import type { IncludeObject } from './table.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { type ReviewResource, reviewResources } from './review-resources.ts'
 
 /** A kind, as discovery names it. The core group is `''`. */

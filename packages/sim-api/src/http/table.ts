@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import type { ResourceDefinition } from '../core/resource-definition.ts'
+import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { list, record, text } from './cells.ts'
 import { age } from './human-duration.ts'
 import { compileJsonPath } from './json-path.ts'

@@ -1,4 +1,4 @@
-import { ConnectionCutError, type WatchFrame, type WatchSink } from '../core/request.ts'
+import { ConnectionCutError, type WatchFrame, type WatchSink } from '../requests/request.ts'
 
 /** The frames of a watch as chunks of text: a sink on one side, an iterable on the other. Settles by promises alone. */
 export interface WatchStream {

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import type { JsonObject, ObjectSchema, SchemaSource } from '../core/resource-definition.ts'
+import type { JsonObject, ObjectSchema, SchemaSource } from '../resources/resource-definition.ts'
 import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import { findBuiltinKind } from './builtin-definitions.ts'
 import { createCustomResourceSchema } from './custom-resource-schema.ts'

@@ -1,0 +1,139 @@
+import type { Clock } from '@tranche/clock'
+import type { Actor, ApiObject } from '../client.ts'
+import { freezeDeep } from '../store/json.ts'
+import type { Random } from '../store/random.ts'
+import type { Store } from '../store/store.ts'
+import type { Admission, AdmissionReview } from '../admission/admission.ts'
+import { placeOf, type Webhooks } from '../admission/webhooks.ts'
+import type { WebhookWrite } from '../admission/webhook-write.ts'
+import type { Registry, Served } from '../resources/registry.ts'
+import type { ApiRequest, Verb } from './request.ts'
+
+/** What the parts of the server share. */
+export interface Engine {
+  readonly clock: Clock
+  readonly store: Store
+  readonly registry: Registry
+  /** Where uids and generated names come from. */
+  readonly names: Random
+  /** Undefined while nothing is hooked in. */
+  admission: Admission | undefined
+  /** Asks the webhooks that stored configurations name. */
+  readonly webhooks: Webhooks
+  /** On whose behalf the store is being written, for observers; set for the duration of each write. */
+  writer: { readonly actor: Actor; readonly verb: Verb } | undefined
+}
+
+/** Stores an object on behalf of a request. */
+export function putObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): ApiObject {
+  return writing(engine, request, () => engine.store.put(served.id, object))
+}
+
+/** Removes a stored object on behalf of a request. */
+export function removeObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): ApiObject {
+  return writing(engine, request, () => engine.store.remove(served.id, object))
+}
+
+/**
+ * Asks admission, if it wants to be asked.
+ *
+ * @returns the object to go on with, and warnings for the user
+ * @throws {ApiStatusError} what admission answers when it refuses
+ */
+export async function admitted(
+  engine: Engine,
+  request: ApiRequest,
+  served: Served,
+  write: Pick<AdmissionReview, 'operation' | 'name' | 'oldObject' | 'object'>,
+): Promise<{ readonly object: ApiObject | undefined; readonly warnings: readonly string[] }> {
+  const review = webhookWrite(request, served, write)
+  const { object, warnings } = await admittedInProcess(engine, review)
+  const asked: WebhookWrite = { ...review, object: freezeDeep(object) }
+  if (!engine.webhooks.handles(placeOf(asked))) return { object, warnings }
+  const mutated = await engine.webhooks.mutate(asked)
+  const next = { object: complete(request, served, mutated.object), warnings: [...warnings, ...mutated.warnings] }
+  if (write.operation !== 'DELETE') return next
+  return { ...next, warnings: [...next.warnings, ...(await engine.webhooks.validate(asked))] }
+}
+
+/**
+ * Asks the webhooks that may only refuse, once the object is known to be valid. Those of a deletion have been asked before.
+ *
+ * @returns warnings for the user
+ * @throws {ApiStatusError} what refuses
+ */
+export async function confirmed(
+  engine: Engine,
+  request: ApiRequest,
+  served: Served,
+  write: Pick<AdmissionReview, 'operation' | 'name' | 'oldObject' | 'object'>,
+): Promise<readonly string[]> {
+  const asked = webhookWrite(request, served, write)
+  return engine.webhooks.handles(placeOf(asked)) ? engine.webhooks.validate(asked) : []
+}
+
+/** @returns whether admission wants to be asked: only then does a write wait between reading and storing */
+export function needsAdmission(engine: Engine, request: ApiRequest, served: Served, operation: AdmissionReview['operation']): boolean {
+  if (engine.admission?.handles({ operation, resource: served.id, subresource: request.subresource }) === true) return true
+  const { definition } = served
+  const { subresource, version = definition.version } = request
+  return engine.webhooks.handles(placeOf({ definition, version, operation, subresource }))
+}
+
+async function admittedInProcess(engine: Engine, review: AdmissionReview) {
+  const asked = engine.admission?.handles(review) === true ? await engine.admission.admit(review) : undefined
+  if (asked?.allowed === false) throw asked.error
+  return { object: asked?.object ?? review.object, warnings: asked?.warnings ?? [] }
+}
+
+function webhookWrite(
+  request: ApiRequest,
+  served: Served,
+  write: Pick<AdmissionReview, 'operation' | 'name' | 'oldObject' | 'object'>,
+): WebhookWrite {
+  const { definition } = served
+  const { dryRun = false, fieldManager, fieldValidation } = request.options ?? {}
+  return {
+    ...write,
+    object: freezeDeep(write.object),
+    actor: request.actor,
+    resource: served.id,
+    kind: definition.kind,
+    namespace: definition.namespaced ? request.namespace : undefined,
+    subresource: request.subresource,
+    dryRun,
+    definition,
+    version: request.version ?? definition.version,
+    options: {
+      kind: OPTION_KINDS[request.verb] ?? 'DeleteOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...(dryRun && { dryRun: ['All'] }),
+      ...(fieldManager && { fieldManager }),
+      ...(fieldValidation && { fieldValidation }),
+    },
+  }
+}
+
+const OPTION_KINDS: Readonly<Partial<Record<Verb, string>>> = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions' }
+
+/** A webhook may have left out what the schema fills in, or added what it does not have. */
+function complete(request: ApiRequest, served: Served, object: ApiObject | undefined): ApiObject | undefined {
+  const schema = served.schemas.get(request.version ?? served.definition.version)
+  if (object === undefined || schema === undefined) return object
+  return schema.applyDefaults(schema.prune(object).object) as ApiObject
+}
+
+/** @returns the moment as the API writes it: whole seconds, UTC */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+function writing<T>(engine: Engine, request: ApiRequest, write: () => T): T {
+  const outer = engine.writer
+  engine.writer = { actor: request.actor, verb: request.verb }
+  try {
+    return write()
+  } finally {
+    engine.writer = outer
+  }
+}

@@ -1,0 +1,50 @@
+import type { ResourceId } from '../client.ts'
+import { resourceKey } from '../store/store.ts'
+import { noSuchResource } from '../errors.ts'
+import { idOf, type ObjectSchema, type ResourceDefinition } from './resource-definition.ts'
+
+/** A resource as the server serves it now. */
+export interface Served {
+  readonly id: ResourceId
+  readonly definition: ResourceDefinition
+  /** Schema by version; a version without one is not checked. */
+  readonly schemas: ReadonlyMap<string, ObjectSchema>
+}
+
+/** The resources served now. Custom resources come and go. */
+export class Registry {
+  readonly #served = new Map<string, Served>()
+
+  /** Serves a resource from now on, in place of one with the same group and plural. */
+  add(definition: ResourceDefinition, schemaOf: (version: string) => ObjectSchema | undefined): void {
+    const schemas = new Map<string, ObjectSchema>()
+    for (const version of definition.versions) {
+      const schema = schemaOf(version)
+      if (schema !== undefined) schemas.set(version, schema)
+    }
+    const id = idOf(definition)
+    this.#served.set(resourceKey(id), { id, definition, schemas })
+  }
+
+  /** Serves the resource no more. */
+  remove(id: ResourceId): void {
+    this.#served.delete(resourceKey(id))
+  }
+
+  /** @returns the resource, or undefined when it is not served */
+  find(id: ResourceId): Served | undefined {
+    return this.#served.get(resourceKey(id))
+  }
+
+  /** @throws {ApiStatusError} 404 when the resource, or this version of it, is not served */
+  get(id: ResourceId, version?: string): Served {
+    const served = this.find(id)
+    if (served === undefined || (version !== undefined && !served.definition.versions.includes(version))) throw noSuchResource()
+    return served
+  }
+
+  /** @returns all definitions, in the order in which they came */
+  definitions(): readonly ResourceDefinition[] {
+    return [...this.#served.values()].map((served) => served.definition)
+  }
+}

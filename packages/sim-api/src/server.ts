@@ -1,0 +1,236 @@
+import { type Clock, sleep } from '@tranche/clock'
+import type { Actor, ApiObject, ResourceId, SimClient, Watching } from './client.ts'
+import { schemaSource } from './schema/schema-source.ts'
+import { createRandom } from './store/random.ts'
+import { Store } from './store/store.ts'
+import type { AccessControl } from './auth/access.ts'
+import { createAuthorizer } from './auth/authorizer.ts'
+import { createFirstRoles, followAccess } from './auth/follow-access.ts'
+import { createServiceAccountTokens, type ReadObject } from './auth/service-account-tokens.ts'
+import { createConditions } from './admission/match-conditions.ts'
+import { createWebhookClient, type WebhookOptions } from './admission/webhook-client.ts'
+import { createWebhooks } from './admission/webhooks.ts'
+import { storeKey } from './store/bucket.ts'
+import type { Admission } from './admission/admission.ts'
+import { builtInResources } from './resources/built-in-resources.ts'
+import { changeObject, storedObject } from './requests/change-object.ts'
+import { createObject } from './requests/create-object.ts'
+import { createFirstObjects } from './resources/first-objects.ts'
+import { followCustomResources } from './resources/custom-resources.ts'
+import { deleteCollection, deleteObject } from './requests/delete-object.ts'
+import { type Engine, timestamp } from './requests/engine.ts'
+import { badRequest, methodNotAllowed, modifiedMeanwhile, noSuchResource } from './errors.ts'
+import { evictPod } from './pods/evict-pod.ts'
+import type { FaultCall, FaultInjector, RequestFault } from './faults/faults.ts'
+import { listObjects } from './requests/list.ts'
+import { createNameRandom } from './requests/names.ts'
+import { bindPod } from './pods/bind-pod.ts'
+import { Registry, type Served } from './resources/registry.ts'
+import { type ApiRequest, type ApiResult, ConnectionCutError, type Verb, type WatchRequest, type WatchSink } from './requests/request.ts'
+import type { ResourceDefinition, SchemaSource } from './resources/resource-definition.ts'
+import { createSimClient } from './sim-client.ts'
+import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
+
+/** What a server is made with. */
+export interface ApiServerOptions {
+  readonly clock: Clock
+  /** Whole number; the same seed gives the same uids, names and delays. */
+  readonly seed: number
+  /** How long events take to each watcher. @default 0 to 20 ms */
+  readonly watchDelayMs?: DelayRange
+  /** How many changes each resource remembers at least; older resource versions are answered with 410. @default 10,000 */
+  readonly historySize?: number
+  /** Revision before the first write. @default 1000 */
+  readonly firstRevision?: number
+  /** How webhooks are reached. @default over HTTPS; services are nowhere */
+  readonly webhooks?: WebhookOptions
+  /** @default the schemas of the kinds served and of custom resources */
+  readonly schemas?: SchemaSource
+}
+
+/** An accepted write, as observers see it. */
+export interface AcceptedWrite {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly resource: ResourceId
+  readonly kind: string
+  readonly object: ApiObject
+  /** Undefined for ADDED. */
+  readonly previous: ApiObject | undefined
+  /** Who sent the request; `system:apiserver` for what the server does by itself. */
+  readonly actor: Actor
+  readonly verb: Verb
+}
+
+/** A Kubernetes API server without a network. All it does settles by microtasks and timers of its clock. */
+export interface ApiServer {
+  readonly clock: Clock
+  /**
+   * Answers a request.
+   *
+   * @throws {ApiStatusError} where a server answers with a Status; {@link ConnectionCutError} where a fault lets no answer come
+   */
+  handle(request: ApiRequest): Promise<ApiResult>
+  /** Opens a watch; frames come later by timer. Throws as {@link ApiServer.handle}. */
+  watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
+  /** @returns a client that sends every request as `actor` */
+  clientFor(actor: Actor): SimClient
+  /** @returns what is served now, built-in resources first */
+  definitions(): readonly ResourceDefinition[]
+  /** @returns the resource, or undefined when it is not served */
+  findDefinition(id: ResourceId): ResourceDefinition | undefined
+  /** Who may do what, by the objects as they are now. Requests in process are not asked: whoever holds the server may do everything. */
+  readonly access: AccessControl
+  /** Revision of the last write. */
+  revision(): number
+  /** Calls `observer` after each accepted write, in order, before anybody else learns of it. @returns how to stop that */
+  observe(observer: (write: AcceptedWrite) => void): () => void
+  /** Hooks admission in, in place of an earlier one. */
+  useAdmission(admission: Admission | undefined): void
+  /** Injects faults from now on, in place of earlier ones. */
+  useFaults(faults: FaultInjector | undefined): void
+  /** Forgets the history: every older resource version is answered with 410 from now on. */
+  compact(): void
+}
+
+/** Creates a server in which the namespaces of every cluster exist. */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { clock, seed, schemas = schemaSource, watchDelayMs = DEFAULT_DELAY, historySize = 10_000, firstRevision = 1000 } = options
+  const observers = new Set<(write: AcceptedWrite) => void>()
+  const registry = new Registry()
+  let faults: FaultInjector | undefined
+
+  const store = new Store({
+    firstRevision,
+    historySize,
+    onChange(change) {
+      const kind = registry.find(change.id)?.definition.kind ?? ''
+      const { actor, verb } = engine.writer ?? SYSTEM_WRITER
+      for (const observer of observers)
+        observer({ type: change.type, resource: change.id, kind, object: change.object, previous: change.previous, actor, verb })
+      hub.dispatch(change)
+      const { writer } = engine
+      engine.writer = undefined
+      authorizer.follow(change)
+      webhooks.follow(change)
+      follow(change)
+      followAccessObjects(change)
+      engine.writer = writer
+    },
+  })
+  const webhooks = createWebhooks({
+    store,
+    call: createWebhookClient(options.webhooks),
+    names: createRandom(seed, 'webhooks'),
+    meets: createConditions(),
+  })
+  const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, webhooks, writer: undefined }
+  const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults })
+  const follow = followCustomResources({
+    store,
+    registry,
+    schemas,
+    nowMs: () => clock.nowMs(),
+    onRemoved: ({ group, plural }) => hub.closeAll({ group, resource: plural }),
+  })
+  const authorizer = createAuthorizer(store)
+  const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))
+  const access: AccessControl = { ...authorizer, tokens: createServiceAccountTokens(() => clock.nowMs(), readObject), readObject }
+  const accessObjects = { store, names: createRandom(seed, 'access'), now: () => timestamp(clock.nowMs()) }
+  const followAccessObjects = followAccess(accessObjects)
+  for (const definition of builtInResources(schemas))
+    registry.add(definition, (version) => schemas.builtIn(definition.group, version, definition.kind))
+  createFirstObjects(engine)
+  createFirstRoles(accessObjects)
+
+  const gate = createFaultGate(clock, () => faults)
+  const server: ApiServer = {
+    clock,
+    access,
+    handle: (request) => gate(callOf(request), () => answer(engine, request)),
+    watch: (request, sink) =>
+      gate({ ...callOf(request), verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
+    clientFor: (actor) => createSimClient(server, actor),
+    definitions: () => registry.definitions(),
+    findDefinition: (id) => registry.find(id)?.definition,
+    revision: () => store.revision,
+    observe(observer) {
+      observers.add(observer)
+      return () => void observers.delete(observer)
+    },
+    useAdmission: (admission) => void (engine.admission = admission),
+    useFaults: (injector) => void (faults = injector),
+    compact: () => store.compact(),
+  }
+  return server
+}
+
+const DEFAULT_DELAY: DelayRange = { min: 0, max: 20 }
+const SYSTEM_WRITER = { actor: { name: 'system:apiserver' }, verb: 'update' } as const
+
+async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
+  const served = engine.registry.get(request.resource, request.version)
+  const { subresource } = request
+  if (subresource !== undefined && !served.definition.subresources.includes(subresource)) throw noSuchResource()
+  if (subresource === 'binding' || subresource === 'eviction') return podAction(engine, request, served)
+  switch (request.verb) {
+    case 'get':
+      return { kind: 'object', code: 200, object: storedObject(engine, request, served), warnings: [] }
+    case 'list':
+      return {
+        kind: 'list',
+        code: 200,
+        list: listObjects(engine.store, served.definition, request.namespace, request.options ?? {}),
+        warnings: [],
+      }
+    case 'create':
+      if (subresource !== undefined) throw methodNotAllowed()
+      return createObject(engine, request, served)
+    case 'update':
+    case 'patch':
+      return changeObject(engine, request, served)
+    case 'delete':
+      if (request.name === undefined) throw badRequest('name must be provided')
+      return deleteObject(engine, request, served)
+    case 'deletecollection':
+      return deleteCollection(engine, request, served)
+    default:
+      request.verb satisfies never
+      throw methodNotAllowed()
+  }
+}
+
+async function podAction(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
+  if (request.verb !== 'create') throw methodNotAllowed()
+  return request.subresource === 'binding' ? bindPod(engine, request, served) : evictPod(engine, request, served)
+}
+
+type Call = Omit<FaultCall, 'count'>
+
+function callOf(request: Omit<ApiRequest, 'verb'> & { readonly verb?: Verb }): Call {
+  const { actor, verb = 'get', resource, subresource, namespace, name } = request
+  return { actor: actor.name, userAgent: actor.userAgent, verb, resource, subresource, namespace, name }
+}
+
+/** @returns what lets a request through, with what goes wrong before and after it */
+function createFaultGate(clock: Clock, faults: () => FaultInjector | undefined): <T>(call: Call, act: () => Promise<T>) => Promise<T> {
+  const counts = new Map<string, number>()
+  return async (call, act) => {
+    const count = (counts.get(call.actor) ?? 0) + 1
+    counts.set(call.actor, count)
+    const drawn = faults()?.onRequest?.({ ...call, count })
+    // A watch has no effect that could outlive a lost answer: what happens to one happens before it opens.
+    const fault = drawn !== undefined && call.verb === 'watch' && 'when' in drawn ? { ...drawn, when: 'before' as const } : drawn
+    await before(clock, call, fault)
+    const result = await act()
+    if (fault?.kind === 'delay' && fault.when === 'after') await sleep(clock, fault.ms)
+    if (fault?.kind === 'cut' && fault.when === 'after') throw new ConnectionCutError()
+    return result
+  }
+}
+
+async function before(clock: Clock, call: Call, fault: RequestFault | undefined): Promise<void> {
+  if (fault?.kind === 'error') throw fault.error
+  if (fault?.kind === 'conflict') throw modifiedMeanwhile(call.resource, call.name ?? '')
+  if (fault?.kind === 'cut' && fault.when === 'before') throw new ConnectionCutError()
+  if (fault?.kind === 'delay' && fault.when === 'before') await sleep(clock, fault.ms)
+}

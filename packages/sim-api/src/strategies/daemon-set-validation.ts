@@ -1,0 +1,71 @@
+import type { ApiObject } from '../client.ts'
+import type { StatusCause } from '../status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { invalid, notAllowed, notSupported, required } from '../field-errors.ts'
+import { isEmptySelector, labelSelectorCauses, selectsLabels } from '../requests/label-selector.ts'
+import { notNegative, validatePodSpec } from './pod-template-validation.ts'
+import { sizeCauses, sizeOf } from './size.ts'
+
+/**
+ * @returns what is wrong with a DaemonSet, defaults filled in
+ * @see apps ValidateDaemonSet
+ */
+export function validateDaemonSet(object: ApiObject): readonly StatusCause[] {
+  const spec = objectOrEmpty(object['spec'])
+  return [
+    ...selectorCauses(spec),
+    ...templateCauses(objectOrEmpty(spec['template'])),
+    ...notNegative(spec['minReadySeconds'], 'spec.minReadySeconds'),
+    ...updateStrategyCauses(objectOrEmpty(spec['updateStrategy'])),
+    ...notNegative(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit'),
+    ...Object.entries(objectOrEmpty(object['status'])).flatMap(([field, value]) => notNegative(value, `status.${field}`)),
+  ]
+}
+
+function selectorCauses(spec: JsonObject): readonly StatusCause[] {
+  const { selector } = spec
+  const labels = objectOrEmpty(objectOrEmpty(objectOrEmpty(spec['template'])['metadata'])['labels'])
+  const given = objectOrEmpty(selector)
+  const isEmpty = isEmptySelector(given)
+  const causes = [...labelSelectorCauses(given, 'spec.selector')]
+  if (isObject(selector) && isEmpty) causes.push(invalid('spec.selector', selector, 'empty selector is invalid for daemonset'))
+  const isMatch = isObject(selector) && (isEmpty || selectsLabels(given, labels))
+  if (causes.length === 0 && !isMatch)
+    causes.push(invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'))
+  return causes
+}
+
+function templateCauses(template: JsonObject): readonly StatusCause[] {
+  const spec = objectOrEmpty(template['spec'])
+  const { restartPolicy } = spec
+  const podCauses = validatePodSpec(spec, 'spec.template.spec')
+  const causes: StatusCause[] = [...podCauses]
+  const policyIsKnown = !podCauses.some((cause) => cause.field === 'spec.template.spec.restartPolicy')
+  if (policyIsKnown && restartPolicy !== 'Always') causes.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']))
+  if (spec['activeDeadlineSeconds'] !== undefined)
+    causes.push(notAllowed('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in DaemonSet is not Supported'))
+  if (listOrEmpty(spec['ephemeralContainers']).length > 0)
+    causes.push(notAllowed('spec.template.spec.ephemeralContainers', 'ephemeral containers not allowed in pod template'))
+  return causes
+}
+
+function updateStrategyCauses(strategy: JsonObject): readonly StatusCause[] {
+  const { type, rollingUpdate } = strategy
+  if (type === 'OnDelete') return []
+  if (type !== 'RollingUpdate') return [notSupported('spec.updateStrategy', type, ['RollingUpdate', 'OnDelete'])]
+  if (!isObject(rollingUpdate)) return [required('spec.updateStrategy.rollingUpdate')]
+  return rollingUpdateCauses(rollingUpdate)
+}
+
+const ROLLING_UPDATE = 'spec.updateStrategy.rollingUpdate'
+
+function rollingUpdateCauses(rollingUpdate: JsonObject): readonly StatusCause[] {
+  const { maxUnavailable, maxSurge } = rollingUpdate
+  const sizes = [...sizeCauses(maxUnavailable, `${ROLLING_UPDATE}.maxUnavailable`), ...sizeCauses(maxSurge, `${ROLLING_UPDATE}.maxSurge`)]
+  if (sizes.length > 0) return sizes
+  const isUnavailable = sizeOf(maxUnavailable) !== 0
+  const isSurge = sizeOf(maxSurge) !== 0
+  if (isUnavailable && isSurge) return [invalid(`${ROLLING_UPDATE}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')]
+  if (!isUnavailable && !isSurge) return [required(`${ROLLING_UPDATE}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
+  return []
+}

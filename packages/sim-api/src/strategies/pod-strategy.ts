@@ -1,0 +1,105 @@
+import type { ApiObject } from '../client.ts'
+import type { StatusCause } from '../status-error.ts'
+import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { notAllowed } from '../field-errors.ts'
+import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
+import { validatePodSpec } from './pod-template-validation.ts'
+import type { Strategy } from '../resources/resource-definition.ts'
+import { plainStrategy } from './strategies.ts'
+
+/** Pods: two-phase deletion, a spec of which little may change, and the fields a kubelet selects by. */
+export const podStrategy: Strategy = {
+  ...plainStrategy,
+  selectableFields: {
+    'spec.nodeName': specField('nodeName'),
+    'spec.restartPolicy': specField('restartPolicy'),
+    'spec.schedulerName': specField('schedulerName'),
+    'spec.serviceAccountName': specField('serviceAccountName'),
+    'status.phase': statusField('phase'),
+    'status.podIP': statusField('podIP'),
+    'status.nominatedNodeName': statusField('nominatedNodeName'),
+  },
+  hasGeneration: true,
+  defaults: defaultPod,
+  prepareCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: qosClassOf(object) } }),
+  prepareUpdate: withPriorityOf,
+  validate: (object) => validatePodSpec(objectOrEmpty(object['spec']), 'spec'),
+  validateUpdate: validateSpecUpdate,
+  gracePeriodSeconds,
+}
+
+/** What admission has found out is not asked of the updater again. */
+function withPriorityOf(object: ApiObject, old: ApiObject): ApiObject {
+  const spec = objectOrEmpty(object['spec'])
+  const { priority, preemptionPolicy } = objectOrEmpty(old['spec'])
+  const kept = { ...(priority !== undefined && { priority }), ...(preemptionPolicy !== undefined && { preemptionPolicy }) }
+  const filled = withDefaults(spec, kept)
+  return filled === spec ? object : { ...object, spec: filled }
+}
+
+function specField(field: string): (object: ApiObject) => string {
+  return (object) => String(objectOrEmpty(object['spec'])[field] ?? '')
+}
+
+function statusField(field: string): (object: ApiObject) => string {
+  return (object) => String(objectOrEmpty(object['status'])[field] ?? '')
+}
+
+function defaultPod(object: ApiObject): ApiObject {
+  const spec = objectOrEmpty(object['spec'])
+  const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true, serviceAccountName: 'default' })
+  return filled === spec ? object : { ...object, spec: filled }
+}
+
+/** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ */
+export function qosClassOf(pod: ApiObject): string {
+  const spec = objectOrEmpty(pod['spec'])
+  const containers = [...listOrEmpty(spec['containers']), ...listOrEmpty(spec['initContainers'])]
+  const resources = containers.map((container) => objectOrEmpty(objectOrEmpty(container)['resources']))
+  const named = (field: string): readonly JsonObject[] => resources.map((each) => objectOrEmpty(each[field]))
+  if ([...named('requests'), ...named('limits')].every((each) => each['cpu'] === undefined && each['memory'] === undefined))
+    return 'BestEffort'
+  const isGuaranteed = resources.every((each) =>
+    ['cpu', 'memory'].every((name) => {
+      const limit = objectOrEmpty(each['limits'])[name]
+      return limit !== undefined && limit === objectOrEmpty(each['requests'])[name]
+    }),
+  )
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
+}
+
+/** An unbound pod, and one whose containers have ended, has nothing to wait for. */
+function gracePeriodSeconds(pod: ApiObject, asked: number | undefined): number {
+  const spec = objectOrEmpty(pod['spec'])
+  const phase = objectOrEmpty(pod['status'])['phase']
+  if (!spec['nodeName'] || phase === 'Succeeded' || phase === 'Failed') return 0
+  const seconds = asked ?? Number(spec['terminationGracePeriodSeconds'] ?? 30)
+  return seconds < 0 ? 1 : seconds
+}
+
+const IMMUTABLE_SPEC =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
+
+function validateSpecUpdate(pod: ApiObject, old: ApiObject): readonly StatusCause[] {
+  const spec = objectOrEmpty(pod['spec'])
+  const oldSpec = objectOrEmpty(old['spec'])
+  if (spec === oldSpec || jsonEqual(fixedPart(spec), fixedPart(oldSpec))) {
+    const kept = listOrEmpty(oldSpec['tolerations']).every((toleration) =>
+      listOrEmpty(spec['tolerations']).some((other) => jsonEqual(other, toleration)),
+    )
+    return kept ? [] : [notAllowed('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
+  }
+  return [notAllowed('spec', IMMUTABLE_SPEC)]
+}
+
+function fixedPart(spec: JsonObject): JsonObject {
+  const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, containers, initContainers, ...fixed } = spec
+  return { ...fixed, containers: withoutImages(containers), initContainers: withoutImages(initContainers) }
+}
+
+function withoutImages(containers: unknown): readonly JsonObject[] {
+  return listOrEmpty(containers).map((container) => {
+    const { image: _image, ...rest } = objectOrEmpty(container)
+    return rest
+  })
+}

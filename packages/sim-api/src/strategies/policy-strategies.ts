@@ -1,0 +1,144 @@
+import type { ApiObject } from '../client.ts'
+import type { StatusCause } from '../status-error.ts'
+import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../store/json.ts'
+import { invalid, notAllowed, notSupported } from '../field-errors.ts'
+import { labelSelectorCauses } from '../requests/label-selector.ts'
+import { notNegative } from './pod-template-validation.ts'
+import { formatQuantity, parseQuantity, quantityForm } from '../quota/quantity.ts'
+import type { Strategy } from '../resources/resource-definition.ts'
+import { sizeCauses } from './size.ts'
+import { plainStrategy } from './strategies.ts'
+
+const NO_BUDGET_STATUS = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+
+/** PodDisruptionBudgets: PUT only from a known version, since evictions count on the status. */
+export const podDisruptionBudgetStrategy: Strategy = {
+  ...plainStrategy,
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  prepareCreate: (object) => ({ ...object, status: NO_BUDGET_STATUS }),
+  validate: budgetCauses,
+}
+
+/** ResourceQuotas. */
+export const resourceQuotaStrategy: Strategy = {
+  ...plainStrategy,
+  defaults: withCanonicalLimits,
+  prepareCreate: (object) => ({ ...object, status: {} }),
+  validate: (object) => quantityCauses(objectOrEmpty(object['spec'])['hard'], 'spec.hard'),
+}
+
+/** LimitRanges: what a container item leaves out follows from what it says. */
+export const limitRangeStrategy: Strategy = {
+  ...plainStrategy,
+  defaults: defaultLimitRange,
+  validate: (object) =>
+    listOrEmpty(objectOrEmpty(object['spec'])['limits']).flatMap((item, index) =>
+      ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'].flatMap((field) =>
+        quantityCauses(objectOrEmpty(item)[field], `spec.limits[${index}].${field}`),
+      ),
+    ),
+}
+
+const SYSTEM_PREFIX = 'system-'
+const HIGHEST_USER_PRIORITY = 1_000_000_000
+
+/** The priority classes of every cluster, by name, with their values. */
+export const systemPriorityClasses: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+}
+
+/** PriorityClasses: neither value nor preemption policy ever changes. */
+export const priorityClassStrategy: Strategy = {
+  ...plainStrategy,
+  hasGeneration: true,
+  defaults: (object) => (object['preemptionPolicy'] ? object : { ...object, preemptionPolicy: 'PreemptLowerPriority' }),
+  validate: priorityClassCauses,
+  validateUpdate: (object, old) => [
+    ...(jsonEqual(object['value'], old['value']) ? [] : [notAllowed('value', 'may not be changed in an update.')]),
+    ...(object['preemptionPolicy'] === old['preemptionPolicy']
+      ? []
+      : [invalid('preemptionPolicy', object['preemptionPolicy'], 'field is immutable')]),
+  ],
+}
+
+function budgetCauses(object: ApiObject): readonly StatusCause[] {
+  const spec = objectOrEmpty(object['spec'])
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+  const both = isGiven(minAvailable) && isGiven(maxUnavailable)
+  return [
+    ...(both ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')] : []),
+    ...(isGiven(minAvailable) ? sizeCauses(minAvailable, 'spec.minAvailable') : []),
+    ...(isGiven(maxUnavailable) ? sizeCauses(maxUnavailable, 'spec.maxUnavailable') : []),
+    ...(isObject(selector) ? labelSelectorCauses(selector, 'spec.selector') : []),
+    ...(isGiven(policy) && policy !== 'AlwaysAllow' && policy !== 'IfHealthyBudget'
+      ? [notSupported('spec.unhealthyPodEvictionPolicy', policy, ['AlwaysAllow', 'IfHealthyBudget'])]
+      : []),
+    ...Object.keys(NO_BUDGET_STATUS).flatMap((field) => notNegative(objectOrEmpty(object['status'])[field], `status.${field}`)),
+  ]
+}
+
+/** Text that is no quantity does not get this far: it cannot be decoded. */
+function quantityCauses(quantities: unknown, field: string): readonly StatusCause[] {
+  return Object.entries(objectOrEmpty(quantities)).flatMap(([name, value]) =>
+    (parseQuantity(value) ?? 0) < 0 ? [invalid(`${field}[${name}]`, value, 'must be greater than or equal to 0')] : [],
+  )
+}
+
+/** `1000m` is stored as `1`: what is used is compared as text, too. */
+function withCanonicalLimits(object: ApiObject): ApiObject {
+  const spec = objectOrEmpty(object['spec'])
+  const entries = Object.entries(objectOrEmpty(spec['hard']))
+  const hard = Object.fromEntries(entries.map(([name, value]) => [name, canonical(value)]))
+  return jsonEqual(hard, spec['hard'] ?? {}) ? object : { ...object, spec: { ...spec, hard } }
+}
+
+function canonical(value: unknown): unknown {
+  const nano = parseQuantity(value)
+  return nano === undefined ? value : formatQuantity(nano, quantityForm(value))
+}
+
+function defaultLimitRange(object: ApiObject): ApiObject {
+  const spec = objectOrEmpty(object['spec'])
+  const limits = mapList(listOrEmpty(spec['limits']), (item) => defaultLimitItem(objectOrEmpty(item)))
+  return limits === spec['limits'] ? object : { ...object, spec: { ...spec, limits } }
+}
+
+/** @see core/v1 SetDefaults_LimitRangeItem */
+function defaultLimitItem(item: JsonObject): JsonObject {
+  if (item['type'] !== 'Container') return item
+  const limit = { ...objectOrEmpty(item['max']), ...objectOrEmpty(item['default']) }
+  const request = { ...objectOrEmpty(item['min']), ...limit, ...objectOrEmpty(item['defaultRequest']) }
+  const filled = {
+    ...item,
+    ...(Object.keys(limit).length > 0 && { default: limit }),
+    ...(Object.keys(request).length > 0 && { defaultRequest: request }),
+  }
+  return jsonEqual(filled, item) ? item : filled
+}
+
+function priorityClassCauses(object: ApiObject): readonly StatusCause[] {
+  const { name } = object.metadata
+  const { value, preemptionPolicy: policy } = object
+  const isSystem = name.startsWith(SYSTEM_PREFIX)
+  const causes: StatusCause[] = []
+  if (isSystem && systemPriorityClasses[name] !== value)
+    causes.push(
+      notAllowed(
+        'metadata.name',
+        `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${whyNotSystem(name)}`,
+      ),
+    )
+  if (!isSystem && Number(value ?? 0) > HIGHEST_USER_PRIORITY)
+    causes.push(notAllowed('value', `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`))
+  if (policy !== 'PreemptLowerPriority' && policy !== 'Never')
+    causes.push(notSupported('preemptionPolicy', policy, ['PreemptLowerPriority', 'Never']))
+  return causes
+}
+
+function whyNotSystem(name: string): string {
+  const value = systemPriorityClasses[name]
+  return value === undefined ? `${name} is not a known system priority class` : `value of ${name} PriorityClass must be ${value}`
+}

@@ -1,0 +1,16 @@
+import type { StatusCause } from '../status-error.ts'
+import { invalid } from '../field-errors.ts'
+import { notNegative } from './pod-template-validation.ts'
+
+/** @returns what is wrong with a whole number ≥ 0 or a percentage up to 100% at `field` */
+export function sizeCauses(size: unknown, field: string): readonly StatusCause[] {
+  if (typeof size === 'number') return notNegative(size, field)
+  if (typeof size !== 'string' || !/^\d+%$/.test(size))
+    return [invalid(field, size, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')")]
+  return sizeOf(size) > 100 ? [invalid(field, size, 'must not be greater than 100%')] : []
+}
+
+/** @returns the number in a valid size: nodes or pods, or per cent */
+export function sizeOf(size: unknown): number {
+  return typeof size === 'string' ? Number.parseInt(size, 10) : Number(size)
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '@tranche/clock'
+import type { ResourceId, Watching } from '../client.ts'
+import type { StatusCause } from '../status-error.ts'
+import type { Change } from '../store/change.ts'
+import { createRandom } from '../store/random.ts'
+import { resourceKey, type Store } from '../store/store.ts'
+import { expired, futureResourceVersion, invalidObject } from '../errors.ts'
+import type { FaultInjector } from '../faults/faults.ts'
+import { notAllowed, notSupported } from '../field-errors.ts'
+import { apiVersionOf, parseRevision } from '../requests/list.ts'
+import type { Served } from '../resources/registry.ts'
+import type { RequestOptions, WatchRequest, WatchSink } from '../requests/request.ts'
+import { parseSelection } from '../requests/selectors.ts'
+import { Watcher } from './watcher.ts'
+
+/** How long events take from the store to a watcher, drawn for each event between these bounds, in milliseconds. */
+export interface DelayRange {
+  readonly min: number
+  readonly max: number
+}
+
+/** What the watches of a server are made with. */
+export interface WatchHubOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly seed: number
+  readonly delayMs: DelayRange
+  readonly faults: () => FaultInjector | undefined
+}
+
+/** All watches that are open. */
+export class WatchHub {
+  readonly #options: WatchHubOptions
+  readonly #watchers = new Map<string, Set<Watcher>>()
+  readonly #opened = new Map<string, number>()
+
+  constructor(options: WatchHubOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Opens a watch. Frames come later, by timer, never during this call.
+   *
+   * @throws {ApiStatusError} 400 for bad selectors or a bad resource version, 422 for options that do not go together
+   */
+  open(served: Served, request: WatchRequest, sink: WatchSink): Watching {
+    const options = request.options ?? {}
+    refuseWatchOptions(options)
+    const matches = parseSelection(served.definition, { ...options, namespace: request.namespace })
+    const { clock, store, seed, delayMs, faults } = this.#options
+    const ordinal = (this.#opened.get(request.actor.name) ?? 0) + 1
+    this.#opened.set(request.actor.name, ordinal)
+    const watcher = new Watcher({
+      clock,
+      sink,
+      matches,
+      actor: request.actor,
+      id: served.id,
+      ordinal,
+      kind: served.definition.kind,
+      apiVersion: apiVersionOf(served.definition),
+      delayMs,
+      random: createRandom(seed, request.actor.name, ordinal),
+      faults,
+      revision: () => store.revision,
+      bookmarks: options.allowWatchBookmarks === true,
+      timeoutSeconds: options.timeoutSeconds || undefined,
+      onClosed: () => this.#watchersOf(served.id).delete(watcher),
+    })
+    this.#watchersOf(served.id).add(watcher)
+    this.#replay(watcher, served, options)
+    return watcher
+  }
+
+  /** Tells the watchers of a change; called for every change, in order. */
+  dispatch(change: Change): void {
+    const watchers = this.#watchers.get(resourceKey(change.id))
+    if (watchers !== undefined) for (const watcher of watchers) watcher.see(change)
+  }
+
+  /** Ends all watches of a resource that is no longer served. */
+  closeAll(id: ResourceId): void {
+    for (const watcher of this.#watchersOf(id)) watcher.close('closed')
+  }
+
+  /** Sends what the watcher is to know before anything new happens. */
+  #replay(watcher: Watcher, served: Served, { resourceVersion = '', sendInitialEvents }: RequestOptions): void {
+    const { store } = this.#options
+    const bucket = store.bucket(served.id)
+    const startsNow = resourceVersion === '' || resourceVersion === '0'
+    if (sendInitialEvents === true && !startsNow && parseRevision(resourceVersion) > store.revision)
+      return watcher.fail(futureResourceVersion(resourceVersion, store.revision).status)
+    if (sendInitialEvents ?? startsNow) {
+      const { keys, objects } = bucket.current()
+      watcher.start(keys.map((key) => objects.get(key)!))
+      if (sendInitialEvents === true) watcher.endInitialEvents()
+      return
+    }
+    if (startsNow) return
+    const revision = parseRevision(resourceVersion)
+    const missed = bucket.since(revision)
+    if (missed === null) return watcher.fail(expired(`too old resource version: ${revision} (${store.revision})`).status)
+    watcher.startAfter(revision)
+    for (const change of missed) watcher.see(change)
+  }
+
+  #watchersOf(id: ResourceId): Set<Watcher> {
+    const key = resourceKey(id)
+    const watchers = this.#watchers.get(key) ?? new Set<Watcher>()
+    this.#watchers.set(key, watchers)
+    return watchers
+  }
+}
+
+function refuseWatchOptions(options: RequestOptions): void {
+  const { sendInitialEvents, resourceVersionMatch: match = '' } = options
+  const causes: StatusCause[] = []
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    causes.push(notAllowed('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (match !== '' && sendInitialEvents === undefined)
+    causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+  if (match !== '' && match !== 'NotOlderThan') causes.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']))
+  if (match !== '' && options.continue)
+    causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
+  if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
+  if (options.resourceVersion) parseRevision(options.resourceVersion)
+}

@@ -1,0 +1,196 @@
+import type { Clock, Timer } from '@tranche/clock'
+import type { Actor, ApiObject, ResourceId, Watching } from '../client.ts'
+import type { ApiStatus } from '../status-error.ts'
+import type { Change } from '../store/change.ts'
+import { freezeDeep } from '../store/json.ts'
+import type { Random } from '../store/random.ts'
+import { expired } from '../errors.ts'
+import type { FaultInjector } from '../faults/faults.ts'
+import type { WatchFrame, WatchSink } from '../requests/request.ts'
+import type { Matches } from '../requests/selectors.ts'
+
+/** What one watch is made with. */
+export interface WatcherOptions {
+  readonly clock: Clock
+  readonly sink: WatchSink
+  readonly matches: Matches
+  readonly actor: Actor
+  readonly id: ResourceId
+  /** Which watch of this actor: from 1. */
+  readonly ordinal: number
+  readonly kind: string
+  readonly apiVersion: string
+  readonly delayMs: { readonly min: number; readonly max: number }
+  readonly random: Random
+  readonly faults: () => FaultInjector | undefined
+  /** Revision of the store now, for bookmarks. */
+  readonly revision: () => number
+  readonly bookmarks: boolean
+  /** Infinity: never ends by itself. Undefined: 30 to 60 minutes, by seed. */
+  readonly timeoutSeconds: number | undefined
+  readonly onClosed: () => void
+}
+
+const BOOKMARK_EVERY_MS = 60_000
+const SHORTEST_TIMEOUT_SECONDS = 30 * 60
+
+type Delivery = { readonly atMs: number; readonly frame: WatchFrame } | { readonly atMs: number; readonly end: 'closed' | 'cut' }
+
+/** One open watch: frames wait in a queue, each until its time, and never overtake one another. */
+export class Watcher implements Watching {
+  readonly #options: WatcherOptions
+  #queue: Delivery[] = []
+  #lastMs = 0
+  #events = 0
+  /** Changes up to this revision are known to whoever watches. */
+  #after = 0
+  #state: 'open' | 'ending' | 'stalled' | 'closed' = 'open'
+  #delivery: Timer | undefined
+  #bookmark: Timer | undefined
+  readonly #timeout: Timer | undefined
+
+  constructor(options: WatcherOptions) {
+    this.#options = options
+    const seconds = options.timeoutSeconds ?? SHORTEST_TIMEOUT_SECONDS * (1 + options.random.next())
+    if (Number.isFinite(seconds)) this.#timeout = options.clock.setTimer(seconds * 1000, () => this.close('closed'))
+    if (options.bookmarks) this.#planBookmark()
+  }
+
+  /** Sends what is there at the start. */
+  start(objects: readonly ApiObject[]): void {
+    for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object)
+  }
+
+  /** Says that everything there is at the start has been sent. Nothing is said to a watch that takes no bookmarks. */
+  endInitialEvents(): void {
+    if (this.#options.bookmarks) this.#bookmarkNow({ 'k8s.io/initial-events-end': 'true' })
+  }
+
+  /** Passes over changes up to this revision, also where it is still to come. */
+  startAfter(revision: number): void {
+    this.#after = revision
+  }
+
+  /** Sends a change, as far as the selection is concerned by it. */
+  see(change: Change): void {
+    if (this.#state !== 'open' || change.revision <= this.#after) return
+    const { object, previous } = change
+    const was = previous !== undefined && this.#options.matches(previous)
+    const is = change.type !== 'DELETED' && this.#options.matches(object)
+    if (is) this.#send(was ? 'MODIFIED' : 'ADDED', object)
+    else if (was) this.#send('DELETED', change.type === 'DELETED' ? object : leaving(previous, change.revision))
+  }
+
+  /** Sends an error, then ends. */
+  fail(status: ApiStatus): void {
+    if (this.#state !== 'open') return
+    this.#state = 'ending'
+    this.#enqueue({ frame: { type: 'ERROR', object: status } }, 0)
+    this.#enqueue({ end: 'closed' }, 0)
+  }
+
+  /** Ends at once; frames still waiting are not sent. */
+  close(how: 'closed' | 'cut'): void {
+    if (this.#state === 'closed') return
+    this.stop()
+    this.#options.sink.end(how)
+  }
+
+  stop(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#queue = []
+    for (const timer of [this.#delivery, this.#bookmark, this.#timeout]) timer?.cancel()
+    this.#options.onClosed()
+  }
+
+  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): void {
+    if (this.#state !== 'open') return
+    const extraMs = this.#fault(type, object)
+    if (extraMs !== null) this.#enqueue({ frame: { type, object } }, extraMs)
+  }
+
+  /** @returns how much later the event arrives; null when it does not */
+  #fault(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): number | null {
+    this.#events++
+    const { actor, id, ordinal } = this.#options
+    const { name, userAgent } = actor
+    const at = { actor: name, userAgent, resource: id, watch: ordinal }
+    const fault = this.#options.faults()?.onEvent?.({ ...at, event: this.#events, type, object })
+    switch (fault?.kind) {
+      case undefined:
+        return 0
+      case 'delay':
+        return fault.ms
+      case 'cut':
+        this.#state = 'ending'
+        this.#enqueue({ end: 'cut' }, 0)
+        return null
+      case 'gap':
+        this.fail(expired('too old resource version: the history was compacted').status)
+        return null
+      case 'stall':
+        this.#stall(fault.ms)
+        return null
+      default:
+        fault satisfies never
+        return 0
+    }
+  }
+
+  #stall(ms: number): void {
+    this.#state = 'stalled'
+    this.#queue = []
+    this.#delivery?.cancel()
+    this.#timeout?.cancel()
+    if (Number.isFinite(ms)) this.#delivery = this.#options.clock.setTimer(ms, () => this.close('cut'))
+  }
+
+  #enqueue(what: { readonly frame: WatchFrame } | { readonly end: 'closed' | 'cut' }, extraMs: number): void {
+    const { clock, delayMs, random } = this.#options
+    const drawnMs = Math.round((delayMs.min + random.next() * (delayMs.max - delayMs.min)) * 1000) / 1000
+    this.#lastMs = Math.max(this.#lastMs, clock.monotonicMs() + drawnMs + extraMs)
+    this.#queue.push({ ...what, atMs: this.#lastMs })
+    if (this.#queue.length === 1) this.#planDelivery(this.#lastMs)
+  }
+
+  #planDelivery(atMs: number): void {
+    const { clock } = this.#options
+    this.#delivery = clock.setTimer(Math.max(0, atMs - clock.monotonicMs()), () => this.#deliver())
+  }
+
+  /** Delivers what is due. The first is due because the timer was its own, whatever rounding says. */
+  #deliver(): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    let due = this.#queue.findIndex((delivery, index) => index > 0 && delivery.atMs > nowMs)
+    if (due < 0) due = this.#queue.length
+    const batch = this.#queue.slice(0, due)
+    this.#queue = this.#queue.slice(due)
+    if (this.#queue[0] !== undefined) this.#planDelivery(this.#queue[0].atMs)
+    for (const delivery of batch) {
+      if (this.#state === 'closed') return
+      if ('end' in delivery) this.close(delivery.end)
+      else this.#options.sink.frame(delivery.frame)
+    }
+  }
+
+  #planBookmark(): void {
+    this.#bookmark = this.#options.clock.setTimer(BOOKMARK_EVERY_MS, () => {
+      if (this.#state !== 'open') return
+      this.#bookmarkNow()
+      this.#planBookmark()
+    })
+  }
+
+  #bookmarkNow(annotations?: Readonly<Record<string, string>>): void {
+    if (this.#state !== 'open') return
+    const { apiVersion, kind, revision } = this.#options
+    const metadata = { resourceVersion: String(Math.max(revision(), this.#after)), ...(annotations && { annotations }) }
+    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } } }, 0)
+  }
+}
+
+/** An object that no longer matches leaves the watch as it was when it still did. */
+function leaving(previous: ApiObject, revision: number): ApiObject {
+  return freezeDeep({ ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } })
+}
