@@ -12,6 +12,8 @@ export {
   type Watching,
   type WatchEvent,
 } from './client.ts'
+export { timestamp } from './timestamp.ts'
+export { isTerminal } from './pods/is-terminal.ts'
 export { ApiStatusError, type ApiStatus, isStatus, type StatusCause } from './status-error.ts'
 export { createCustomResourceSchema, type CustomResourceSchema } from './schema/custom-resource-schema.ts'
 export { type Decoded, decodeBuiltin } from './schema/decode.ts'

@@ -1,5 +1,5 @@
 import type { ControllerRevision } from '@tranche/kube-types'
-import { canonicalJson, planCleanup, planHistory, revisionHash, templatePatch } from '@tranche/sim-controllers'
+import { planCleanup, planHistory, revisionHash, templatePatch } from '@tranche/sim-controllers'
 import { describe, expect, it } from 'vitest'
 
 const template = (image: string): unknown => ({ metadata: { labels: { app: 'agent' } }, spec: { containers: [{ name: 'agent', image }] } })
@@ -90,11 +90,5 @@ describe('revisionHash', () => {
 
   it('has up to ten letters of the alphabet', () => {
     for (let at = 0; at < 100; at++) expect(revisionHash({ at })).toMatch(/^[456789bcdf]{1,10}$/)
-  })
-})
-
-describe('canonicalJson', () => {
-  it('sorts keys at every depth and leaves out what is undefined', () => {
-    expect(canonicalJson({ b: { d: undefined, c: [1, { f: 'x', e: null }] }, a: true })).toBe('{"a":true,"b":{"c":[1,{"e":null,"f":"x"}]}}')
   })
 })

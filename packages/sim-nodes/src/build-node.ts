@@ -1,5 +1,5 @@
 import type { Condition, Taint } from '@tranche/kube-types'
-import { wholeSecond } from './pod-status.ts'
+import { timestamp } from '@tranche/sim-api'
 
 /** What a new node may have beside what every node has. */
 export interface NodeOptions {
@@ -53,7 +53,7 @@ export function buildNode(name: string, number: number, nowMs: number, { labels,
 
 /** @returns the conditions of a healthy node */
 export function nodeConditions(nowMs: number): readonly Condition[] {
-  const atText = wholeSecond(nowMs)
+  const atText = timestamp(nowMs)
   const condition = (
     type: string,
     status: string,

@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Node } from '@tranche/kube-types'
-import { isStatus, resources, type SimClient } from '@tranche/sim-api'
-import { wholeSecond } from './pod-status.ts'
+import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 
 /** A kubelet that says from time to time that it lives. */
 export interface Beating {
@@ -65,7 +64,7 @@ export function startHeartbeats({ clock, beating, onError }: HeartbeatOptions): 
       resources.nodes,
       name,
       undefined,
-      { status: { conditions: withHeartbeat(node, wholeSecond(clock.nowMs())) } },
+      { status: { conditions: withHeartbeat(node, timestamp(clock.nowMs())) } },
       'status',
     )
   }

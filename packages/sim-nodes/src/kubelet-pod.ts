@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
-import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { delayMs, lifeCycleOf, lifeCycles, type Stage } from './life-cycles.ts'
 import { type PodSettings, readPodSettings } from './pod-settings.ts'
-import { beginStop, enterStage, type PodMemory, podStatus, wholeSecond } from './pod-status.ts'
+import { beginStop, enterStage, type PodMemory, podStatus } from './pod-status.ts'
 
 /** What a kubelet needs to run a pod. */
 export interface KubeletPodPorts {
@@ -49,7 +49,7 @@ export class KubeletPod {
     this.#stages = lifeCycles[lifeCycleOf(images, this.#settings.mayFail)]
     this.#stage = this.#stages[0]!
     this.#memory = { restarts: 0, startTime: this.#nowText(), conditions: [] }
-    if (isEnded(pod)) this.#mode = 'ended'
+    if (isTerminal(pod)) this.#mode = 'ended'
     else if (isRunning(pod)) this.#adopt(pod)
     else if (pod.metadata.deletionTimestamp === undefined) this.#enter(0)
     this.observe(pod)
@@ -59,7 +59,7 @@ export class KubeletPod {
   observe(pod: Pod): void {
     this.#pod = pod
     if (pod.metadata.deletionTimestamp !== undefined && this.#mode !== 'stopping') this.#beginStopping()
-    else if (this.#mode === 'living' && isEnded(pod)) {
+    else if (this.#mode === 'living' && isTerminal(pod)) {
       this.#mode = 'ended'
       this.#cancel()
     }
@@ -208,7 +208,7 @@ export class KubeletPod {
   }
 
   #nowText(): string {
-    return wholeSecond(this.#ports.clock.nowMs())
+    return timestamp(this.#ports.clock.nowMs())
   }
 }
 
@@ -223,10 +223,6 @@ function isRunning(pod: Pod): boolean {
 
 function isReady(conditions: readonly Condition[]): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
-}
-
-function isEnded(pod: Pod): boolean {
-  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
 /** Conditions of other writers stay as they are, in their order, before the kubelet's own. */

@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { Node, Pod } from '@tranche/kube-types'
-import { type Actor, type ApiObject, isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { type Actor, type ApiObject, isStatus, isTerminal, resources, type SimClient } from '@tranche/sim-api'
 import { createEventRecorder } from '@tranche/sim-controllers'
 import { nodeConditions } from './build-node.ts'
 import { startHeartbeats } from './heartbeats.ts'
@@ -109,7 +109,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
   }
 
   function runningOn(kubelet: Kubelet): readonly Pod[] {
-    return [...kubelet.pods.keys()].flatMap((uid) => pods.get(uid) ?? []).filter((pod) => !isEnded(pod))
+    return [...kubelet.pods.keys()].flatMap((uid) => pods.get(uid) ?? []).filter((pod) => !isTerminal(pod))
   }
 
   async function reject(name: string, kubelet: Kubelet, pod: Pod, { reason, message }: AdmissionRefusal): Promise<void> {
@@ -209,8 +209,4 @@ function addressOf(node: Node): string | undefined {
 /** What runs already is not judged again. */
 function hasBegun({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || (status?.phase ?? 'Pending') !== 'Pending' || status?.startTime !== undefined
-}
-
-function isEnded({ status }: Pod): boolean {
-  return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }

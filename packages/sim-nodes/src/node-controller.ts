@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Node, Pod } from '@tranche/kube-types'
-import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { planTaints, readyStatus } from './node-taints.ts'
-import { wholeSecond } from './pod-status.ts'
 
 /** Turns the silence of kubelets into conditions and taints. */
 export interface NodeController {
@@ -68,7 +67,7 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
 
   async function patchReady(node: Node): Promise<void> {
     const unknown = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
-    const lastTransitionTime = wholeSecond(clock.nowMs())
+    const lastTransitionTime = timestamp(clock.nowMs())
     const conditions = (node.status?.conditions ?? []).map((condition) => ({ ...condition, ...unknown, lastTransitionTime }))
     await client.patch(resources.nodes, node.metadata.name, undefined, { status: { conditions } }, 'status')
   }
@@ -76,7 +75,7 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
   async function markPodsNotReady(name: string): Promise<void> {
     const { items } = await client.list(resources.pods, { fieldSelector: `spec.nodeName=${name}` })
     for (const pod of items as unknown as readonly Pod[]) {
-      const conditions = notReady(pod, wholeSecond(clock.nowMs()))
+      const conditions = notReady(pod, timestamp(clock.nowMs()))
       if (conditions === undefined) continue
       await client
         .patch(resources.pods, pod.metadata.name, pod.metadata.namespace, { status: { conditions } }, 'status')

@@ -75,8 +75,3 @@ function conditionsOf(before: readonly Condition[], ready: boolean, notReadyReas
   }
   return [condition('Initialized', true), condition('Ready', ready), condition('ContainersReady', ready)]
 }
-
-/** @returns RFC 3339 with the fraction cut off, as the API keeps times */
-export function wholeSecond(epochMs: number): string {
-  return new Date(Math.floor(epochMs / 1000) * 1000).toISOString().replace('.000Z', 'Z')
-}

@@ -4,6 +4,7 @@ import { invalid } from '../field-errors.ts'
 import type { StatusCause } from '../status-error.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { apiAudience, boundResource, type ReadObject, type ServiceAccountTokens } from './service-account-tokens.ts'
+import { timestamp } from '../timestamp.ts'
 
 /** What issuing a token needs. */
 export interface TokenIssuer {
@@ -34,13 +35,12 @@ export function issueToken(
   const boundTo = isObject(boundObjectRef) ? boundObject(readObject, account, boundObjectRef) : undefined
   const seconds = Number(expirationSeconds)
   const token = tokens.issue({ account, audiences, expirationSeconds: seconds, boundTo })
-  const time = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
   return {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name: at.name, namespace: at.namespace, uid: account.metadata.uid, creationTimestamp: time(nowMs()) },
+    metadata: { name: at.name, namespace: at.namespace, uid: account.metadata.uid, creationTimestamp: timestamp(nowMs()) },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: boundObjectRef ?? null },
-    status: { token, expirationTimestamp: time(nowMs() + seconds * 1000) },
+    status: { token, expirationTimestamp: timestamp(nowMs() + seconds * 1000) },
   }
 }
 

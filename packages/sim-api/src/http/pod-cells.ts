@@ -1,3 +1,4 @@
+import { isTerminal } from '../pods/is-terminal.ts'
 import type { ApiObject } from '../client.ts'
 import { age } from './human-duration.ts'
 import { list, record, text } from './cells.ts'
@@ -29,9 +30,8 @@ type Cells = Readonly<Record<string, unknown>>
 
 function statusText(pod: ApiObject, initReason: string | undefined): string {
   const status = record(pod['status'])
-  const isTerminal = status['phase'] === 'Succeeded' || status['phase'] === 'Failed'
   if (pod.metadata.deletionTimestamp !== undefined && status['reason'] === 'NodeLost') return 'Unknown'
-  if (pod.metadata.deletionTimestamp !== undefined && !isTerminal) return 'Terminating'
+  if (pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod)) return 'Terminating'
   if (initReason !== undefined) return initReason
   const containers = list(status['containerStatuses'])
   const reason = containers.map(stateReason).find((found) => found !== undefined) ?? ownReason(status)

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../client.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { isTerminal } from './is-terminal.ts'
 import { forbidden } from '../errors.ts'
 
 /** What becomes of an eviction that is not refused. */
@@ -26,7 +27,7 @@ const STILL_PROCESSED_RETRY_SECONDS = 10
 export function decideEviction(pod: ApiObject, budgets: readonly ApiObject[]): EvictionDecision {
   const phase = objectOrEmpty(pod['status'])['phase']
   const isGoing = pod.metadata.deletionTimestamp !== undefined
-  if (phase === 'Succeeded' || phase === 'Failed' || isGoing) return { kind: 'free' }
+  if (isTerminal(pod) || isGoing) return { kind: 'free' }
   if (phase === 'Pending') return { kind: 'asItIs' }
   if (budgets.length > 1) throw new ApiStatusError(500, '', MORE_THAN_ONE)
   const [budget] = budgets

@@ -1,5 +1,6 @@
 import type { ApiObject, ResourceId } from '../client.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { isTerminal } from '../pods/is-terminal.ts'
 import { type NanoAmounts, podAmounts } from './pod-resources.ts'
 
 const ONE = 1_000_000_000n
@@ -43,10 +44,9 @@ export function isPods({ group, resource }: ResourceId): boolean {
   return group === '' && resource === 'pods'
 }
 
-function isCharged({ metadata, ...object }: ApiObject, nowMs: number): boolean {
-  const phase = objectOrEmpty(object['status'])['phase']
-  if (phase === 'Failed' || phase === 'Succeeded') return false
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+function isCharged(pod: ApiObject, nowMs: number): boolean {
+  if (isTerminal(pod)) return false
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return true
   return nowMs <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }

@@ -123,11 +123,6 @@ function complete(request: ApiRequest, served: Served, object: ApiObject | undef
   return schema.applyDefaults(schema.prune(object).object) as ApiObject
 }
 
-/** @returns the moment as the API writes it: whole seconds, UTC */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
-}
-
 function writing<T>(engine: Engine, request: ApiRequest, write: () => T): T {
   const outer = engine.writer
   engine.writer = { actor: request.actor, verb: request.verb }

@@ -1,7 +1,8 @@
 import { resources } from '../client.ts'
 import { freezeDeep } from '../store/json.ts'
 import { randomUuid } from '../store/random.ts'
-import { type Engine, timestamp } from '../requests/engine.ts'
+import type { Engine } from '../requests/engine.ts'
+import { timestamp } from '../timestamp.ts'
 import { systemPriorityClasses } from '../strategies/policy-strategies.ts'
 
 const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']

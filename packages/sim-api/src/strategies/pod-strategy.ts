@@ -5,6 +5,7 @@ import { notAllowed } from '../field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { validatePodSpec } from './pod-template-validation.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
+import { isTerminal } from '../pods/is-terminal.ts'
 import { plainStrategy } from './strategies.ts'
 
 /** Pods: two-phase deletion, a spec of which little may change, and the fields a kubelet selects by. */
@@ -71,8 +72,7 @@ export function qosClassOf(pod: ApiObject): string {
 /** An unbound pod, and one whose containers have ended, has nothing to wait for. */
 function gracePeriodSeconds(pod: ApiObject, asked: number | undefined): number {
   const spec = objectOrEmpty(pod['spec'])
-  const phase = objectOrEmpty(pod['status'])['phase']
-  if (!spec['nodeName'] || phase === 'Succeeded' || phase === 'Failed') return 0
+  if (!spec['nodeName'] || isTerminal(pod)) return 0
   const seconds = asked ?? Number(spec['terminationGracePeriodSeconds'] ?? 30)
   return seconds < 0 ? 1 : seconds
 }

@@ -1,6 +1,5 @@
-import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, isSameJson } from '@tranche/kube-types'
 import { isStatus, resources, type ApiObject, type ApiStatusError, type SimClient } from '@tranche/sim-api'
-import { canonicalJson } from '../history/canonical-json.ts'
 import { templatePatch } from '../history/plan-history.ts'
 import { revisionHash } from '../history/revision-hash.ts'
 import { ownerReference } from './build-pod.ts'
@@ -34,7 +33,7 @@ export async function createRevision(client: SimClient, daemonSet: DaemonSet, nu
   } catch (error) {
     if (!isStatus(error, 409)) throw error
     const existing = await client.get(resources.controllerRevisions, revision.metadata.name, namespace)
-    if (canonicalJson(existing['data']) === canonicalJson(revision.data)) return existing as unknown as ControllerRevision
+    if (isSameJson(existing['data'], revision.data)) return existing as unknown as ControllerRevision
     return countCollision(client, daemonSet, error)
   }
 }

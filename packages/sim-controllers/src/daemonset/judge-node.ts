@@ -1,8 +1,9 @@
 import type { Node, Pod } from '@tranche/kube-types'
+import { isTerminal } from '@tranche/sim-api'
 import { nodeEligibility } from '../placement/node-eligibility.ts'
 import { matchesSelector } from '../placement/requirements.ts'
 import { placementOf, type NodePlacement } from './node-placement.ts'
-import { availableAtMs, byPrecedence, isAvailable, isReady, isTerminal, isTerminating, minReadyMsOf } from './pod-facts.ts'
+import { availableAtMs, byPrecedence, isAvailable, isReady, isTerminating, minReadyMsOf } from './pod-facts.ts'
 import { isUpdated, type Target } from './pod-template.ts'
 import { isServing, rollingStateOf, type RollingState, type Situation } from './rolling-state.ts'
 

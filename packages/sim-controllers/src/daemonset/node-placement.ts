@@ -1,5 +1,6 @@
 import type { Pod } from '@tranche/kube-types'
-import { isAvailable, isReady, isTerminal, isTerminating, minReadyMsOf } from './pod-facts.ts'
+import { isTerminal } from '@tranche/sim-api'
+import { isAvailable, isReady, isTerminating, minReadyMsOf } from './pod-facts.ts'
 import type { Situation } from './rolling-state.ts'
 import { allowsSurge } from './strategy.ts'
 

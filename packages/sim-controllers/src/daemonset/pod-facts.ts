@@ -5,11 +5,6 @@ export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined
 }
 
-/** @returns whether all containers have ended for good (phase `Succeeded` or `Failed`) */
-export function isTerminal(pod: Pod): boolean {
-  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
-}
-
 /** @returns whether the Ready condition is True; the phase does not matter */
 export function isReady(pod: Pod): boolean {
   return readyCondition(pod)?.status === 'True'

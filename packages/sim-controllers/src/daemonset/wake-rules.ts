@@ -8,7 +8,7 @@ import {
   parseKey,
   type Pod,
 } from '@tranche/kube-types'
-import { isChanged } from '../history/canonical-json.ts'
+import { isChanged } from '../placement/is-changed.ts'
 import { isPlacingChanged, nodeEligibility } from '../placement/node-eligibility.ts'
 import { matchesSelector } from '../placement/requirements.ts'
 import type { CacheEvents, DaemonSetCache } from './daemon-set-cache.ts'

@@ -1,3 +1,4 @@
+import { timestamp } from '@tranche/sim-api'
 import {
   type Condition,
   controllerOf,
@@ -7,7 +8,6 @@ import {
   type Pod,
   scaleIntOrPercent,
 } from '@tranche/kube-types'
-import { wholeSecond } from '../machinery/event-recorder.ts'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
 
 /** @see policy/v1 PodDisruptionBudget */
@@ -156,7 +156,7 @@ function withCondition(
   nowMs: number,
 ): readonly BudgetCondition[] {
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
-  const lastTransitionTime = before?.status === wanted.status ? (before.lastTransitionTime ?? wholeSecond(nowMs)) : wholeSecond(nowMs)
+  const lastTransitionTime = before?.status === wanted.status ? (before.lastTransitionTime ?? timestamp(nowMs)) : timestamp(nowMs)
   const condition = { type: 'DisruptionAllowed', message: '', ...wanted, lastTransitionTime }
   return before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one))
 }

@@ -1,8 +1,7 @@
-import { keyOf, keyText, type LabelSelector, parseKey, type Pod } from '@tranche/kube-types'
-import { type ApiObject, resources, type SimClient } from '@tranche/sim-api'
+import { isSameJson, keyOf, keyText, type LabelSelector, parseKey, type Pod } from '@tranche/kube-types'
+import { type ApiObject, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
-import { canonicalJson } from '../history/canonical-json.ts'
-import { createEventRecorder, wholeSecond } from '../machinery/event-recorder.ts'
+import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
@@ -81,7 +80,7 @@ export function startDisruptionController({ client, clock, onError }: Controller
   }
 
   async function write(budget: DisruptionBudget, { status }: BudgetPlan): Promise<void> {
-    if (canonicalJson(status) === canonicalJson(budget.status ?? {})) return
+    if (isSameJson(status, budget.status ?? {})) return
     await ignoreMissing(client.update(resources.podDisruptionBudgets, { ...budget, status } as unknown as ApiObject, 'status'))
   }
 
@@ -89,7 +88,7 @@ export function startDisruptionController({ client, clock, onError }: Controller
     const { namespace, name } = parseKey(key)
     const pod = pods.get(name, namespace)
     if (pod === undefined || !isMarked(pod) || markLeftMs(pod, clock.nowMs()) > 0) return
-    const unmarked = { type: 'DisruptionTarget', status: 'False', lastTransitionTime: wholeSecond(clock.nowMs()) }
+    const unmarked = { type: 'DisruptionTarget', status: 'False', lastTransitionTime: timestamp(clock.nowMs()) }
     const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === 'DisruptionTarget' ? unmarked : one))
     const { resourceVersion } = pod.metadata
     await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { resourceVersion }, status: { conditions } }, 'status'))
@@ -131,9 +130,9 @@ function whyNoScale(client: SimClient, { apiVersion, kind }: { readonly apiVersi
   return `${name} does not implement the scale subresource`
 }
 
-function isMarked({ metadata, status }: Pod): boolean {
-  if (metadata.deletionTimestamp !== undefined || status?.phase === 'Failed' || status?.phase === 'Succeeded') return false
-  const mark = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
+function isMarked(pod: Pod): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined || isTerminal(pod)) return false
+  const mark = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
   return mark?.status === 'True' && mark.reason !== 'TerminationByKubelet'
 }
 

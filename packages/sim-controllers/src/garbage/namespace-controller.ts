@@ -1,8 +1,6 @@
-import type { Condition } from '@tranche/kube-types'
-import { type ApiObject, type ResourceId, resources, type SimClient } from '@tranche/sim-api'
+import { type Condition, isSameJson } from '@tranche/kube-types'
+import { type ApiObject, type ResourceId, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
-import { canonicalJson } from '../history/canonical-json.ts'
-import { wholeSecond } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
@@ -18,7 +16,7 @@ export function startNamespaceController({ client, clock, onError }: ControllerO
     limiter: createRateLimiter(() => clock.monotonicMs()),
     workers: WORKERS,
     async work(name) {
-      if (!(await empty(client, name, wholeSecond(clock.nowMs())))) queue.addAfter(name, LOOK_AGAIN_MS)
+      if (!(await empty(client, name, timestamp(clock.nowMs())))) queue.addAfter(name, LOOK_AGAIN_MS)
     },
     onError,
   })
@@ -70,7 +68,7 @@ async function remove(client: SimClient, id: ResourceId, { metadata }: ApiObject
 }
 
 async function tell(client: SimClient, namespace: ApiObject, conditions: readonly Condition[]): Promise<void> {
-  if (canonicalJson(conditions) === canonicalJson(conditionsOf(namespace))) return
+  if (isSameJson(conditions, conditionsOf(namespace))) return
   const { name, resourceVersion } = namespace.metadata
   await ignoreMissing(
     client.patch(resources.namespaces, name, undefined, { metadata: { resourceVersion }, status: { conditions } }, 'status'),

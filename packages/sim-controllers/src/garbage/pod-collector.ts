@@ -1,8 +1,7 @@
 import type { Timer } from '@tranche/clock'
 import { type Condition, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { isStatus, resources } from '@tranche/sim-api'
+import { isStatus, isTerminal, resources, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
-import { wholeSecond } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 
@@ -45,7 +44,7 @@ export function startPodCollector({ client, clock, onError }: ControllerOptions)
 
   function put(pod: Pod): void {
     const name = pod.spec?.nodeName
-    if (isEnded(pod)) ended.set(pod.metadata.uid, pod)
+    if (isTerminal(pod)) ended.set(pod.metadata.uid, pod)
     if (ended.size > ENDED_KEPT) plan('ended', untilTickMs(), collectEnded)
     if (pod.metadata.deletionTimestamp !== undefined) suspectPod(pod)
     if (!name) return
@@ -121,7 +120,7 @@ export function startPodCollector({ client, clock, onError }: ControllerOptions)
   /** A pod that is not said to have ended is said so first, so that whoever made it learns how. */
   async function remove(pod: Pod, condition?: Condition): Promise<void> {
     const { name, namespace, uid } = pod.metadata
-    if (!isEnded(pod)) {
+    if (!isTerminal(pod)) {
       const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition?.type)
       const status = { phase: 'Failed', ...(condition !== undefined && { conditions: [...others, condition] }) }
       await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status }, 'status'))
@@ -144,17 +143,13 @@ function nodeGone(nowMs: number): Condition {
     status: 'True',
     reason: 'DeletionByPodGC',
     message: 'PodGC: node no longer exists',
-    lastTransitionTime: wholeSecond(nowMs),
+    lastTransitionTime: timestamp(nowMs),
   }
 }
 
 function isOutOfService({ spec, status }: Node): boolean {
   const isReady = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
   return !isReady && spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
-}
-
-function isEnded({ status }: Pod): boolean {
-  return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }
 
 function createdMs({ metadata }: Pod): number {

@@ -1,5 +1,4 @@
-import type { ControllerRevision } from '@tranche/kube-types'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson, type ControllerRevision } from '@tranche/kube-types'
 
 /** What a DaemonSet's history needs, given its template. */
 export type HistoryPlan =

@@ -1,4 +1,4 @@
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '@tranche/kube-types'
 
 /** What each decimal digit of the sum becomes; no vowels and no digits that look like letters. */
 const ALPHABET = '456789bcdf'

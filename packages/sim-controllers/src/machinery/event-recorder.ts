@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeObject } from '@tranche/kube-types'
-import { isStatus, resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { createEventCorrelator } from './event-correlator.ts'
 
 /** Writes Kubernetes events about objects. Never fails and never waits: an event lost is an event lost. */
@@ -36,7 +36,7 @@ export function createEventRecorder(client: SimClient, clock: Clock, component: 
 
   return {
     record(about, type, reason, message) {
-      const lastTimestamp = wholeSecond(clock.nowMs())
+      const lastTimestamp = timestamp(clock.nowMs())
       const series = correlator.observe(about, type, reason, message)
       if (series === undefined) return
       const { count, text } = series
@@ -59,9 +59,4 @@ export function createEventRecorder(client: SimClient, clock: Clock, component: 
       )
     },
   }
-}
-
-/** @returns RFC 3339 with the fraction cut off, as the API keeps times */
-export function wholeSecond(epochMs: number): string {
-  return new Date(Math.floor(epochMs / 1000) * 1000).toISOString().replace('.000Z', 'Z')
 }

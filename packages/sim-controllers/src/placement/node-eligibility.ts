@@ -1,5 +1,5 @@
 import type { Node, PodPlacement } from '@tranche/kube-types'
-import { isChanged } from '../history/canonical-json.ts'
+import { isChanged } from './is-changed.ts'
 import { matchesAllLabels, matchesNodeTerms } from './requirements.ts'
 import { isTolerated, withAutomaticTolerations } from './tolerations.ts'
 

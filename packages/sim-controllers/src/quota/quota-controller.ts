@@ -1,8 +1,9 @@
-import { type KubeObject, parseKey, keyOf, keyText } from '@tranche/kube-types'
+import { isSameJson, keyOf, keyText, type KubeObject, parseKey } from '@tranche/kube-types'
 import {
   type ApiObject,
   formatQuantity,
   isInScope,
+  isTerminal,
   quantityForm,
   type ResourceId,
   resources,
@@ -12,7 +13,6 @@ import {
   type Watching,
 } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
-import { canonicalJson } from '../history/canonical-json.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
@@ -53,7 +53,7 @@ export function startQuotaController({ client, clock, onError }: ControllerOptio
     watches.set(
       key,
       client.watch(id, {}, (event) => {
-        if (event.type === 'DELETED' || (event.type === 'MODIFIED' && isEnded(event.object))) release(event.object)
+        if (event.type === 'DELETED' || (event.type === 'MODIFIED' && isTerminal(event.object))) release(event.object)
       }),
     )
   }
@@ -75,7 +75,7 @@ export function startQuotaController({ client, clock, onError }: ControllerOptio
     const quota = await client.get(resources.resourceQuotas, name, namespace)
     const hard = (quota as unknown as Quota).spec.hard ?? {}
     const status = { hard, used: await countUsed(client, quota, hard, clock.nowMs()) }
-    if (canonicalJson(status) === canonicalJson(quota['status'] ?? {})) return
+    if (isSameJson(status, quota['status'] ?? {})) return
     await ignoreMissing(client.update(resources.resourceQuotas, { ...quota, status }, 'status'))
   }
 
@@ -115,9 +115,4 @@ function limitedBy(client: SimClient, { spec }: Quota): readonly { readonly id: 
     .filter(({ namespaced }) => namespaced)
     .map(({ id }) => ({ id, names: resourcesFor(id, hard) }))
     .filter(({ names }) => names.length > 0)
-}
-
-function isEnded(object: ApiObject): boolean {
-  const { phase } = (object['status'] ?? {}) as { readonly phase?: string }
-  return phase === 'Failed' || phase === 'Succeeded'
 }

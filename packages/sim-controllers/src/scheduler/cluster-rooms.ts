@@ -1,4 +1,5 @@
 import type { Node, Pod } from '@tranche/kube-types'
+import { isTerminal } from '@tranche/sim-api'
 import { type NodeRoom, roomOf } from './node-room.ts'
 import { antiAffinityOf } from './pod-affinity.ts'
 import { demandOf } from './pod-demand.ts'
@@ -80,7 +81,7 @@ export function createRoomLedger(): RoomLedger {
     putPod(pod) {
       const nodeName = pod.spec?.nodeName
       if (!nodeName) return
-      if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') return removePod(pod)
+      if (isTerminal(pod)) return removePod(pod)
       const pods = podsOn(nodeName)
       const before = pods.get(pod.metadata.uid)
       pods.set(pod.metadata.uid, pod)

@@ -1,8 +1,8 @@
-import { type Condition, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { resources } from '@tranche/sim-api'
+import { type Condition, isSameJson, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
+import { isTerminal, resources, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
 import { type DisruptionBudget, selectsPod } from '../disruption/disruption-budget.ts'
-import { createEventRecorder, wholeSecond } from '../machinery/event-recorder.ts'
+import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
@@ -63,7 +63,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
       waiting.delete(pod)
       forgetNomination(pod)
       ledger.putPod(pod)
-      if (before === undefined || isEnded(pod) !== isEnded(before) || pod.metadata.labels !== before.metadata.labels) retryAround(pod)
+      if (before === undefined || isTerminal(pod) !== isTerminal(before) || pod.metadata.labels !== before.metadata.labels) retryAround(pod)
     } else if (before === undefined || pod.spec !== before.spec) queue.add(keyText(keyOf(pod)))
   }
 
@@ -96,7 +96,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     await Promise.all([nodes.synced, pods.synced, budgets.synced])
     const { namespace, name } = parseKey(key)
     const pod = pods.get(name, namespace)
-    if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined || isEnded(pod)) return
+    if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod)) return
     if ((specOf(pod).schedulerName ?? NAME) !== NAME) return
     waiting.delete(pod)
     const plan = planBinding(pod, cluster)
@@ -134,7 +134,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
       reason: 'Unschedulable',
       message,
       ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
-      lastTransitionTime: since ?? wholeSecond(clock.nowMs()),
+      lastTransitionTime: since ?? timestamp(clock.nowMs()),
     }
     const status = {
       conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition],
@@ -159,7 +159,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
       status: 'True',
       reason: 'PreemptionByScheduler',
       message: `${NAME}: preempting to accommodate a higher priority pod`,
-      lastTransitionTime: wholeSecond(clock.nowMs()),
+      lastTransitionTime: timestamp(clock.nowMs()),
     }
     const conditions = [...(victim.status?.conditions ?? []).filter(({ type }) => type !== mark.type), mark]
     await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
@@ -180,13 +180,5 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
 /** Heartbeats change a node's status and nothing that counts here. */
 function isOtherPlace(node: Node, before: Node): boolean {
   const allocatable = ({ status }: Node): unknown => (status as { readonly allocatable?: unknown } | undefined)?.allocatable
-  return node.spec !== before.spec || node.metadata.labels !== before.metadata.labels || !isSame(allocatable(node), allocatable(before))
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b)
-}
-
-function isEnded({ status }: Pod): boolean {
-  return status?.phase === 'Failed' || status?.phase === 'Succeeded'
+  return node.spec !== before.spec || node.metadata.labels !== before.metadata.labels || !isSameJson(allocatable(node), allocatable(before))
 }

@@ -1,8 +1,8 @@
 import type { Timer } from '@tranche/clock'
 import { keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { resources } from '@tranche/sim-api'
+import { resources, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
-import { createEventRecorder, wholeSecond } from '../machinery/event-recorder.ts'
+import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
@@ -91,7 +91,7 @@ export function startTaintEvictionController({ client, clock, onError }: Control
       status: 'True',
       reason: 'DeletionByTaintManager',
       message: 'Taint manager: deleting due to NoExecute taint',
-      lastTransitionTime: wholeSecond(clock.nowMs()),
+      lastTransitionTime: timestamp(clock.nowMs()),
     }
     const conditions = [...(pod.status?.conditions ?? []).filter(({ type }) => type !== mark.type), mark]
     const { uid } = pod.metadata
