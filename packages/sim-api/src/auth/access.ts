@@ -79,8 +79,15 @@ function valuesOf(header: string | undefined): readonly string[] {
 }
 
 function extraOf(headers: Readonly<Record<string, string>>): Readonly<Record<string, readonly string[]>> {
-  const extra: Record<string, readonly string[]> = {}
-  for (const [name, value] of Object.entries(headers))
-    if (name.startsWith(EXTRA)) extra[decodeURIComponent(name.slice(EXTRA.length))] = valuesOf(value)
-  return extra
+  const names = Object.keys(headers).filter((name) => name.startsWith(EXTRA))
+  return Object.fromEntries(names.map((name) => [decoded(name.slice(EXTRA.length)), valuesOf(headers[name])]))
+}
+
+/** A name that is not percent-encoded as it should be stands for itself. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }

@@ -1,4 +1,5 @@
-import type { Route } from '../http/route.ts'
+import { readFlag } from '../http/request-options.ts'
+import type { ResourceRoute, Route } from '../http/route.ts'
 import type { Attributes } from './attributes.ts'
 
 /** One HTTP request, before it is known what is served. */
@@ -17,17 +18,15 @@ export function attributesOf({ method, path, query, route }: RoutedPath): Attrib
   const name = route.name ?? selectedName(query)
   // A namespace itself lies in the namespace of its name.
   const scope = namespace ?? (group === '' && resource === 'namespaces' ? route.name : undefined)
-  return { kind: 'resource', verb: verbOf(method, query, route.name), group, resource, subresource, namespace: scope, name }
+  return { kind: 'resource', verb: verbOf(method, query, route), group, resource, subresource, namespace: scope, name }
 }
 
-function verbOf(method: string, query: URLSearchParams, name: string | undefined): string {
+function verbOf(method: string, query: URLSearchParams, { name, subresource }: ResourceRoute): string {
   switch (method) {
     case 'GET':
-    case 'HEAD': {
-      const watch = query.get('watch')
-      if (watch !== null && watch !== 'false' && watch !== '0') return 'watch'
+    case 'HEAD':
+      if (subresource === undefined && readFlag(query.get('watch') ?? 'false')) return 'watch'
       return name === undefined ? 'list' : 'get'
-    }
     case 'POST':
       return 'create'
     case 'PUT':

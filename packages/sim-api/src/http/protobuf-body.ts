@@ -21,8 +21,8 @@ function readMessage(bytes: Uint8Array, message: string): Record<string, unknown
     if (marked === undefined || type === undefined) continue
     const name = marked.replace('+', '')
     const [form, of] = type.split(' ')
-    if (form === 'list') object[name] = [...((object[name] as unknown[] | undefined) ?? []), readValue(value, of!)]
-    else if (form === 'map') object[name] = { ...(object[name] as object | undefined), ...readEntry(value, of!) }
+    if (form === 'list') ((object[name] ??= []) as unknown[]).push(readValue(value, of!))
+    else if (form === 'map') Object.assign((object[name] ??= {}) as object, readEntry(value, of!))
     else if (!marked.startsWith('+') || !isEmpty(value)) object[name] = readValue(value, type)
   }
   return object
@@ -53,6 +53,9 @@ function isEmpty(value: WireValue): boolean {
   return typeof value === 'bigint' ? value === 0n : value.length === 0
 }
 
+/** A whole number has at most ten bytes of seven bits. */
+const VARINT_BITS = 70n
+
 /** A field is either a whole number or bytes; no field we read is of fixed width. */
 type WireValue = bigint | Uint8Array
 
@@ -60,7 +63,7 @@ function* readFields(bytes: Uint8Array): Generator<{ readonly number: number; re
   let at = 0
   const varint = (): bigint => {
     let value = 0n
-    for (let shift = 0n; at < bytes.length; shift += 7n) {
+    for (let shift = 0n; at < bytes.length && shift < VARINT_BITS; shift += 7n) {
       const byte = bytes[at++]!
       value |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) break

@@ -23,13 +23,14 @@ const objectTypes: readonly string[] = ['application/json', 'application/yaml']
 export function readRequestBody(text: string | undefined, contentType: string, accepted = objectTypes): RequestBody {
   if (text === undefined || text === '') return { value: undefined, duplicateFields: [] }
   if (!accepted.includes(contentType)) throw unknownFormat(accepted)
-  if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
-    throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`)
+  refuseTooLarge(text)
   if (text.trim() === '') return { value: undefined, duplicateFields: [] }
   try {
-    const json = contentType.includes('yaml') ? JSON.stringify(parse(text, { uniqueKeys: false })) : text
+    const json = contentType.includes('yaml') ? JSON.stringify(parse(text, { uniqueKeys: false, logLevel: 'error' })) : text
+    refuseTooLarge(json)
     return { value: JSON.parse(json) as unknown, duplicateFields: duplicateFields(json) }
   } catch (error) {
+    if (error instanceof ApiStatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new ApiStatusError(
       400,
@@ -37,6 +38,12 @@ export function readRequestBody(text: string | undefined, contentType: string, a
       `the object provided is unrecognized: couldn't get version/kind; json parse error: ${reason}`,
     )
   }
+}
+
+/** Aliases make a short text of YAML a long one. */
+function refuseTooLarge(text: string): void {
+  if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
+    throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`)
 }
 
 /** @returns the refusal of a content type, with those that are taken */

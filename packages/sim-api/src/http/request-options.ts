@@ -44,9 +44,9 @@ export function refuseForce(query: URLSearchParams): void {
   if (query.has('force')) throw refused('PatchOptions', notAllowed('force', 'may not be specified for non-apply patch'))
 }
 
-/** @returns whether a flag in a query is set; a flag without a value is */
+/** @returns whether a flag in a query is set: it is unless it says `false` or `0`, whatever else it says */
 export function readFlag(value: string): boolean {
-  return value === '' || value === '1' || value.toLowerCase() === 'true'
+  return value !== '0' && value.toLowerCase() !== 'false'
 }
 
 /**

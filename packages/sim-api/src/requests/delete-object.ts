@@ -90,7 +90,16 @@ function deleteOptionsOf(request: ApiRequest): RequestOptions {
   const dryRun = objectOrEmpty(body)['dryRun']
   if (Array.isArray(dryRun) && dryRun.some((value) => value !== 'All')) causes.push(notSupported('dryRun', dryRun, ['All']))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', causes)
+  refuseGracePeriod(options.gracePeriodSeconds)
   return options
+}
+
+/** About as long as a moment in the future can be written, in seconds. */
+const LONGEST_GRACE_SECONDS = 200_000_000_000
+
+function refuseGracePeriod(seconds: unknown): void {
+  if (seconds == null || (Number.isInteger(seconds) && Math.abs(Number(seconds)) <= LONGEST_GRACE_SECONDS)) return
+  throw badRequest(`json: cannot unmarshal ${JSON.stringify(seconds)} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`)
 }
 
 function hasDryRun(body: unknown): boolean {

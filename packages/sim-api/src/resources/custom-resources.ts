@@ -63,6 +63,7 @@ export function definitionOf(crd: ApiObject): ResourceDefinition {
 
 function followDefinition(options: CustomResourcesOptions, change: Change): void {
   const definition = definitionOf(change.object)
+  if (isBuiltIn(options.registry, definition)) return
   if (change.type === 'DELETED') {
     options.registry.remove(idOf(definition))
     options.onRemoved(definition)
@@ -72,6 +73,12 @@ function followDefinition(options: CustomResourcesOptions, change: Change): void
   const established = establishedDefinition(change.object, definition, timestamp(options.nowMs()))
   if (!jsonEqual(established, change.object)) options.store.put(change.id, established)
   else if (change.object.metadata.deletionTimestamp !== undefined) removeObjects(options, definition, change.object)
+}
+
+/** What the server has of its own is served as ever, whatever a definition of the same name says. */
+function isBuiltIn(registry: Registry, definition: ResourceDefinition): boolean {
+  const known = registry.find(idOf(definition))?.definition
+  return known !== undefined && known.customResourceDefinition === undefined
 }
 
 /** The names are accepted as they are: nobody else competes for them here. */

@@ -2,6 +2,7 @@ import type { ApiObject } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
 import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { invalid, required } from '../field-errors.ts'
+import { isSubdomain, NOT_A_SUBDOMAIN } from '../requests/names.ts'
 import type { SchemaSource, Strategy } from '../resources/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
@@ -39,6 +40,7 @@ function definitionCauses(object: ApiObject, schemas: SchemaSource): readonly St
   const versions = listOrEmpty(spec['versions']).map(objectOrEmpty)
   const causes = [
     ...(['group', 'scope'] as const).filter((field) => !spec[field]).map((field) => required(`spec.${field}`)),
+    ...groupCauses(object, spec['group']),
     ...(['plural', 'kind'] as const).filter((field) => !names[field]).map((field) => required(`spec.names.${field}`)),
     ...versionCauses(versions),
   ]
@@ -48,6 +50,18 @@ function definitionCauses(object: ApiObject, schemas: SchemaSource): readonly St
   if (causes.length > 0) return causes
   for (const version of versions) schemas.custom(object, String(version['name']))
   return []
+}
+
+const APPROVAL = 'api-approved.kubernetes.io'
+
+/** Groups of the project itself are taken only by whoever says that they are approved. */
+function groupCauses({ metadata }: ApiObject, group: unknown): readonly StatusCause[] {
+  if (typeof group !== 'string' || group === '') return []
+  if (!isSubdomain(group)) return [invalid('spec.group', group, NOT_A_SUBDOMAIN)]
+  if (!group.includes('.')) return [invalid('spec.group', group, 'should be a domain with at least one dot')]
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group) || metadata.annotations?.[APPROVAL] !== undefined) return []
+  const why = `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`
+  return [required(`metadata.annotations[${APPROVAL}]`, why)]
 }
 
 function versionCauses(versions: readonly JsonObject[]): readonly StatusCause[] {

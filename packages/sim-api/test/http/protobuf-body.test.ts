@@ -53,9 +53,13 @@ describe('a body in protobuf', () => {
   it('that is none is refused with 415', async () => {
     expect(await post([1, 2, 3])).toBe(415)
   })
+
+  it('with a number that never ends is refused as soon as any other', async () => {
+    expect(await post(Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(1024 * 1024, 0x80)]))).toBe(415)
+  })
 })
 
-function post(body: readonly number[]): Promise<number | undefined> {
+function post(body: readonly number[] | Uint8Array): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/vnd.kubernetes.protobuf' }
     const path = '/api/v1/namespaces/default/pods'

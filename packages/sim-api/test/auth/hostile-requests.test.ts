@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { jane, rule, setUp } from './testing.ts'
+
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const PODS = '/api/v1/namespaces/default/pods'
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+describe('who may watch and not list', () => {
+  const lists = ['', '?watch=false', '?watch=FALSE', '?watch=0']
+  it.each(lists)('gets no list by %s', async (query) => {
+    expect(await (await watcher())(`GET ${MAPS}${query}`)).toBe(403)
+  })
+
+  const watches = ['?watch', '?watch=', '?watch=1', '?watch=true', '?watch=no', '?watch=anything']
+  it.each(watches)('gets a watch by %s, as every word but false and 0 asks for one', async (query) => {
+    expect(await (await watcher())(`GET ${MAPS}${query}`)).toBe('watch')
+  })
+
+  it('reads no subresource by the word watch', async () => {
+    expect(await (await watcher())(`GET ${PODS}/a/status?watch=1`)).toBe(403)
+  })
+
+  async function watcher(): Promise<(line: string) => Promise<number | 'watch'>> {
+    const { front, grant } = setUp()
+    await grant('watcher', [rule('configmaps pods pods/status', 'watch')], [jane])
+    return async (line) => {
+      const [method = '', path = ''] = line.split(' ')
+      const answer = await front.handle({ method, path, headers: { authorization: 'Bearer jane' } }, new AbortController().signal)
+      return answer.headers['content-length'] === undefined ? 'watch' : answer.status
+    }
+  }
+})
+
+describe('a definition of custom resources', () => {
+  const refused: Record<string, { name: string; group: string; field: string }> = {
+    'in a group without a dot': { name: 'daemonsets.apps', group: 'apps', field: 'spec.group' },
+    'in a group of the project itself': {
+      name: 'clusterroles.rbac.authorization.k8s.io',
+      group: 'rbac.authorization.k8s.io',
+      field: 'metadata.annotations[api-approved.kubernetes.io]',
+    },
+  }
+  it.each(Object.entries(refused))('%s is refused', async (_name, { name, group, field }) => {
+    const { status, json } = await setUp().send('root', `POST ${DEFINITIONS}`, aDefinition(name, group))
+    expect({ status, fields: json.details?.causes?.map((cause) => cause.field) }).toEqual({ status: 422, fields: [field] })
+  })
+
+  it('takes nothing away that is built in, neither while it is there nor with its end', async () => {
+    const { send } = setUp()
+    const name = 'customresourcedefinitions.apiextensions.k8s.io'
+    const approved = { annotations: { 'api-approved.kubernetes.io': 'unapproved' } }
+    const hostile = aDefinition(name, 'apiextensions.k8s.io', approved)
+    expect((await send('root', `POST ${DEFINITIONS}`, hostile)).status).toBe(201)
+    expect((await send('root', `GET ${DEFINITIONS}`)).json.kind).toBe('CustomResourceDefinitionList')
+    expect((await send('root', `DELETE ${DEFINITIONS}/${name}`)).status).toBe(200)
+    expect((await send('root', `GET ${DEFINITIONS}`)).json).toMatchObject({ kind: 'CustomResourceDefinitionList', items: [] })
+  })
+})
+
+describe('a grace period', () => {
+  it.each(['5', 1.5, {}, 1e18])('of %j is refused, and the pod stays', async (gracePeriodSeconds) => {
+    const { send } = setUp()
+    const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'agent:1' }] }
+    await send('root', `POST ${PODS}`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec })
+    const { status, json } = await send('root', `DELETE ${PODS}/a`, { gracePeriodSeconds })
+    expect({ status, message: json.message }).toEqual({ status: 400, message: expect.stringContaining('gracePeriodSeconds') })
+    expect((await send('root', `GET ${PODS}/a`)).json.metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
+describe('a body in YAML', () => {
+  it('that its aliases make too large is refused', async () => {
+    const aliases = Array.from({ length: 50 }, (_, index) => `key-${index}: *long`).join(', ')
+    const body = `metadata: {name: a}\ndata: {first: &long ${'x'.repeat(100_000)}, ${aliases}}`
+    const { front } = setUp()
+    const headers = { authorization: 'Bearer root', 'content-type': 'application/yaml' }
+    const answer = await front.handle({ method: 'POST', path: MAPS, headers, body }, new AbortController().signal)
+    expect(answer.status).toBe(413)
+  })
+})
+
+it('the name of an extra field that is badly encoded stands for itself', async () => {
+  const headers = { 'impersonate-user': 'bob', 'impersonate-extra-%zz': 'x' }
+  const { json } = await setUp().send('root', 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews', {}, headers)
+  expect(json['status']).toMatchObject({ userInfo: { username: 'bob', extra: { '%zz': ['x'] } } })
+})
+
+function aDefinition(name: string, group: string, metadata: object = {}): object {
+  const [plural = ''] = name.split('.')
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema }]
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name, ...metadata },
+    spec: { group, scope: 'Namespaced', names: { plural, kind: 'Hostile' }, versions },
+  }
+}
