@@ -33,7 +33,8 @@ export {
   type StatusFields,
 } from './kube-status-error.ts'
 export { type KubeConfigOptions, loadKubeConfig, type LoadedCluster } from './load-kube-config.ts'
-export { createReflector, type Reflector, type ReflectorHandler, type ReflectorOptions } from './reflector.ts'
+export type { ReflectorHandler } from './reflection.ts'
+export { createReflector, type Reflector, type ReflectorOptions } from './reflector.ts'
 export { type ResourcePath, resourcePaths } from './resource-path.ts'
 export type { Indexer, Store } from './store.ts'
 export { type ClusterAccess, createUndiciExchange, type Credentials, type UndiciExchange } from './undici-exchange.ts'

@@ -1,50 +1,26 @@
 import { type Clock, sleep } from '@tranche/clock'
-import { compareResourceVersions, keyOf, type KubeObject, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
 import type { KubeClient, Scope } from './kube-client.ts'
 import { isExpired } from './kube-status-error.ts'
+import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
-import { createStore, type Indexer, type MutableStore, type Store, type StoreEntry } from './store.ts'
-import { createThreshold } from './threshold.ts'
-import type { WatchEvent } from './watch-stream.ts'
+import type { Store, StoreEntry } from './store.ts'
 
 /** What a reflector needs, and what it keeps. */
-export interface ReflectorOptions<T, O extends KubeObject> {
+export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOptions<T, O> {
   readonly client: KubeClient
   readonly resource: ResourcePath
   /** @default every object of the resource */
   readonly scope?: Scope
-  /**
-   * Chooses what to keep of an object; null keeps nothing of it. Must depend on its arguments alone, since a list that
-   * breaks off is transformed again. Returning `previous` itself says that nothing of interest changed.
-   *
-   * @param previous what is kept of the same object (same UID) so far
-   */
-  readonly transform: (object: O, previous: T | undefined) => T | null
-  /** Words under which values are found by `store.byIndex`. */
-  readonly indexers?: Readonly<Record<string, Indexer<T>>>
   readonly clock: Clock
   readonly log: Logger
   /** Decides the jitter of back-off. @default 0 */
   readonly seed?: number
   /** Without any byte for so long, in milliseconds, a watch counts as dead. @default as {@link KubeClient.watch} */
   readonly idleTimeoutMs?: number
-  /**
-   * Hears of an error that a handler threw. To return is to go on; to throw ends the reflector.
-   * @default throws the error
-   */
-  readonly onHandlerError?: (error: unknown, key: ObjectKey) => void
-}
-
-/** Hears of changes. */
-export interface ReflectorHandler<T> {
-  /**
-   * A value came (`previous` undefined), changed, or went (`current` undefined). An object that was made anew under its
-   * name goes first, then comes. The store shows the change already: after a list, all changes of that list.
-   */
-  onChange(key: ObjectKey, previous: T | undefined, current: T | undefined): void
 }
 
 /** A local copy of what the server holds of one resource, kept up by list and watch. */
@@ -85,21 +61,24 @@ const WATCH_TIMEOUT_SECONDS = 300
 
 /** Builds a reflector; `start` starts it. */
 export function createReflector<T, O extends KubeObject = KubeObject>(options: ReflectorOptions<T, O>): Reflector<T> {
-  const { client, resource, scope = {}, clock } = options
-  const log = options.log.child({ resource: resource.plural })
-  const store = createStore<T>(options.indexers ?? {})
-  const random = createRandom((options.seed ?? 0) ^ hashOf(resource.plural))
-  const handlers = new Set<ReflectorHandler<T>>()
-  const position = createThreshold(compareResourceVersions)
+  const reflection = createReflection(options)
+  const { store, position, subscribe } = reflection
+  const { resource, seed = 0 } = options
+  const state: State<T, O> = {
+    options,
+    reflection,
+    log: options.log.child({ resource: resource.plural }),
+    random: createRandom(seed ^ hashOf(resource.plural)),
+    mustList: true,
+  }
   const stopping = new AbortController()
   let started = false
-  let mustList = true
-  /** Whether the watch of this round has sent anything; a list alone proves nothing about watches. */
-  let progressed = false
-  let ownFault: { readonly error: unknown } | undefined
-
   return {
-    start,
+    async start(signal) {
+      if (started) throw new Error('the reflector was started before')
+      started = true
+      await runWithin(state, stopping.signal, signal)
+    },
     stop: () => stopping.abort(new Error('the reflector was stopped')),
     store,
     get resourceVersion() {
@@ -110,186 +89,112 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     },
     whenSynced: (signal) => position.whenReached('0', signal),
     whenReached: (resourceVersion, signal) => position.whenReached(resourceVersion, signal),
-    subscribe(handler) {
-      handlers.add(handler)
-      return () => void handlers.delete(handler)
-    },
+    subscribe,
   }
+}
 
-  async function start(signal?: AbortSignal): Promise<void> {
-    if (started) throw new Error('the reflector was started before')
-    started = true
-    const abort = linkAbort(signal)
-    const onStop = (): void => abort.abort(stopping.signal.reason)
-    stopping.signal.addEventListener('abort', onStop, { once: true })
-    if (stopping.signal.aborted) onStop()
-    try {
-      await runUntil(abort.signal)
-      position.end(abort.signal.reason)
-    } catch (error) {
-      position.end(error)
-      throw error
-    } finally {
-      abort.release()
+interface State<T, O extends KubeObject> {
+  readonly options: ReflectorOptions<T, O>
+  readonly reflection: Reflection<T, O>
+  readonly log: Logger
+  readonly random: () => number
+  /** Whether the next round begins with a list. */
+  mustList: boolean
+}
+
+/** Runs until either signal aborts; whoever waits for a position is told how it ended. */
+async function runWithin<T, O extends KubeObject>(
+  state: State<T, O>,
+  stopping: AbortSignal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { position } = state.reflection
+  const abort = linkAbort(signal)
+  const onStop = (): void => abort.abort(stopping.reason)
+  stopping.addEventListener('abort', onStop, { once: true })
+  if (stopping.aborted) onStop()
+  try {
+    await runUntil(state, abort.signal)
+    position.end(abort.signal.reason)
+  } catch (error) {
+    position.end(error)
+    throw error
+  } finally {
+    abort.release()
+  }
+}
+
+async function runUntil<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<void> {
+  const { log, random } = state
+  const pause = (ms: number): Promise<void> => pauseQuietly(state.options.clock, ms, signal)
+  let failures = 0
+  while (!signal.aborted) {
+    const { fault, livedMs, good } = await oneRound(state, signal)
+    if (signal.aborted) return
+    if (good) failures = 0
+    if (fault === undefined && good) {
+      await pause(livedMs < SHORT_WATCH_MS ? BACKOFF.firstMs : 0)
+      continue
     }
+    failures++
+    if (isExpired(fault) || fault instanceof SetBackError || failures % DOUBT_AFTER_FAILURES === 0) state.mustList = true
+    const recheckAfterMs = backoffMs(BACKOFF, failures, random)
+    log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
+    await pause(recheckAfterMs)
   }
+}
 
-  async function runUntil(signal: AbortSignal): Promise<void> {
-    let failures = 0
-    while (!signal.aborted) {
-      const outcome = await oneRound(signal)
-      if (signal.aborted) return
-      if (outcome.good) failures = 0
-      if (outcome.fault === undefined && outcome.good) {
-        await pause(outcome.livedMs < SHORT_WATCH_MS ? BACKOFF.firstMs : 0, signal)
-        continue
-      }
-      failures++
-      if (isExpired(outcome.fault) || failures % DOUBT_AFTER_FAILURES === 0) mustList = true
-      const recheckAfterMs = backoffMs(BACKOFF, failures, random)
-      log.warn({ attempt: failures, recheckAfterMs, err: outcome.fault }, 'lost the watch')
-      await pause(recheckAfterMs, signal)
-    }
-  }
-
-  /** Ends early, and quietly, when the signal aborts. */
-  async function pause(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms > 0) await sleep(clock, ms, signal).catch(() => {})
-  }
-
-  /** Lists if need be, then watches until the stream ends. */
-  async function oneRound(signal: AbortSignal): Promise<Round> {
-    const startMs = clock.monotonicMs()
-    progressed = false
-    const fault = await listAndFollow(signal)
-    const livedMs = clock.monotonicMs() - startMs
-    return { fault, livedMs, good: progressed || livedMs >= GOOD_WATCH_MS }
-  }
-
-  /** @returns what broke the connection; undefined when the server ended the watch in good order */
-  async function listAndFollow(signal: AbortSignal): Promise<unknown> {
-    try {
-      if (mustList) await relist(signal)
-      await follow(signal)
-      return undefined
-    } catch (error) {
-      if (ownFault !== undefined) throw ownFault.error
-      return error
-    }
-  }
-
-  async function relist(signal: AbortSignal): Promise<void> {
-    const listed = await client.list<StoreEntry<T>>(resource, { ...scope, signal, transform: (object) => entryOf(object as O) })
-    const changes = replaceAll(store, listed.items)
-    mustList = false
-    position.set(listed.resourceVersion)
-    log.debug({ objects: store.size, resourceVersion: listed.resourceVersion }, 'listed')
-    tell(changes)
-  }
-
-  async function follow(signal: AbortSignal): Promise<void> {
-    const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + random()))
-    const idle = options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }
-    const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }
-    for await (const event of client.watch<O>(resource, watch)) apply(event)
-  }
-
-  function apply(event: WatchEvent<O>): void {
-    progressed = true
-    if (event.type === 'BOOKMARK') return mark(event.resourceVersion)
-    const changes = change(event)
-    position.set(newerResourceVersion(position.value, event.object.metadata.resourceVersion))
-    tell(changes)
-  }
-
-  function mark(resourceVersion: string): void {
-    if (compareResourceVersions(resourceVersion, position.value) < 0) {
-      mustList = true
-      throw new Error(`the server is at version ${resourceVersion}, older than ${position.value}: it was set back`)
-    }
-    position.set(resourceVersion)
-  }
-
-  function change(event: Exclude<WatchEvent<O>, { type: 'BOOKMARK' }>): readonly Change<T>[] {
-    const entry = event.type === 'DELETED' ? null : entryOf(event.object)
-    return entry === null ? remove(store, keyOf(event.object)) : put(store, entry)
-  }
-
-  function entryOf(object: O): StoreEntry<T> | null {
-    const key = keyOf(object)
-    const { uid } = object.metadata
-    const before = store.entry(key)
-    const value = transformOrFail(object, before?.uid === uid ? before.value : undefined)
-    return value === null ? null : { key, uid, value }
-  }
-
-  function transformOrFail(object: O, previous: T | undefined): T | null {
-    try {
-      return options.transform(object, previous)
-    } catch (error) {
-      ownFault ??= { error }
-      throw error
-    }
-  }
-
-  /** Tells every handler of every change, whatever some of them throw; only then fails. */
-  function tell(changes: readonly Change<T>[]): void {
-    for (const { key, previous, current } of changes) for (const handler of handlers) tellOne(handler, key, previous, current)
-    if (ownFault !== undefined) throw ownFault.error
-  }
-
-  function tellOne(handler: ReflectorHandler<T>, key: ObjectKey, previous: T | undefined, current: T | undefined): void {
-    try {
-      handler.onChange(key, previous, current)
-    } catch (error) {
-      try {
-        if (options.onHandlerError === undefined) throw error
-        options.onHandlerError(error, key)
-      } catch (fatal) {
-        ownFault ??= { error: fatal }
-      }
-    }
-  }
+/** Ends early, and quietly, when the signal aborts. */
+async function pauseQuietly(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await sleep(clock, ms, signal).catch(() => {})
 }
 
 /** How one connection went. */
 interface Round {
+  /** What broke it; undefined when the server ended the watch in good order. */
   readonly fault: unknown
   readonly livedMs: number
   /** It has shown that the version it started from is good. */
   readonly good: boolean
 }
 
-interface Change<T> {
-  readonly key: ObjectKey
-  readonly previous: T | undefined
-  readonly current: T | undefined
+/** Lists if need be, then watches until the stream ends. @throws what `transform` or a handler threw */
+async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<Round> {
+  const { clock } = state.options
+  const startMs = clock.monotonicMs()
+  // A list alone proves nothing about watches.
+  let progressed = false
+  let fault: unknown
+  try {
+    if (state.mustList) await relist(state, signal)
+    await follow(state, signal, () => (progressed = true))
+  } catch (error) {
+    if (state.reflection.ownFault !== undefined) throw state.reflection.ownFault.error
+    fault = error
+  }
+  const livedMs = clock.monotonicMs() - startMs
+  return { fault, livedMs, good: progressed || livedMs >= GOOD_WATCH_MS }
 }
 
-/** Makes the store hold exactly `items`. @returns what changed: first what went, then the rest */
-function replaceAll<T>(store: MutableStore<T>, items: readonly StoreEntry<T>[]): readonly Change<T>[] {
-  const uids = new Set(items.map((item) => item.uid))
-  const gone = [...store.entries()].filter((entry) => !uids.has(entry.uid))
-  return [...gone.flatMap((entry) => remove(store, entry.key)), ...items.flatMap((item) => put(store, item))]
+async function relist<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<void> {
+  const { options, reflection, log } = state
+  const transform = (object: KubeObject): StoreEntry<T> | null => reflection.entryOf(object as O)
+  const listed = await options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, signal, transform })
+  state.mustList = false
+  reflection.replace(listed)
+  log.debug({ objects: reflection.store.size, resourceVersion: listed.resourceVersion }, 'listed')
 }
 
-function put<T>(store: MutableStore<T>, entry: StoreEntry<T>): readonly Change<T>[] {
-  const { key, value } = entry
-  const before = store.entry(key)
-  if (before?.uid === entry.uid && before.value === value) return []
-  store.set(entry)
-  if (before === undefined || before.uid === entry.uid) return [{ key, previous: before?.value, current: value }]
-  return [
-    { key, previous: before.value, current: undefined },
-    { key, previous: undefined, current: value },
-  ]
-}
-
-function remove<T>(store: MutableStore<T>, key: ObjectKey): readonly Change<T>[] {
-  const before = store.entry(key)
-  if (before === undefined) return []
-  store.delete(key)
-  return [{ key, previous: before.value, current: undefined }]
+async function follow<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal, onProgress: () => void): Promise<void> {
+  const { client, resource, scope, idleTimeoutMs } = state.options
+  const { position, apply } = state.reflection
+  const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
+  const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
+  const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }
+  for await (const event of client.watch<O>(resource, watch)) {
+    onProgress()
+    apply(event)
+  }
 }
 
 /** Lets reflectors of one process wait differently. */
