@@ -91,8 +91,9 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
       'exists only in tranche dev',
       'leave it out: the strategy is turned to OnDelete when a Rollout is bound to a DaemonSet',
     )
-  if (values['queue'] !== undefined) parseChoice('--queue', text(values, 'queue') ?? '', ['in-process'])
-  if (values['queue'] !== undefined && values['redis'] !== undefined)
+  const queue = text(values, 'queue')
+  if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or --redis URL in its place')
+  if (queue !== undefined && values['redis'] !== undefined)
     throw misplaced('--queue in-process', 'stands beside --redis', 'leave one of them out')
   return {
     command,

@@ -1,7 +1,7 @@
 export { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from './command-io.ts'
 export { type DemoBegun, type DemoPlan, type DemoView, planDemo } from './dev/plan-demo.ts'
 export { chooseFocus, rolloutOf } from './dev/focus.ts'
-export { nextCommands, type NextCommandsOptions } from './dev/next-commands.ts'
+export { nextCommands, type NextCommandsOptions, programCommands } from './dev/next-commands.ts'
 export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'
 export { type AccessFiles, type ServerAccess, writeAccessFiles } from './dev/kubeconfig-file.ts'
 export { run } from './run.ts'

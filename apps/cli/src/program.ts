@@ -27,6 +27,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .command('version')
     .description('Print the version of tranche and of the Node.js it runs on.')
     .action(() => void io.out.write(`${versionText()}\n`))
+  for (const command of program.commands) command.showHelpAfterError(`Try tranche ${command.name()} --help.`)
   return program
 }
 

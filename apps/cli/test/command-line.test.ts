@@ -29,7 +29,10 @@ describe('the command line', () => {
     },
     'refuses a path of faults that is empty': { args: 'sim --faults=', says: '--faults does not take ""' },
     'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
-    'refuses a queue that it does not have': { args: 'executor --queue redis', says: '--queue does not take "redis". Give in-process.' },
+    'refuses a queue that it does not have': {
+      args: 'executor --queue redis',
+      says: '--queue does not take "redis". Give in-process, or --redis URL in its place.',
+    },
     'refuses a release in an empty cluster': {
       args: 'dev --no-demo --demo',
       says: '--no-demo stands beside --demo. Leave one of them out',
@@ -42,6 +45,7 @@ describe('the command line', () => {
     'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'exists only in tranche dev' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
+    'names the help of the command that an option was given to': { args: 'sim --wat', says: 'Try tranche sim --help.' },
     'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },
     'refuses a path that is empty': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
   }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { nextCommands } from '@tranche/cli'
+import { nextCommands, programCommands } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 describe('nextCommands', () => {
@@ -22,5 +22,13 @@ describe('nextCommands', () => {
 
   it('quotes a path that a shell would take apart', () => {
     expect(nextCommands({ kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain("export KUBECONFIG='/tmp/it'\\''s here'")
+  })
+})
+
+describe('programCommands', () => {
+  it('start a controller and an executor, also where the path holds a blank', () => {
+    const commands = programCommands("/tmp/it's here").split('\n').slice(2).join('\n')
+    const heard = execFileSync('sh', ['-c', `tranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
+    expect(heard.trim().split('\n')).toEqual(["controller --kubeconfig /tmp/it's here", "executor --kubeconfig /tmp/it's here"])
   })
 })

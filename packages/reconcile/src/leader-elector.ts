@@ -20,6 +20,7 @@ export interface LeaderElectorOptions {
   /** Who we are: unique among all candidates that ever run, so a new one for each process. */
   readonly identity: string
   readonly clock: Clock
+  /** Says with every line who we are; the elector does not add it. */
   readonly log: Logger
   /** Called when leadership begins. The signal aborts when it ends. */
   readonly onStarted: (signal: AbortSignal) => void
@@ -124,9 +125,9 @@ async function campaign(state: State): Promise<void> {
 }
 
 async function lead(state: State, sentMs: number): Promise<void> {
-  const { log, identity, onStarted, onStopped } = state.options
+  const { log, onStarted, onStopped } = state.options
   const term = beginTerm(state, sentMs)
-  log.info({ identity }, 'became leader')
+  log.info({}, 'became leader')
   await guard(log, () => onStarted(term.ended.signal))
   while (!term.ended.signal.aborted) {
     await pause(state, term.ended.signal)
@@ -161,7 +162,7 @@ function endTerm({ term, options }: State, reason: string): void {
   if (term === null || term.ended.signal.aborted) return
   term.timer.cancel()
   term.ended.abort(new Error(`leadership ended: ${reason}`))
-  options.log.info({ identity: options.identity, reason }, 'stopped leading')
+  options.log.info({ reason }, 'stopped leading')
 }
 
 /** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
@@ -217,10 +218,10 @@ async function release(state: State): Promise<void> {
       state.ours = null
       if (lease === null || holderOf(lease) !== identity) return
       await port.update({ ...lease, spec: releasedSpec(lease, clock.nowMs()) }, signal)
-      log.info({ identity }, 'gave the Lease up')
+      log.info({}, 'gave the Lease up')
     })
   } catch (error) {
-    log.debug({ identity, err: error }, 'kept the Lease until it expires')
+    log.debug({ err: error }, 'kept the Lease until it expires')
   }
 }
 
@@ -247,11 +248,11 @@ function withDeadline<Result>(state: State, outer: AbortSignal, work: (signal: A
 
 /** A lost race is part of the game; an API server that does not answer is worth one line until it does again. */
 function logFailure(state: State, error: unknown): void {
-  const { log, identity } = state.options
+  const { log } = state.options
   const isQuiet = state.isFailing || (isAppError(error) && error.code === 'WRITE_CONFLICT')
-  if (isQuiet) return log.debug({ identity, err: error }, 'Lease attempt failed')
+  if (isQuiet) return log.debug({ err: error }, 'Lease attempt failed')
   state.isFailing = true
-  log.warn({ identity, err: error }, 'Lease attempt failed')
+  log.warn({ err: error }, 'Lease attempt failed')
 }
 
 async function pause(state: State, signal: AbortSignal): Promise<void> {

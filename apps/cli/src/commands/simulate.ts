@@ -15,7 +15,7 @@ import { demoKey } from '../dev/demo-objects.ts'
 import { driveClock } from '../dev/drive-clock.ts'
 import { installDemo, installResources } from '../dev/install-objects.ts'
 import { writeAccessFiles } from '../dev/kubeconfig-file.ts'
-import { exportCommand, nextCommands } from '../dev/next-commands.ts'
+import { exportCommand, nextCommands, programCommands } from '../dev/next-commands.ts'
 import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../dev/output-file.ts'
 import { keepDrawing } from '../dev/keep-drawing.ts'
 import { type DemoResult, runDemo } from '../dev/run-demo.ts'
@@ -193,7 +193,9 @@ function announce({ options, cleanup, screen }: Session, { access }: Simulation,
   screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
   if (faults !== null) screen.say(`It takes faults at ${faults.url} with the token ${faults.token}`)
   if (options.demo === 'release') screen.say(`To look with kubectl meanwhile: ${exportCommand(files.kubeconfig)}`)
-  else screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
+  if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)
+  if (options.demo !== 'release')
+    screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
   return files.kubeconfig
 }
 

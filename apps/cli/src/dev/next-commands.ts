@@ -34,6 +34,12 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
   )
 }
 
+/** @returns the programs that a cluster on its own is waiting for, as a person can start them */
+export function programCommands(kubeconfig: string): string {
+  const commands = ['controller', 'executor'].map((name) => continued([`tranche ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
+  return ['Nothing is released without a controller and an executor. Each in a terminal of its own:', '', ...commands].join('\n')
+}
+
 /** One command in pieces: on one line where that fits into 80 columns, else with a continuation before each piece, so that it can be copied. */
 function continued(pieces: readonly string[]): string {
   const whole = `  ${pieces.join(' ')}`
