@@ -85,6 +85,11 @@ export function internalError(why: string): ApiStatusError {
   return new ApiStatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 }
 
+/** @returns 500 without a reason, as API servers answer where nobody has given the error a name */
+export function namelessError(message: string): ApiStatusError {
+  return new ApiStatusError(500, '', message)
+}
+
 /** @returns 504 Timeout: a resource version from the future */
 export function futureResourceVersion(asked: string, current: number): ApiStatusError {
   return new ApiStatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {

@@ -64,6 +64,7 @@ export function describeDelete(it: ConformanceTest): void {
         body: { propagationPolicy: 'Orphan', orphanDependents: true },
         causes: ['FieldValueInvalid propagationPolicy'],
       },
+      { title: 'an unknown dry run', body: { dryRun: ['true'] }, causes: ['FieldValueNotSupported dryRun'] },
     ])('refuses $title with 422', async ({ body, causes }, { api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.delete(pathOf.configMaps(namespace, 'a'), { body })

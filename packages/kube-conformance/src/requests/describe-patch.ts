@@ -65,6 +65,11 @@ export function describePatch(it: ConformanceTest): void {
       })
     })
 
+    it('refuses an operation it does not know with 422', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'inc', path: '/data/a' }])).status).toBe(422)
+    })
+
     it('refuses more than 10,000 operations with 413', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const operations = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' }))
@@ -241,6 +246,17 @@ export function describePatch(it: ConformanceTest): void {
       })
       const conditions = valueAt(answer.body, 'status.conditions') as readonly { type: string; status: string }[]
       expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toMatchObject({ 'x.y/a': 'True', 'x.y/b': 'True' })
+    })
+
+    it('refuses a list item without its merge key', async ({ api, namespace }) => {
+      await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
+      const body = { spec: { template: { spec: { containers: [{ image: 'b:v1' }] } } } }
+      expect((await api.patch(pathOf.daemonSets(namespace, 'a'), 'strategic', body)).status).toBe(500)
+    })
+
+    it('refuses a directive it does not know', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'strategic', { data: { $patch: 'shuffle' } })).status).toBe(500)
     })
   })
 

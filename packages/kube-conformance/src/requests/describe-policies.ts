@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { causesOf } from '../body.ts'
+import { causesOf, valueAt } from '../body.ts'
 import type { ConformanceTest } from '../fixtures.ts'
 import { lease } from '../objects.ts'
 import { pathOf } from '../paths.ts'
@@ -50,6 +50,11 @@ export function describePolicies(it: ConformanceTest): void {
       expect((await api.get(pathOf.events(namespace), { query: other })).body.items).toHaveLength(0)
     })
 
+    it('is refused in another namespace than the object it is about', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.events(namespace), event('default'))
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid involvedObject.namespace']])
+    })
+
     it('is counted up by a patch', async ({ api, namespace }) => {
       await api.create(pathOf.events(namespace), event(namespace, { count: 1 }))
       expect((await api.patch(pathOf.events(namespace, 'a'), 'strategic', { count: 2 })).body['count']).toBe(2)
@@ -91,6 +96,12 @@ export function describePolicies(it: ConformanceTest): void {
     it('is refused for a negative quantity', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard: { pods: '-1' } } })
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid spec.hard[pods]']])
+    })
+
+    it('keeps quantities in their shortest form', async ({ api, namespace }) => {
+      const hard = { cpu: '1000m', memory: '1024Mi', pods: '10' }
+      const { body } = await api.post(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard } })
+      expect(valueAt(body, 'spec.hard')).toEqual({ cpu: '1', memory: '1Gi', pods: '10' })
     })
   })
 
@@ -136,6 +147,21 @@ export function describePolicies(it: ConformanceTest): void {
     it('is Terminating at once when it is deleted', async ({ api, namespace }) => {
       const { body } = await api.delete(pathOf.namespaces(namespace))
       expect(body).toMatchObject({ kind: 'Namespace', status: { phase: 'Terminating' } })
+    })
+  })
+
+  describe('a Node', () => {
+    it('is refused for a taint with an unknown effect', async ({ api, uniqueName }) => {
+      const node = { metadata: { name: uniqueName }, spec: { taints: [{ key: 'a', effect: 'Never' }] } }
+      const answer = await api.post(pathOf.nodes(), node, { query: { dryRun: 'All' } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueNotSupported metadata.taints[0].effect']])
+    })
+
+    it('is refused for the same taint twice', async ({ api, uniqueName }) => {
+      const taint = { key: 'a', value: 'x', effect: 'NoSchedule' }
+      const node = { metadata: { name: uniqueName }, spec: { taints: [taint, taint] } }
+      const answer = await api.post(pathOf.nodes(), node, { query: { dryRun: 'All' } })
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueDuplicate metadata.taints[1]']])
     })
   })
 }

@@ -33,6 +33,11 @@ export function describeServer(it: ConformanceTest): void {
     it('says more when it is asked to', async ({ api }) => {
       expect((await api.get('/readyz?verbose')).text).toMatch(/\[\+\]ping ok[\s\S]*readyz check passed/)
     })
+
+    it('gives every answer an audit id and forbids caching it', async ({ api }) => {
+      const { headers } = await api.get('/api/v1/namespaces/default')
+      expect(headers).toMatchObject({ 'audit-id': expect.stringMatching(/^[0-9a-f-]{36}$/), 'cache-control': 'no-cache, private' })
+    })
   })
 
   describe('discovery', () => {

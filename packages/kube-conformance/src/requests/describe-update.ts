@@ -72,6 +72,14 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(await api.put(pathOf.daemonSets(namespace, 'a'), daemonSet('a'))).toMatchObject({ status: 404, body: { reason: 'NotFound' } })
     })
 
+    it.for([
+      { kind: 'Lease', path: pathOf.leases, object: lease('a') },
+      { kind: 'Role', path: pathOf.roles, object: { metadata: { name: 'a' }, rules: [] } },
+    ])('creates a $kind that does not exist', async ({ path, object }, { api, namespace }) => {
+      expect((await api.put(path(namespace, 'a'), object)).status).toBe(201)
+      expect((await api.get(path(namespace, 'a'))).status).toBe(200)
+    })
+
     it('stores nothing in a dry run', async ({ api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const changed = { ...before, data: { b: '2' } }

@@ -137,6 +137,14 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueInvalid spec.updateStrategy.rollingUpdate.maxUnavailable'],
       },
       {
+        title: 'maxUnavailable that is text',
+        change: strategy({ maxUnavailable: 'some' }),
+        causes: [
+          'FieldValueInvalid spec.updateStrategy.rollingUpdate.maxUnavailable',
+          'FieldValueRequired spec.updateStrategy.rollingUpdate.maxUnavailable',
+        ],
+      },
+      {
         title: 'maxUnavailable 0 without surge',
         change: strategy({ maxUnavailable: 0 }),
         causes: ['FieldValueRequired spec.updateStrategy.rollingUpdate.maxUnavailable'],
@@ -188,6 +196,16 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueNotFound spec.template.spec.containers[0].volumeMounts[0].name'],
       },
       {
+        title: 'a limit below the request',
+        change: container({ resources: { limits: { cpu: '1' }, requests: { cpu: '2' } } }),
+        causes: ['FieldValueInvalid spec.template.spec.containers[0].resources.requests'],
+      },
+      {
+        title: 'a probe without a handler',
+        change: container({ livenessProbe: {} }),
+        causes: ['FieldValueRequired spec.template.spec.containers[0].livenessProbe'],
+      },
+      {
         title: 'two containers of one name',
         change: { podSpec: { containers: ['x', 'y'].map((image) => ({ name: 'main', image })) } },
         causes: ['FieldValueDuplicate spec.template.spec.containers[1].name'],
@@ -211,6 +229,18 @@ export function describeWorkloads(it: ConformanceTest): void {
         title: 'a toleration Exists with a value',
         change: { podSpec: { tolerations: [{ key: 'a', operator: 'Exists', value: 'x' }] } },
         causes: ['FieldValueInvalid spec.template.spec.tolerations[0].operator'],
+      },
+      {
+        title: 'a node selector value with a space',
+        change: { podSpec: { nodeSelector: { a: 'x y' } } },
+        causes: ['FieldValueInvalid spec.template.spec.nodeSelector'],
+      },
+      {
+        title: 'node affinity without terms',
+        change: { podSpec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } } },
+        causes: [
+          'FieldValueRequired spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms',
+        ],
       },
     ])('refuses $title with 422, by its field', async ({ change, causes }, { api, namespace }) => {
       const answer = await api.post(pathOf.daemonSets(namespace), daemonSet('a', change))
@@ -238,6 +268,17 @@ export function describeWorkloads(it: ConformanceTest): void {
     ])('refuses $title with 400', async ({ change }, { api, namespace }) => {
       const answer = await api.post(pathOf.daemonSets(namespace), daemonSet('a', change))
       expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
+    })
+
+    it('takes a negative grace period with a warning', async ({ api, namespace }) => {
+      const { status, headers } = await api.post(
+        pathOf.daemonSets(namespace),
+        daemonSet('a', { podSpec: { terminationGracePeriodSeconds: -1 } }),
+      )
+      expect(status).toBe(201)
+      expect(headers['warning']).toContain(
+        'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
+      )
     })
 
     it('takes percentages', async ({ api, namespace }) => {

@@ -218,11 +218,25 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.rest())).toEqual(['ADDED a'])
     })
 
+    it('with a bookmark before it where bookmarks are allowed', async ({ api, namespace }) => {
+      const path = pathOf.secrets(namespace)
+      const { resourceVersion } = (await api.create(path, secret('a'))).metadata
+      const watch = await api.watch(path, { resourceVersion, timeoutSeconds: 4, allowWatchBookmarks: true })
+      const events = await watch.rest()
+      expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['BOOKMARK']))
+      expect(Number(events.at(-1)?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion))
+    })
+
     it('with an error event for a version that is no more known', async ({ cluster, api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const answer = await cluster.wait(api.get(path, { query: { watch: true, resourceVersion: 1, timeoutSeconds: 1 } }))
       const object = answer.status === 200 ? (JSON.parse(answer.text.split('\n')[0] ?? '{}') as WatchEvent).object : answer.body
       expect(object).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 })
+    })
+
+    it('before it begins for a version that is none', async ({ api, namespace }) => {
+      const answer = await api.get(pathOf.secrets(namespace), { query: { watch: true, resourceVersion: 'new' } })
+      expect(answer.status).toBe(500)
     })
   })
 

@@ -9,6 +9,7 @@ import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { methodNotAllowed, noSuchResource } from '../errors.ts'
 import type { ApiServer } from '../server.ts'
 import { ApiStatusError } from '../status-error.ts'
+import { createRandom, type Random, randomUuid } from '../store/random.ts'
 import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
 import { serverVersion } from './discovery.ts'
 import { createDocuments, type Documents } from './documents.ts'
@@ -48,9 +49,9 @@ export interface HttpFront {
 export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOptions): HttpFront {
   const documents = createDocuments(() => apiServer.definitions())
   const authenticate = createAuthenticator(apiServer.access, options.tokens)
-  const front: Front = { apiServer, ...options, documents, authenticate, watches: new Set() }
+  const front: Front = { apiServer, ...options, documents, authenticate, watches: new Set(), audits: createRandom('audit') }
   return {
-    handle: (request, signal) => untilAborted(answer(front, request, signal), signal),
+    handle: (request, signal) => untilAborted(audited(front, request, signal), signal),
     endWatches() {
       for (const watch of front.watches) watch.end()
     },
@@ -62,6 +63,8 @@ interface Front extends HttpFrontOptions {
   readonly documents: Documents
   readonly authenticate: Authenticate
   readonly watches: Set<WatchStream>
+  /** Where the ids of requests come from. */
+  readonly audits: Random
 }
 
 /** A request under way: who asks, for what. */
@@ -70,6 +73,13 @@ interface Asked {
   readonly wire: WireRequest
   readonly query: URLSearchParams
   readonly signal: AbortSignal
+}
+
+/** Every answer carries the id of its request: the one that came with it, or one of its own. */
+async function audited(front: Front, wire: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+  const id = wire.headers['audit-id'] ?? randomUuid(front.audits)
+  const response = await answer(front, wire, signal)
+  return { ...response, headers: { 'audit-id': id, ...response.headers } }
 }
 
 async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Promise<WireResponse> {

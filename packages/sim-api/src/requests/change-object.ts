@@ -1,7 +1,8 @@
 import type { ApiMeta, ApiObject } from '../client.ts'
 import { storeKey } from '../store/bucket.ts'
-import { freezeDeep, importJson, jsonEqual } from '../store/json.ts'
+import { freezeDeep, importJson, isObject, jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { decodeObject, type DecodedObject } from './decode-object.ts'
+import { createObject } from './create-object.ts'
 import { admitted, confirmed, type Engine, needsAdmission, putObject, removeObject } from './engine.ts'
 import { badRequest, conflict, invalidObject, modifiedMeanwhile, notFound } from '../errors.ts'
 import { invalid } from '../field-errors.ts'
@@ -14,13 +15,15 @@ import type { ApiRequest, ApiResult } from './request.ts'
 const ATTEMPTS = 5
 
 /**
- * Replaces an object (verb `update`) or patches it. A change that changes nothing writes nothing.
+ * Replaces an object (verb `update`) or patches it. A change that changes nothing writes nothing. A few kinds are created by a
+ * replacement of what is not there.
  *
  * @throws {ApiStatusError} 400, 404, 409 (another version), 415, 422, or what admission answers
  */
 export async function changeObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (request.name === undefined) throw badRequest('name must be provided')
   const body = importJson(request.body)
+  if (createsMissing(engine, request, served)) return createObject(engine, { ...request, body: withoutVersion(body) }, served)
   for (let attempt = 1; ; attempt++) {
     const current = storedObject(engine, request, served)
     const decoded = decodeObject(request, served, bodyOf(request, served, current, body), current)
@@ -32,12 +35,28 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
   }
 }
 
+/** @returns whether the request is a PUT of an object that is still to be created, of a kind that can be created so */
+function createsMissing(engine: Engine, request: ApiRequest, served: Served): boolean {
+  if (request.verb !== 'update' || request.subresource !== undefined) return false
+  return served.definition.strategy.allowCreateOnUpdate && findObject(engine, request, served) === undefined
+}
+
+/** The version from which a PUT was made says nothing where there is none. */
+function withoutVersion(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { resourceVersion: _none, ...metadata } = objectOrEmpty(body['metadata'])
+  return { ...body, metadata }
+}
+
 /** @throws {ApiStatusError} 404 */
 export function storedObject(engine: Engine, request: Pick<ApiRequest, 'namespace' | 'name'>, served: Served): ApiObject {
-  const name = request.name ?? ''
-  const object = engine.store.bucket(served.id).get(storeKey(served.definition.namespaced ? request.namespace : undefined, name))
-  if (object === undefined) throw notFound(served.id, name)
+  const object = findObject(engine, request, served)
+  if (object === undefined) throw notFound(served.id, request.name ?? '')
   return object
+}
+
+function findObject(engine: Engine, { namespace, name = '' }: Pick<ApiRequest, 'namespace' | 'name'>, served: Served) {
+  return engine.store.bucket(served.id).get(storeKey(served.definition.namespaced ? namespace : undefined, name))
 }
 
 /** @returns whether nothing keeps a deleted object any more */
@@ -126,7 +145,7 @@ function validated(served: Served, decoded: DecodedObject, next: ApiObject, curr
     ...definition.strategy.validateUpdate(next, current),
   ]
   if (causes.length > 0) throw invalidObject(definition, next.metadata.name, causes)
-  return { next, warnings: decoded.warnings }
+  return { next, warnings: [...decoded.warnings, ...(definition.strategy.warnings?.(next, current) ?? [])] }
 }
 
 function stored(engine: Engine, request: ApiRequest, served: Served, change: PreparedChange & { readonly current: ApiObject }): ApiResult {

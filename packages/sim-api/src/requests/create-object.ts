@@ -46,6 +46,7 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   request.guard?.(object, undefined)
   refuseInvalid(served, object)
   const write = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
+  warnings.push(...(served.definition.strategy.warnings?.(object) ?? []))
   if (isAsked) warnings.push(...(await confirmed(engine, request, served, write)))
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
   chargeQuotas(engine, request, served, object)

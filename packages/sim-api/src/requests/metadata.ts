@@ -49,10 +49,7 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
   const { name, labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata
   return [
     ...nameCauses(definition, name),
-    ...Object.entries(labels).flatMap(([key, value]) => [
-      ...(isQualifiedName(key) ? [] : [invalid('metadata.labels', key, BAD_KEY)]),
-      ...(isLabelValue(value) ? [] : [invalid('metadata.labels', value, BAD_VALUE)]),
-    ]),
+    ...labelCauses(labels, 'metadata.labels'),
     ...Object.keys(annotations).flatMap((key) =>
       isQualifiedName(key.toLowerCase()) ? [] : [invalid('metadata.annotations', key, BAD_KEY)],
     ),
@@ -60,6 +57,14 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
     ...finalizerCauses(definition, finalizers),
     ...ownerCauses(listOrEmpty(ownerReferences)),
   ]
+}
+
+/** @returns what is wrong with a map of labels; `field` is its path */
+export function labelCauses(labels: Readonly<Record<string, unknown>>, field: string): readonly StatusCause[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...(isQualifiedName(key) ? [] : [invalid(field, key, BAD_KEY)]),
+    ...(isLabelValue(String(value)) ? [] : [invalid(field, value, BAD_VALUE)]),
+  ])
 }
 
 /** Custom resources and their definitions may have finalizers without a path. */

@@ -13,7 +13,7 @@ import { strategicMerge } from './strategic-merge.ts'
  * As API servers do, a JSON patch may replace what is not there (it adds it) and test it for null.
  *
  * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format the resource does not take, 422 when an operation of a
- * JSON patch fails or the result is no object
+ * JSON patch fails or the result is no object, 500 for a strategic merge patch that cannot be merged
  */
 export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): JsonObject {
   const patched = patchedValue(definition, object, format, patch)

@@ -1,5 +1,5 @@
 import { isObject, jsonEqual, type JsonObject, setField } from '../store/json.ts'
-import { badRequest } from '../errors.ts'
+import { namelessError } from '../errors.ts'
 import type { MergeKeys } from '../resources/resource-definition.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { MergeKeys } from '../resources/resource-definition.ts'
  * plain values as sets where the type says so, other lists whole. Directives: `$patch`, `$retainKeys`,
  * `$setElementOrder/<field>`, `$deleteFromPrimitiveList/<field>`.
  *
- * @throws {ApiStatusError} 400 for an unknown directive, or an item without its merge key
+ * @throws {ApiStatusError} 500 for an unknown directive, or an item without its merge key
  * @see https://github.com/kubernetes/community/blob/main/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
 export function strategicMerge(target: JsonObject, patch: JsonObject, mergeKeys: MergeKeys): JsonObject {
@@ -22,7 +22,8 @@ function mergeMap(target: JsonObject, patch: JsonObject, path: readonly string[]
   const directive = patch['$patch']
   if (directive === 'replace') return withoutDirectives(patch)
   if (directive === 'delete') return undefined
-  if (directive !== undefined && directive !== 'merge') throw badRequest(`unknown patch directive ${JSON.stringify(directive)}`)
+  if (directive !== undefined && directive !== 'merge')
+    throw namelessError(`unknown patch type: ${String(directive)} in map: ${JSON.stringify(patch)}`)
 
   const merged: Record<string, unknown> = { ...target }
   for (const [field, value] of Object.entries(patch)) if (!field.startsWith('$')) mergeField(merged, field, value, patch, path, mergeKeys)
@@ -70,7 +71,7 @@ function mergeList(old: readonly unknown[], patch: readonly unknown[], { key, or
   const list = [...old]
   for (const item of patch) {
     if (!isObject(item) || item[key] === undefined)
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`)
+      throw namelessError(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`)
     const at = list.findIndex((candidate) => isObject(candidate) && jsonEqual(candidate[key], item[key]))
     const merged = mergeMap(at < 0 ? {} : (list[at] as JsonObject), item, path, mergeKeys)
     if (merged !== undefined) list[at < 0 ? list.length : at] = merged

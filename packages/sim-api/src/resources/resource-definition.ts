@@ -37,6 +37,8 @@ export interface Strategy {
   readonly hasGeneration: boolean
   /** Whether a PUT without `metadata.resourceVersion` is taken as it is; else it is 422. */
   readonly allowUnconditionalUpdate: boolean
+  /** Whether a PUT of an object that does not exist creates it; else it is 404. */
+  readonly allowCreateOnUpdate: boolean
   /** How strategic merge patches treat lists; null where that format is not served (custom resources). */
   readonly mergeKeys: MergeKeys | null
   /** Fills in what the user may leave out. Runs on every write before validation. */
@@ -49,6 +51,8 @@ export interface Strategy {
   validate(object: ApiObject): readonly StatusCause[]
   /** @returns everything that may not change as it did; `validate` has been called as well */
   validateUpdate(object: ApiObject, old: ApiObject): readonly StatusCause[]
+  /** @returns what the writer is to be told about an object that is taken; `old` is given on updates */
+  readonly warnings?: (object: ApiObject, old?: ApiObject) => readonly string[]
   /** Called when a delete marks the object instead of removing it; sets what else shows that. */
   readonly prepareDeletion?: (object: ApiObject) => ApiObject
   /** @returns whether something beside `metadata.finalizers` keeps a deleted object */

@@ -4,6 +4,7 @@ import { jsonEqual, objectOrEmpty } from '../store/json.ts'
 import { validateDaemonSet } from './daemon-set-validation.ts'
 import { invalid } from '../field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
+import { podSpecWarnings } from './pod-template-validation.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
@@ -25,6 +26,10 @@ export const daemonSetStrategy: Strategy = {
   },
   validate: validateDaemonSet,
   validateUpdate,
+  warnings(object, old) {
+    const isKnown = old !== undefined && templateGeneration(object) === templateGeneration(old)
+    return isKnown ? [] : podSpecWarnings(objectOrEmpty(objectOrEmpty(templateOf(object))['spec']), 'spec.template.spec')
+  },
 }
 
 /** These fields have no omitempty: they are served even when nobody has written a status yet. */

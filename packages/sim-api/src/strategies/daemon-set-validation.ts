@@ -61,11 +61,17 @@ const ROLLING_UPDATE = 'spec.updateStrategy.rollingUpdate'
 
 function rollingUpdateCauses(rollingUpdate: JsonObject): readonly StatusCause[] {
   const { maxUnavailable, maxSurge } = rollingUpdate
-  const sizes = [...sizeCauses(maxUnavailable, `${ROLLING_UPDATE}.maxUnavailable`), ...sizeCauses(maxSurge, `${ROLLING_UPDATE}.maxSurge`)]
-  if (sizes.length > 0) return sizes
-  const isUnavailable = sizeOf(maxUnavailable) !== 0
-  const isSurge = sizeOf(maxSurge) !== 0
-  if (isUnavailable && isSurge) return [invalid(`${ROLLING_UPDATE}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')]
-  if (!isUnavailable && !isSurge) return [required(`${ROLLING_UPDATE}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
-  return []
+  const causes = [...sizeCauses(maxUnavailable, `${ROLLING_UPDATE}.maxUnavailable`), ...sizeCauses(maxSurge, `${ROLLING_UPDATE}.maxSurge`)]
+  const isUnavailable = isMoreThanNone(maxUnavailable)
+  const isSurge = isMoreThanNone(maxSurge)
+  if (isUnavailable && isSurge)
+    causes.push(invalid(`${ROLLING_UPDATE}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'))
+  if (!isUnavailable && !isSurge) causes.push(required(`${ROLLING_UPDATE}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+  return causes
+}
+
+/** Text that is no percentage counts as nothing. */
+function isMoreThanNone(size: unknown): boolean {
+  const amount = sizeOf(size)
+  return !Number.isNaN(amount) && amount !== 0
 }

@@ -3,7 +3,7 @@ import type { StatusCause } from '../status-error.ts'
 import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { notAllowed } from '../field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
-import { validatePodSpec } from './pod-template-validation.ts'
+import { podSpecWarnings, validatePodSpec } from './pod-template-validation.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 import { isTerminal } from '../pods/is-terminal.ts'
 import { plainStrategy } from './strategies.ts'
@@ -26,6 +26,7 @@ export const podStrategy: Strategy = {
   prepareUpdate: withPriorityOf,
   validate: (object) => validatePodSpec(objectOrEmpty(object['spec']), 'spec'),
   validateUpdate: validateSpecUpdate,
+  warnings: (object, old) => (old === undefined ? podSpecWarnings(objectOrEmpty(object['spec']), 'spec') : []),
   gracePeriodSeconds,
 }
 

@@ -1,6 +1,8 @@
 import type { StatusCause } from '../status-error.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { duplicate, invalid, notSupported, required } from '../field-errors.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { duplicate, invalid, notAllowed, notSupported, required } from '../field-errors.ts'
+import { readAmounts } from '../quota/pod-resources.ts'
+import { labelCauses } from '../requests/metadata.ts'
 import { isDnsLabel, NOT_A_LABEL } from '../requests/names.ts'
 
 /** @returns what is wrong with a pod spec; `field` is its path */
@@ -15,10 +17,16 @@ export function validatePodSpec(spec: JsonObject, field: string): readonly Statu
     ),
     ...oneOf(spec['restartPolicy'], `${field}.restartPolicy`, ['Always', 'Never', 'OnFailure']),
     ...oneOf(spec['dnsPolicy'], `${field}.dnsPolicy`, ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
-    ...notNegative(spec['terminationGracePeriodSeconds'], `${field}.terminationGracePeriodSeconds`),
     ...volumeCauses(spec, field),
     ...tolerationCauses(spec, field),
+    ...nodeSelectorCauses(spec, field),
   ]
+}
+
+/** @returns what the writer of a pod spec is to be told, though it is taken; `field` is its path */
+export function podSpecWarnings(spec: JsonObject, field: string): readonly string[] {
+  if (Number(spec['terminationGracePeriodSeconds'] ?? 0) >= 0) return []
+  return [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
 }
 
 /** @returns a cause when the value is a number below zero */
@@ -41,6 +49,51 @@ function containerCauses(container: JsonObject, field: string, names: Set<unknow
     ...oneOf(container['imagePullPolicy'], `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']),
     ...listOrEmpty(container['ports']).flatMap((port, index) => portCauses(objectOrEmpty(port), `${field}.ports[${index}]`)),
     ...listOrEmpty(container['env']).flatMap((env, index) => (objectOrEmpty(env)['name'] ? [] : [required(`${field}.env[${index}].name`)])),
+    ...amountCauses(objectOrEmpty(container['resources']), `${field}.resources`),
+    ...PROBES.flatMap((probe) => handlerCauses(container[probe], `${field}.${probe}`)),
+  ]
+}
+
+/** What is asked for may not be more than what may be used; where nothing can be overcommitted, both are the same. */
+function amountCauses({ requests, limits }: JsonObject, field: string): readonly StatusCause[] {
+  if (requests === undefined) return []
+  const most = readAmounts(limits)
+  const texts = objectOrEmpty(requests)
+  return [...readAmounts(requests)].flatMap(([name, amount]) => {
+    const limit = most.get(name)
+    const says = (how: string): readonly StatusCause[] => [
+      invalid(`${field}.requests`, texts[name], `must be ${how} ${name} limit of ${String(objectOrEmpty(limits)[name])}`),
+    ]
+    if (amount === limit) return []
+    if (isOvercommitted(name)) return limit !== undefined && amount > limit ? says('less than or equal to') : []
+    return limit === undefined ? [required(`${field}.limits`, 'Limit must be set for non overcommitable resources')] : says('equal to')
+  })
+}
+
+/** Those of Kubernetes itself, without a domain or in its own, but for huge pages. */
+function isOvercommitted(name: string): boolean {
+  return (!name.includes('/') || name.includes('kubernetes.io/')) && !name.startsWith('hugepages-')
+}
+
+const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe']
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc']
+
+function handlerCauses(probe: unknown, field: string): readonly StatusCause[] {
+  if (!isObject(probe)) return []
+  const [first, ...others] = HANDLERS.filter((handler) => isObject(probe[handler]))
+  if (first === undefined) return [required(field, 'must specify a handler type')]
+  return others.map((handler) => notAllowed(`${field}.${handler}`, 'may not specify more than 1 handler type'))
+}
+
+function nodeSelectorCauses(spec: JsonObject, field: string): readonly StatusCause[] {
+  const { nodeAffinity } = objectOrEmpty(spec['affinity'])
+  const wanted = objectOrEmpty(nodeAffinity)['requiredDuringSchedulingIgnoredDuringExecution']
+  const path = `${field}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`
+  return [
+    ...labelCauses(objectOrEmpty(spec['nodeSelector']), `${field}.nodeSelector`),
+    ...(isObject(wanted) && listOrEmpty(wanted['nodeSelectorTerms']).length === 0
+      ? [required(path, 'must have at least one node selector term')]
+      : []),
   ]
 }
 

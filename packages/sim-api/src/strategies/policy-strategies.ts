@@ -31,6 +31,7 @@ export const resourceQuotaStrategy: Strategy = {
 /** LimitRanges: what a container item leaves out follows from what it says. */
 export const limitRangeStrategy: Strategy = {
   ...plainStrategy,
+  allowCreateOnUpdate: true,
   defaults: defaultLimitRange,
   validate: (object) =>
     listOrEmpty(objectOrEmpty(object['spec'])['limits']).flatMap((item, index) =>

@@ -7,11 +7,12 @@ import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { rbacGroup } from '../auth/authorizer.ts'
 
 /** Roles: each rule is about resources. */
-export const roleStrategy: Strategy = { ...plainStrategy, validate: (role) => rulesCauses(role['rules'], true) }
+export const roleStrategy: Strategy = { ...plainStrategy, allowCreateOnUpdate: true, validate: (role) => rulesCauses(role['rules'], true) }
 
 /** Cluster roles: rules may also be about paths; an aggregation rule chooses others, whose rules are copied. */
 export const clusterRoleStrategy: Strategy = {
   ...plainStrategy,
+  allowCreateOnUpdate: true,
   validate: (role) => [...rulesCauses(role['rules'], false), ...aggregationCauses(role['aggregationRule'])],
 }
 
@@ -24,6 +25,7 @@ export const clusterRoleBindingStrategy: Strategy = bindingStrategy(['ClusterRol
 function bindingStrategy(roleKinds: readonly string[], isNamespaced: boolean): Strategy {
   return {
     ...plainStrategy,
+    allowCreateOnUpdate: true,
     defaults: defaultGroups,
     validate: (binding) => [
       ...roleRefCauses(objectOrEmpty(binding['roleRef']), roleKinds),

@@ -9,6 +9,7 @@ export const plainStrategy: Strategy = {
   selectableFields: {},
   hasGeneration: false,
   allowUnconditionalUpdate: true,
+  allowCreateOnUpdate: false,
   mergeKeys: null,
   defaults: (object) => object,
   prepareCreate: (object) => object,
@@ -34,9 +35,11 @@ export const nodeStrategy: Strategy = {
   validate: (object) => listOrEmpty(objectOrEmpty(object['spec'])['taints']).flatMap(taintCauses),
 }
 
-/** Events: selectable by what they are about. */
+/** Events: selectable by what they are about, beside which they stand. */
 export const eventStrategy: Strategy = {
   ...plainStrategy,
+  allowCreateOnUpdate: true,
+  validate: eventCauses,
   selectableFields: {
     ...Object.fromEntries(
       ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map((field) => [
@@ -58,8 +61,13 @@ export const controllerRevisionStrategy: Strategy = {
   validateUpdate: (object, old) => (jsonEqual(object['data'], old['data']) ? [] : [invalid('data', '', 'field is immutable')]),
 }
 
-/** Leases: PUT only from a known version, so that two holders cannot both win. */
-export const leaseStrategy: Strategy = { ...plainStrategy, allowUnconditionalUpdate: false, validate: leaseCauses }
+/** Leases: a PUT creates one, or replaces one from a known version, so that two holders cannot both win. */
+export const leaseStrategy: Strategy = {
+  ...plainStrategy,
+  allowUnconditionalUpdate: false,
+  allowCreateOnUpdate: true,
+  validate: leaseCauses,
+}
 
 function withNameLabel(object: ApiObject): ApiObject {
   const { metadata } = object
@@ -81,6 +89,13 @@ function taintCauses(taint: unknown, index: number, taints: readonly unknown[]):
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+/** Events about objects without a namespace stand in `default`. */
+function eventCauses({ metadata, involvedObject }: ApiObject): readonly StatusCause[] {
+  const { namespace = '' } = objectOrEmpty(involvedObject)
+  const isBeside = namespace === '' ? metadata.namespace === 'default' : metadata.namespace === namespace
+  return isBeside ? [] : [invalid('involvedObject.namespace', namespace, 'does not match event.namespace')]
+}
 
 function controllerRevisionCauses(object: ApiObject): readonly StatusCause[] {
   const { data, revision = 0 } = object

@@ -4,7 +4,7 @@ import type { StatusCause } from '../status-error.ts'
 import type { Change } from '../store/change.ts'
 import { createRandom } from '../store/random.ts'
 import { resourceKey, type Store } from '../store/store.ts'
-import { expired, futureResourceVersion, invalidObject } from '../errors.ts'
+import { expired, futureResourceVersion, invalidObject, namelessError } from '../errors.ts'
 import type { FaultInjector } from '../faults/faults.ts'
 import { notAllowed, notSupported } from '../field-errors.ts'
 import { apiVersionOf, parseRevision } from '../requests/list.ts'
@@ -41,7 +41,7 @@ export class WatchHub {
   /**
    * Opens a watch. Frames come later, by timer, never during this call.
    *
-   * @throws {ApiStatusError} 400 for bad selectors or a bad resource version, 422 for options that do not go together
+   * @throws {ApiStatusError} 400 for bad selectors, 422 for options that do not go together, 500 for a bad resource version
    */
   open(served: Served, request: WatchRequest, sink: WatchSink): Watching {
     const options = request.options ?? {}
@@ -123,5 +123,14 @@ function refuseWatchOptions(options: RequestOptions): void {
   if (match !== '' && options.continue)
     causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
-  if (options.resourceVersion) parseRevision(options.resourceVersion)
+  if (options.resourceVersion) refuseNoRevision(options.resourceVersion)
+}
+
+/** Lists answer the same with 400; watches say nothing but what is wrong. */
+function refuseNoRevision(text: string): void {
+  try {
+    parseRevision(text)
+  } catch (error) {
+    throw namelessError((error as Error).message.replace('invalid resource version: ', ''))
+  }
 }

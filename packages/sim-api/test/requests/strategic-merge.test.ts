@@ -84,6 +84,6 @@ describe('a strategic merge patch of a DaemonSet', () => {
     expect(() => strategicMerge({}, inTemplate({ containers: [{ image: 'x' }] }), mergeKeys)).toThrow(
       'does not contain declared merge key: name',
     )
-    expect(() => strategicMerge({}, { spec: { $patch: 'mix' } }, mergeKeys)).toThrow('unknown patch directive "mix"')
+    expect(() => strategicMerge({}, { spec: { $patch: 'mix' } }, mergeKeys)).toThrow('unknown patch type: mix')
   })
 })

@@ -106,7 +106,10 @@ describe('a DaemonSet', () => {
     },
     'refuses a size that is no percentage': {
       spec: rolling({ maxUnavailable: 'half' }),
-      want: [['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueInvalid']],
+      want: [
+        ['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueInvalid'],
+        ['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueRequired'],
+      ],
     },
     'refuses more than 100%': {
       spec: rolling({ maxUnavailable: '101%' }),
