@@ -4,6 +4,7 @@ import type { CelType } from './cel-type.ts'
 import { compileErrorText, runtimeErrorText } from './error-texts.ts'
 import { celFieldName } from './field-names.ts'
 import { registerLibraries } from './libraries/register.ts'
+import { boundPatterns } from './patterns.ts'
 import { toCelValue, type ObjectClasses } from './values.ts'
 
 /** Compiles expressions over variables whose types are known. */
@@ -53,6 +54,7 @@ function compile(
     if (!checked.valid) return { ok: false, error: compileErrorText(expression, checked.error) }
     const root = parsed.ast as unknown as CelNode
     boundSteps(root)
+    boundPatterns(root)
     const used = new Set(Object.keys(variables).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(expression)))
     const evaluate = (values: Readonly<Record<string, unknown>>): CelResult => {
       const bound: Record<string, unknown> = {}

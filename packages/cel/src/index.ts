@@ -8,3 +8,4 @@ export {
   createCelEnvironment,
 } from './environment.ts'
 export { celFieldName } from './field-names.ts'
+export { compilePattern, type Pattern } from './patterns.ts'

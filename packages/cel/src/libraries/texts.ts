@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import { Duration } from '@marcbachmann/cel-js/evaluator'
+import { evaluationPattern } from '../patterns.ts'
 
 /** String extensions, and `find` and `findAll` of the regex library. */
 export function registerTexts(environment: Environment): void {
@@ -9,7 +10,7 @@ export function registerTexts(environment: Environment): void {
     .registerFunction('string.replace(string, string, int): string', replaceSome)
     .registerFunction('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''))
     .registerFunction('string.format(list): string', (pattern: string, values: readonly unknown[]) => format(pattern, values))
-    .registerFunction('string.find(string): string', (text: string, pattern: string) => regexOf(pattern).exec(text)?.[0] ?? '')
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => findAll(text, pattern, 1n)[0] ?? '')
     .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern, -1n))
     .registerFunction('string.findAll(string, int): list<string>', findAll)
 }
@@ -29,16 +30,8 @@ function replaceSome(text: string, from: string, to: string, most: bigint): stri
 }
 
 function findAll(text: string, pattern: string, most: bigint): readonly string[] {
-  const found = Array.from(text.matchAll(new RegExp(regexOf(pattern), 'gu')), ([match]) => match)
+  const found = evaluationPattern(pattern).findAll(text)
   return most < 0n ? found : found.slice(0, Number(most))
-}
-
-function regexOf(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, 'u')
-  } catch {
-    throw new Error(`Illegal regex: ${pattern}`)
-  }
 }
 
 /** Verbs: `%s` anything, `%d` integers, `%f` and `%e` with a precision, `%b` `%o` `%x` `%X` bases. */

@@ -1,6 +1,7 @@
+import { compilePattern } from '@tranche/cel'
 import type { StatusCause } from '../status-error.ts'
 import { isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
-import { compilePattern, validateAgainstSchema } from './validate.ts'
+import { validateAgainstSchema } from './validate.ts'
 
 /**
  * @returns what keeps a CustomResourceDefinition's schema from being accepted: it must be structural, its patterns readable

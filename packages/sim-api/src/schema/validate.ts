@@ -1,3 +1,4 @@
+import { compilePattern } from '@tranche/cel'
 import type { StatusCause } from '../status-error.ts'
 import { matchesFormat } from './formats.ts'
 import { childPath, isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
@@ -44,7 +45,7 @@ function validateString(schema: JsonSchema, value: string, path: string, causes:
   if (schema.maxLength !== undefined && length > schema.maxLength)
     causes.push({ reason: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` })
   if (length < (schema.minLength ?? 0)) causes.push(bodyCause(path, value, `should be at least ${schema.minLength} chars long`))
-  if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value))
+  if (schema.pattern !== undefined && !compilePattern(schema.pattern).test(value))
     causes.push(bodyCause(path, value, `should match '${schema.pattern}'`))
   if (schema.format !== undefined && !matchesFormat(schema.format, value)) causes.push(typeMismatch(path, value, schema.format))
 }
@@ -140,27 +141,4 @@ function valueText(value: unknown): string {
 
 function sameJson(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
-}
-
-const patterns = new Map<string, RegExp>()
-
-function patternOf(source: string): RegExp {
-  let pattern = patterns.get(source)
-  if (pattern === undefined) patterns.set(source, (pattern = compilePattern(source)))
-  return pattern
-}
-
-/**
- * Patterns are written for another engine: a leading `(?i)` is a flag here, and escapes of plain characters are let through.
- *
- * @throws {SyntaxError} for text that is no pattern
- */
-export function compilePattern(source: string): RegExp {
-  const flags = source.startsWith('(?i)') ? 'i' : ''
-  const body = flags === '' ? source : source.slice('(?i)'.length)
-  try {
-    return new RegExp(body, `u${flags}`)
-  } catch {
-    return new RegExp(body, flags)
-  }
 }

@@ -1,0 +1,63 @@
+import { EvaluationError } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
+import { type CelNode, visitNodes } from './bounded-steps.ts'
+
+/** A regular expression in the syntax of RE2, as Kubernetes reads them. */
+export interface Pattern {
+  /** @returns whether the pattern occurs anywhere in the text, in time that grows with the text's length and no faster */
+  test(text: string): boolean
+  /** @returns what the pattern matches in the text, first to last, none overlapping another */
+  findAll(text: string): readonly string[]
+}
+
+const MOST_PATTERNS = 1000
+const patterns = new Map<string, Pattern>()
+
+/**
+ * Compiles a pattern, or takes the one compiled before.
+ *
+ * @throws {Error} for text that is no pattern
+ */
+export function compilePattern(source: string): Pattern {
+  let pattern = patterns.get(source)
+  if (pattern === undefined) {
+    if (patterns.size >= MOST_PATTERNS) patterns.clear()
+    patterns.set(source, (pattern = patternOf(RE2JS.compile(source))))
+  }
+  return pattern
+}
+
+function patternOf(compiled: RE2JS): Pattern {
+  return {
+    test: (text) => compiled.test(text),
+    findAll: (text) => Array.from(compiled.matchAll(text), ([match]) => match),
+  }
+}
+
+type Handle = (values: readonly unknown[], evaluator: unknown, node: unknown) => unknown
+
+/** Makes `matches` read its pattern as RE2: the library's own may take for ever. To be called once, after the types have been checked. */
+export function boundPatterns(root: CelNode): void {
+  visitNodes(root, (node) => {
+    if (node.op !== 'rcall' || !Array.isArray(node.args) || node.args[0] !== 'matches') return
+    const call = node as unknown as { handle: Handle }
+    const { handle } = call
+    call.handle = (values, evaluator, self) => {
+      const [text, source] = values
+      return typeof text === 'string' && typeof source === 'string' ? matchesIn(text, source) : handle(values, evaluator, self)
+    }
+  })
+}
+
+function matchesIn(text: string, source: string): boolean {
+  return evaluationPattern(source).test(text)
+}
+
+/** @throws {EvaluationError} where an expression names a pattern that is none */
+export function evaluationPattern(source: string): Pattern {
+  try {
+    return compilePattern(source)
+  } catch {
+    throw new EvaluationError(`Illegal regex: ${source}`)
+  }
+}

@@ -1,0 +1,41 @@
+import { compilePattern, createCelEnvironment } from '@tranche/cel'
+import { describe, expect, it } from 'vitest'
+
+/** Takes a backtracking engine until the end of time. */
+const bomb = '^(a+)+$'
+const target = `${'a'.repeat(10_000)}!`
+
+describe('a pattern', () => {
+  it('takes time in proportion to the text, whatever it is', () => {
+    expect(compilePattern(bomb).test(target)).toBe(false)
+  })
+
+  it('is written as Kubernetes reads it', () => {
+    expect(compilePattern('(?i)^AGENT$').test('agent')).toBe(true)
+    expect(() => compilePattern('(?=a)')).toThrow(/\(\?=/)
+  })
+})
+
+describe('an expression with a pattern', () => {
+  const environment = createCelEnvironment({ self: { kind: 'string' }, any: { kind: 'dyn' } })
+
+  it.each([
+    `self.matches('${bomb}')`,
+    `any.matches('${bomb}')`,
+    `[self].exists(one, one.matches('${bomb}'))`,
+    `self.find('${bomb}') != ''`,
+    `self.findAll('${bomb}').size() > 0`,
+  ])('takes time in proportion to the text: %s', (expression) => {
+    expect(evaluate(expression)).toEqual({ ok: true, value: false })
+  })
+
+  it('that is none fails, and is no matter where the other side decides', () => {
+    expect(evaluate("self.matches('(')")).toEqual({ ok: false, error: 'Illegal regex: (' })
+    expect(evaluate("self.matches('(') || true")).toEqual({ ok: true, value: true })
+  })
+
+  function evaluate(expression: string): object {
+    const compiled = environment.compile(expression)
+    return compiled.ok ? compiled.program.evaluate({ self: target, any: target }) : compiled
+  }
+})
