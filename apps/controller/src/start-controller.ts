@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { createTouchValues, type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { createReleasePass, createRolloutPass } from '@tranche/controllers'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
@@ -143,7 +143,7 @@ function createTerm(options: ControllerOptions, client: KubeClient, cluster: Wat
   const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
   const { wrap } = options.crashPoints ?? noCrashPoints
   const rolloutPort = createRolloutPort(client, cluster, strategyScope)
-  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: uniqueValues(options.identity) })
+  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: createTouchValues(options.identity) })
   const passes = {
     rollout: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }),
     release: createReleasePass({ cluster: wrap('release', releasePort), clock, log }),
@@ -186,10 +186,4 @@ function clientFor(options: ControllerOptions, log: Logger): KubeClient {
     log,
     seed,
   })
-}
-
-/** Values for touches: the identity is unique among processes, the number within this one. */
-function uniqueValues(identity: string): () => string {
-  let count = 0
-  return () => `${identity}-${++count}`
 }

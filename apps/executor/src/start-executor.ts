@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
-import { isSameButForCounts, type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { createTouchValues, isSameButForCounts, type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
@@ -55,7 +55,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
   const cluster = watchCluster({ client, clock, log, seed: options.seed ?? 0, withRollouts: false })
-  const port = wrap('executor', createExecutorPort(client, cluster, uniqueValues(options.identity)))
+  const port = wrap('executor', createExecutorPort(client, cluster, createTouchValues(options.identity)))
   const pass = createExecutorPass({ cluster: port, clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
@@ -81,12 +81,6 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
       end.resolve()
     },
   }
-}
-
-/** Values for touches: the identity is unique among processes, the number within this one. */
-function uniqueValues(identity: string): () => string {
-  let count = 0
-  return () => `${identity}-${++count}`
 }
 
 /**

@@ -1,5 +1,5 @@
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { createNewest, type Newest } from './newest.ts'
-export { touchPod, type TouchTarget } from './touch-pod.ts'
+export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'
 export { watchCluster, type WatchedCluster, type WatchedClusterOptions } from './watched-cluster.ts'
 export { writeRecord } from './write-record.ts'

@@ -26,6 +26,15 @@ export async function touchPod(client: KubeClient, pod: TouchTarget, value: stri
   }
 }
 
+/**
+ * @param identity unique among all processes that ever run
+ * @returns makes values for touches, each another
+ */
+export function createTouchValues(identity: string): () => string {
+  let count = 0
+  return () => `${identity}-${++count}`
+}
+
 function isUidMismatch(error: unknown): boolean {
   return isInvalid(error) && error.causes.some((cause) => cause.field === 'metadata.uid')
 }
