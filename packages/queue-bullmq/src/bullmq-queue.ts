@@ -10,6 +10,7 @@ import { QUEUE_NAME } from './queue-name.ts'
 import { createCallClient, createWorkerClient } from './redis-client.ts'
 import type { RedisSettings } from './redis-settings.ts'
 import { type JobData, type RedisWorker, startRedisWorker, type WorkerTiming } from './redis-worker.ts'
+import { createStuckJobs, type StuckJobs } from './stuck-jobs.ts'
 
 /** Settings of {@link createBullmqQueue}. */
 export interface BullmqQueueOptions {
@@ -79,6 +80,7 @@ interface QueueState {
   readonly client: ReturnType<typeof createCallClient>
   readonly queue: Queue<JobData>
   readonly delayed: DelayedKeys
+  readonly stuck: StuckJobs
   readonly pool: ReturnType<typeof createWorkerPool<JobHandler>>
   readonly workers: Set<RedisWorker>
   closed: boolean
@@ -106,7 +108,7 @@ function openQueue(options: BullmqQueueOptions): QueueState {
     onDue: (key) => addJob(state, key),
   })
   const state: QueueState = {
-    ...{ redis, clock, log, prefix, timing, client, queue, delayed },
+    ...{ redis, clock, log, prefix, timing, client, queue, delayed, stuck: createStuckJobs(client, (type) => queue.toKey(type)) },
     pool: createWorkerPool(clock),
     workers: new Set(),
     closed: false,
@@ -143,10 +145,12 @@ function call(state: QueueState, send: () => Promise<void>): Promise<void> {
   })
 }
 
-async function addJob({ queue }: QueueState, key: string): Promise<void> {
+async function addJob({ queue, stuck }: QueueState, key: string): Promise<void> {
   // An id must not be empty, and a key may be.
-  const deduplication = { id: `/${key}`, keepLastIfActive: true }
-  await queue.add('run', { key }, { deduplication, removeOnComplete: true, removeOnFail: true })
+  const id = `/${key}`
+  const options = { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true }
+  // One connection keeps their order.
+  await Promise.all([stuck.remove(id), queue.add('run', { key }, options)])
 }
 
 function startWorker(state: QueueState, handler: JobHandler, { concurrency }: WorkerOptions): Worker {

@@ -126,7 +126,9 @@ interface Held {
 }
 
 async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
-  const { key } = job.data
+  const key: string | undefined = job.data.key
+  // What stood in the job is gone, with it the worker that held it or Redis' memory; its key has been announced since, or will be.
+  if (key === undefined) return
   // Taken while we closed: given back.
   if (state.closing.signal.aborted) return state.announce(key)
   const held: Held = { key, lost: new AbortController() }

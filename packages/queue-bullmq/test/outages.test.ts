@@ -130,6 +130,29 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     await expect(next).resolves.toBe('a')
   })
 
+  const lost = ['wait', 'active', 'job', 'lock', 'deduplication'] as const
+  it.each(lost)('loses one key of a job (%s) and keeps the others: the next announcement is worked on', async (part) => {
+    const redis = await testRedis()
+    const queue = openQueue(redis.settings, 'hole', { timing: quick })
+    await queue.announce('a')
+    const ends: (() => void)[] = []
+    const worked = recordWork(() => new Promise((resolve) => ends.push(() => resolve({ kind: 'awaitChange' }))))
+    const start = (): void => void queue.process(worked.handler, { concurrency: 4 })
+    const id = await redis.admin.get('hole:jobs:de:/a')
+    const names = { wait: 'wait', active: 'active', job: id, lock: `${id}:lock`, deduplication: 'de:/a' }
+    if (part === 'active' || part === 'lock') start()
+    await until(() => (part === 'active' || part === 'lock' ? worked.keys.length > 0 : true))
+    expect(await redis.admin.del(`hole:jobs:${names[part]}`)).toBe(1)
+    if (part !== 'active' && part !== 'lock') start()
+    for (const end of ends) end()
+    await until(async () => (await redis.admin.llen('hole:jobs:active')) === 0)
+    const before = worked.keys.length
+    await queue.announce('a')
+    await until(() => worked.keys.length > before)
+    for (const end of ends) end()
+    expect(new Set(worked.keys)).toEqual(new Set(['a']))
+  })
+
   it('may throw jobs away: says so, and goes on', async () => {
     const redis = await testRedis(['--maxmemory-policy', 'allkeys-lru'])
     const { worked, lines, announcer } = bench(redis)
