@@ -1,69 +1,95 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { type Clock, sleep } from '@tranche/clock'
-import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
+import { invalidKubeConfig } from './kube-config-error.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
 
 /** The fields of `users[].user.exec` that we look at. @see client.authentication.k8s.io/v1 */
-interface ExecConfig {
+export interface ExecConfig {
   readonly apiVersion?: string
-  command: string
-  env?: { readonly name: string; readonly value: string }[] | null
+  readonly command: string
+  readonly args?: readonly string[] | null
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | null
   readonly installHint?: string
   readonly interactiveMode?: string
   readonly provideClusterInfo?: boolean
 }
 
+/** What an exec plugin gave: a token, or a certificate with its key (PEM), or both. */
+export interface PluginCredentials {
+  readonly token: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  /** When they are over, epoch milliseconds; Infinity where the plugin does not say. */
+  readonly endsAtMs: number
+}
+
 /** How long a plugin may take: it may ask a service over the network, and nobody answers questions of it. */
 const PLUGIN_LIMIT_MS = 60_000
+/** Far more than certificates with their chain take, in bytes. */
+const MOST_OUTPUT = 4 * 1024 * 1024
+/** How much of what a plugin complains of is repeated. */
+const LONGEST_COMPLAINT = 500
 
 /**
- * Gives the exec plugin of a kubeconfig what the library leaves out: `KUBERNETES_EXEC_INFO` (with the cluster, where the
- * plugin wants to know it), and a command beside the kubeconfig by its full path.
+ * Refuses a plugin that cannot work without a person, before anything runs.
  *
- * @throws {AppError} KUBECONFIG_INVALID for a plugin that wants to talk to a person
+ * @throws {AppError} KUBECONFIG_INVALID
  */
-export function prepareExecPlugin(read: ReadKubeConfig): void {
-  const exec = execOf(read)
-  if (exec === null) return
-  if (exec.interactiveMode === 'Always') {
+export function checkExecPlugin({ exec, origin }: ReadKubeConfig): void {
+  if (exec?.interactiveMode !== 'Always') return
+  throw invalidKubeConfig(origin, `kubeconfig ${origin}: the plugin ${exec.command} needs a terminal (interactiveMode: Always)`, {
+    hint: 'Use a user whose credentials can be had without a person: a token, a certificate, or a plugin with interactiveMode Never.',
+  })
+}
+
+/**
+ * Runs a plugin once and reads what it prints. One that has not ended after a minute is killed.
+ *
+ * @throws {AppError} KUBECONFIG_INVALID when it fails or prints no credentials; what it printed is not repeated, for it may
+ * hold a token
+ */
+export async function runExecPlugin(clock: Clock, read: ReadKubeConfig, exec: ExecConfig): Promise<PluginCredentials> {
+  const over = new AbortController()
+  const ended = new AbortController()
+  const limit = sleep(clock, PLUGIN_LIMIT_MS, ended.signal).then(
+    () => over.abort(),
+    () => {},
+  )
+  try {
+    return credentialsOf(await outputOf(read, exec, over.signal))
+  } catch (error) {
+    const problem = over.signal.aborted ? `${exec.command} has not ended after ${PLUGIN_LIMIT_MS / 1000} s` : (error as Error).message
     throw invalidKubeConfig(
       read.origin,
-      `kubeconfig ${read.origin}: the plugin ${exec.command} needs a terminal (interactiveMode: Always)`,
-      {
-        hint: 'Use a user whose credentials can be had without a person: a token, a certificate, or a plugin with interactiveMode Never.',
-      },
+      `kubeconfig ${read.origin}: the credentials cannot be read: the plugin ${exec.command} failed: ${problem}`,
+      { hint: exec.installHint?.trim() || 'Run the command of its exec plugin by hand, and see what it says.' },
     )
-  }
-  const info = { apiVersion: exec.apiVersion, kind: 'ExecCredential', spec: { interactive: false, ...clusterInfo(read, exec) } }
-  exec.env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }]
-  if (!isAbsolute(exec.command) && exec.command.includes('/')) exec.command = join(read.folder, exec.command)
-}
-
-/**
- * Waits for the credentials, but no longer than a plugin may take.
- *
- * @throws {AppError} KUBECONFIG_INVALID when they cannot be had
- */
-export async function withinPluginLimit<T>(clock: Clock, read: ReadKubeConfig, asking: Promise<T>): Promise<T> {
-  const exec = execOf(read)
-  const over = new AbortController()
-  try {
-    return await (exec === null ? asking : Promise.race([asking, timeOut(clock, exec.command, over.signal)]))
-  } catch (error) {
-    const problem = exec === null ? messageOf(error) : `the plugin ${exec.command} failed: ${messageOf(error).trim()}`
-    throw invalidKubeConfig(read.origin, `kubeconfig ${read.origin}: the credentials cannot be read: ${problem}`, {
-      hint: exec?.installHint?.trim() || 'Check the certificate files, the token file and the exec command that it names.',
-      cause: error,
-    })
   } finally {
-    over.abort()
+    ended.abort()
+    await limit
   }
 }
 
-function execOf({ user }: ReadKubeConfig): ExecConfig | null {
-  const exec = user?.exec as ExecConfig | undefined
-  return exec?.command ? exec : null
+function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSignal): Promise<string> {
+  const { command } = exec
+  const path = !isAbsolute(command) && command.includes('/') ? join(read.folder, command) : command
+  const options = { env: environmentOf(read, exec), signal, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT } as const
+  return new Promise((resolve, reject) => {
+    execFile(path, exec.args ?? [], options, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout)
+      // The library's own words hold the arguments, which may be secret.
+      const status = typeof error.code === 'number' ? `exit code ${error.code}` : (error.signal ?? `${error.message}`)
+      reject(new Error([status, stderr.trim().slice(0, LONGEST_COMPLAINT)].filter((text) => text !== '').join(': ')))
+    })
+  })
+}
+
+function environmentOf(read: ReadKubeConfig, exec: ExecConfig): NodeJS.ProcessEnv {
+  const own = Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value]))
+  const info = { apiVersion: exec.apiVersion, kind: 'ExecCredential', spec: { interactive: false, ...clusterInfo(read, exec) } }
+  return { ...process.env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
 }
 
 function clusterInfo({ cluster }: ReadKubeConfig, exec: ExecConfig): object {
@@ -79,7 +105,27 @@ function clusterInfo({ cluster }: ReadKubeConfig, exec: ExecConfig): object {
   }
 }
 
-async function timeOut(clock: Clock, command: string, signal: AbortSignal): Promise<never> {
-  await sleep(clock, PLUGIN_LIMIT_MS, signal)
-  throw new Error(`${command} has not ended after ${PLUGIN_LIMIT_MS / 1000} s`)
+/** Without a token or a certificate we would be somebody anonymous, whom a server may let in and forbid everything. */
+function credentialsOf(output: string): PluginCredentials {
+  const status = (parseJson(output) as { readonly status?: Readonly<Record<string, unknown>> | null } | null)?.status
+  const [token, cert, key, ends] = (['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'] as const).map((field) =>
+    textOf(status?.[field]),
+  )
+  if (token === undefined && (cert === undefined || key === undefined))
+    throw new Error('it printed no ExecCredential with status.token, or with status.clientCertificateData and clientKeyData')
+  const endsAtMs = ends === undefined ? Infinity : Date.parse(ends)
+  if (Number.isNaN(endsAtMs)) throw new Error('its status.expirationTimestamp is no time')
+  return { token, cert, key, endsAtMs }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('it printed something that is not JSON')
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }

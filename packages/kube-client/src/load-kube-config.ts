@@ -1,6 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import { createCredentialSource } from './credential-source.ts'
-import { prepareExecPlugin, withinPluginLimit } from './exec-plugin.ts'
+import { checkExecPlugin } from './exec-plugin.ts'
+import { createExecSession, type ExecSession } from './exec-session.ts'
+import { invalidKubeConfig, messageOf, passing } from './kube-config-error.ts'
 import { createOidcSession, type OidcSession } from './oidc-session.ts'
 import { type KubeConfigChoice, type ReadKubeConfig, readKubeConfig } from './read-kube-config.ts'
 import type { ClusterAccess, Credentials } from './undici-exchange.ts'
@@ -24,21 +26,22 @@ export interface LoadedCluster extends ClusterAccess {
  * Files that it names are read again every 10 s. When the server refuses us, or we no longer trust the server, all of
  * it is read anew; only the server's address stays as it was at first.
  *
+ * What then cannot be read any more, or a plugin that fails, rejects requests with CREDENTIALS_UNAVAILABLE until it can.
+ *
  * @throws {AppError} KUBECONFIG_INVALID, with the path and what to do, when there is none, it cannot be read or parsed,
  * or it names no usable cluster or credentials
  */
 export async function loadKubeConfig({ clock, ...choice }: KubeConfigOptions): Promise<LoadedCluster> {
-  const session = createOidcSession(clock)
+  const sessions = { oidc: createOidcSession(clock), exec: createExecSession(clock) }
   let read = await readPrepared(choice)
+  let isFirst = true
   const { credentials, renew } = createCredentialSource({
     clock,
-    read: () => readCredentials({ clock, session, read, renew: false }),
-    async readAnew() {
-      read = await readPrepared(choice)
-      return readCredentials({ clock, session, read, renew: true })
-    },
+    read: () => readCredentials({ sessions, read, renew: false }).catch((error: unknown) => fail(error)),
+    readAnew: () => readAnew().catch((error: unknown) => fail(error)),
   })
   await credentials()
+  isFirst = false
   const { context, namespace, cluster } = read
   return {
     context,
@@ -49,36 +52,56 @@ export async function loadKubeConfig({ clock, ...choice }: KubeConfigOptions): P
     credentials,
     renew,
   }
+
+  function fail(error: unknown): never {
+    if (isFirst) throw error
+    throw passing(error)
+  }
+
+  async function readAnew(): Promise<Credentials> {
+    read = await readPrepared(choice)
+    return readCredentials({ sessions, read, renew: true })
+  }
 }
 
 async function readPrepared(choice: KubeConfigChoice): Promise<ReadKubeConfig> {
   const read = await readKubeConfig(choice)
-  prepareExecPlugin(read)
+  checkExecPlugin(read)
   return read
 }
 
 /** What reading credentials takes. */
 interface CredentialRequest {
-  readonly clock: Clock
-  readonly session: OidcSession
+  readonly sessions: { readonly oidc: OidcSession; readonly exec: ExecSession }
   readonly read: ReadKubeConfig
   /** Whether the server refused what we had. */
   readonly renew: boolean
 }
 
-async function readCredentials({ clock, session, read, renew }: CredentialRequest): Promise<Credentials> {
+async function readCredentials({ sessions, read, renew }: CredentialRequest): Promise<Credentials> {
   const found: FoundOptions = { headers: {} }
-  await withinPluginLimit(clock, read, read.config.applyToHTTPSOptions(found))
-  const login = read.oidc === null ? null : await session.token(read, renew)
+  await read.config.applyToHTTPSOptions(found).catch((error: unknown) => {
+    throw unreadable(read, error)
+  })
+  const login = read.oidc === null ? undefined : await sessions.oidc.token(read, renew)
+  const plugin = read.exec === null ? null : await sessions.exec.credentials(read, read.exec, renew)
+  const token = plugin?.token ?? login
   const basic = found.auth ? { authorization: `Basic ${Buffer.from(found.auth).toString('base64')}` } : {}
-  const bearer = login === null ? {} : { authorization: `Bearer ${login}` }
+  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = Object.entries(found.headers).map(([name, value]) => [name.toLowerCase(), String(value).trim()])
   return {
     ca: pemOf(found.ca),
-    cert: pemOf(found.cert),
-    key: pemOf(found.key),
+    cert: plugin?.cert ?? pemOf(found.cert),
+    key: plugin?.key ?? pemOf(found.key),
     headers: { ...basic, ...bearer, ...Object.fromEntries(headers) },
   }
+}
+
+function unreadable({ origin }: ReadKubeConfig, error: unknown): Error {
+  return invalidKubeConfig(origin, `kubeconfig ${origin}: the credentials cannot be read: ${messageOf(error)}`, {
+    hint: 'Check the certificate files and the token file that it names.',
+    cause: error,
+  })
 }
 
 /** What the library fills in. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
+import type { ExecConfig } from './exec-plugin.ts'
 import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
 
 /** Which kubeconfig to read. */
@@ -28,6 +29,8 @@ export interface ReadKubeConfig {
   readonly user: User | null
   /** The settings of a user who logs in at an OpenID Connect provider, which the library is not left to read; else null. */
   readonly oidc: OidcSettings | null
+  /** The plugin of a user who has one, which the library is not left to run; else null. */
+  readonly exec: ExecConfig | null
 }
 
 /** `users[].user.auth-provider.config` of the provider `oidc`, with its names. */
@@ -56,6 +59,7 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
     cluster: usableCluster(config, context, origin),
     user: config.getCurrentUser(),
     oidc: takeOidc(config.getCurrentUser()),
+    exec: takeExec(config.getCurrentUser()),
   }
 }
 
@@ -65,6 +69,14 @@ function takeOidc(user: { authProvider?: User['authProvider'] } | null): OidcSet
   const settings = (user.authProvider.config ?? {}) as OidcSettings
   delete user.authProvider
   return settings
+}
+
+/** The library lets a plugin run for ever, keeps what it printed whatever that was, and repeats it in errors. */
+function takeExec(user: { exec?: unknown } | null): ExecConfig | null {
+  const exec = user?.exec as ExecConfig | undefined
+  if (!exec?.command) return null
+  delete user!.exec
+  return exec
 }
 
 type Origin = { readonly kind: 'files'; readonly paths: readonly string[] } | { readonly kind: 'account' }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +67,45 @@ describe('an exec plugin', () => {
     while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(60_000)
     await refused
+  })
+})
+
+describe('an exec plugin that does not do what it should', () => {
+  const junk = ['null', '{}', '[]', '{"status":{}}', '{"status":{"token":" "}}', '{"status":{"clientCertificateData":"c"}}', 's3cr3t']
+
+  it.each(junk)('is refused at the start when it prints %s, and not quoted', async (output) => {
+    const loading = loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: printing(output).exec } }) })
+    const error = await loading.catch((refusal: unknown) => refusal)
+    expect(error).toMatchObject({ code: 'KUBECONFIG_INVALID', message: expect.stringContaining('it printed ') as string })
+    expect(JSON.stringify([error, String(error)])).not.toContain('s3cr3t')
+  })
+
+  it.each(junk)('prints %s while we run: is an error that passes, and is asked again', async (output) => {
+    const clock = new FakeClock()
+    const plugin = printing(credentialOf('a', clock.nowMs() + 1_000))
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
+    clock.advance(11_000)
+    plugin.print(output)
+    await expect(cluster.credentials()).rejects.toMatchObject({ code: 'CREDENTIALS_UNAVAILABLE', remedy: 'retry' })
+    plugin.print(credentialOf('b'))
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer b' })
+  })
+
+  it('hangs while we run: is started once, however many ask for however long, and killed', async () => {
+    const clock = new FakeClock()
+    const plugin = printing(credentialOf('a', clock.nowMs() + 1_000))
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
+    const ids = plugin.hang()
+    const asked: Promise<unknown>[] = []
+    for (let ask = 0; ask < 5; ask++) {
+      clock.advance(11_000)
+      asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('has not ended') as string }))
+      while (!existsSync(ids)) await new Promise((resolve) => setImmediate(resolve))
+    }
+    clock.advance(60_000)
+    await Promise.all(asked)
+    expect(readFileSync(ids, 'utf8').trim().split('\n')).toHaveLength(1)
+    while (isRunning(Number(readFileSync(ids, 'utf8')))) await new Promise((resolve) => setImmediate(resolve))
   })
 })
 
@@ -198,13 +237,36 @@ function echoOf(text: string): object {
   return { apiVersion: V1, command: 'sh', args: ['-c', script], interactiveMode: 'Never' }
 }
 
-function credentialOf(token: string): string {
-  return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token } })
+function credentialOf(token: string, endsAtMs?: number): string {
+  const ends = endsAtMs === undefined ? {} : { expirationTimestamp: new Date(endsAtMs).toISOString() }
+  return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token, ...ends } })
+}
+
+/** A plugin that prints `output`, until it is told otherwise. */
+function printing(output: string) {
+  const name = `plugin-${files++}`
+  const print = (text: string): string => write(name, `#!/bin/sh\nprintf '%s' '${text}'\n`, 0o755)
+  const exec = { apiVersion: V1, command: print(output), interactiveMode: 'Never' }
+  /** @returns the file that gets the process id of each run */
+  const hang = (): string => {
+    const ids = join(folder, `${name}.pids`)
+    write(name, `#!/bin/sh\necho $$ >> ${ids}\nexec sleep 1000\n`, 0o755)
+    return ids
+  }
+  return { exec, print, hang }
 }
 
 async function tokenOf(cluster: Awaited<ReturnType<typeof loadKubeConfig>>): Promise<unknown> {
   const { authorization } = (await cluster.credentials()).headers
   return JSON.parse(Buffer.from(authorization!.slice('Bearer '.length), 'base64').toString('utf8'))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 function oidcUser(config: Readonly<Record<string, string>>): object {

@@ -105,7 +105,7 @@ describe('loadKubeConfig', () => {
     'an exec plugin that fails': {
       options: () => ({ path: write({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' } } }) }),
       says: 'the credentials cannot be read: ',
-      hint: 'Check the certificate files',
+      hint: 'by hand',
     },
     'a machine without any': {
       options: () => ({ env: { HOME: folder } }),

@@ -118,10 +118,8 @@ function openQueue(options: BullmqQueueOptions): QueueState {
     settings: redis,
     clock,
     log,
-    onBack: () => {
-      void checkServer(client, redis, log)
-      delayed.look()
-    },
+    check: () => checkServer(client, redis, log),
+    onBack: () => delayed.look(),
   })
   return state
 }

@@ -56,20 +56,24 @@ async function mismatchOf(redis: RedisSettings, deadlineMs: number): Promise<App
   })
 }
 
-/** Looks at the server behind a connection that was just made; what is wrong with it goes to the log. Never rejects. */
-export async function checkServer(client: Redis, settings: RedisSettings, log: Logger): Promise<void> {
+/**
+ * Looks at the server behind a connection that was just made; a policy that throws jobs away goes to the log. Never rejects.
+ *
+ * @returns why it cannot be worked with; null when it can, or does not say
+ */
+export async function checkServer(client: Redis, settings: RedisSettings, log: Logger): Promise<AppError | null> {
   const redis = addressText(settings)
   try {
     const facts = await readFacts(client)
-    const fault = faultOf(facts, settings)
-    if (fault !== null) log.error({ redis, code: fault.code, hint: fault.hint }, fault.message)
     if (facts.evictionPolicy !== undefined && facts.evictionPolicy !== 'noeviction')
       log.warn(
         { redis, maxmemoryPolicy: facts.evictionPolicy, hint: 'Set maxmemory-policy to noeviction.' },
         'Redis may throw jobs away when its memory is full; each is found again by the next sweep',
       )
+    return faultOf(facts, settings)
   } catch (error) {
     log.debug({ redis, err: explainRedisError(error, settings) }, 'could not look at the server')
+    return null
   }
 }
 

@@ -108,8 +108,13 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     await until(() => lines.some(({ message }) => message.includes('is a replica')))
     const next = worked.next()
     announcer.announce('meanwhile')
+    const connections = async (): Promise<number> => Number(/total_connections_received:(\d+)/.exec(await redis.admin.info('stats'))?.[1])
+    const before = await connections()
+    await until(async () => (await connections()) > before + 2)
     await redis.admin.replicaof('NO', 'ONE')
     await expect(next).resolves.toBe('meanwhile')
+    await until(() => lines.some(({ message }) => message === 'Redis is back'))
+    expect(lines.filter(({ message }) => /is a replica|does not answer|is back/.test(message)).length).toBeLessThanOrEqual(3)
   })
 
   it('has no memory left: rests between attempts instead of asking thousands of times, and goes on when it has', async () => {
@@ -135,8 +140,8 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     const redis = await testRedis()
     const queue = openQueue(redis.settings, 'hole', { timing: quick })
     await queue.announce('a')
-    const ends: (() => void)[] = []
-    const worked = recordWork(() => new Promise((resolve) => ends.push(() => resolve({ kind: 'awaitChange' }))))
+    const end = Promise.withResolvers<JobOutcome>()
+    const worked = recordWork(() => end.promise)
     const start = (): void => void queue.process(worked.handler, { concurrency: 4 })
     const id = await redis.admin.get('hole:jobs:de:/a')
     const names = { wait: 'wait', active: 'active', job: id, lock: `${id}:lock`, deduplication: 'de:/a' }
@@ -144,12 +149,11 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     await until(() => (part === 'active' || part === 'lock' ? worked.keys.length > 0 : true))
     expect(await redis.admin.del(`hole:jobs:${names[part]}`)).toBe(1)
     if (part !== 'active' && part !== 'lock') start()
-    for (const end of ends) end()
+    end.resolve({ kind: 'awaitChange' })
     await until(async () => (await redis.admin.llen('hole:jobs:active')) === 0)
     const before = worked.keys.length
     await queue.announce('a')
     await until(() => worked.keys.length > before)
-    for (const end of ends) end()
     expect(new Set(worked.keys)).toEqual(new Set(['a']))
   })
 
