@@ -1,6 +1,6 @@
 export { buildPod } from './daemonset/build-pod.ts'
 export { createDaemonSetCache, type DaemonSetCache } from './daemonset/daemon-set-cache.ts'
-export type { RunningController } from './daemonset/daemon-set-controller.ts'
+export type { RunningController } from './machinery/running-controller.ts'
 export { planStatus } from './daemonset/daemon-set-status.ts'
 export { createExpectations, type Expectations } from './daemonset/expectations.ts'
 export { createFailedPodBackoff, type FailedPodBackoff } from './daemonset/failed-pod-backoff.ts'

@@ -1,7 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import type { Node, Pod } from '@tranche/kube-types'
 import { type Actor, type ApiObject, isStatus, isTerminal, resources, type SimClient } from '@tranche/sim-api'
-import { createEventRecorder } from '@tranche/sim-controllers'
+import { createEventRecorder, type EventRecorder } from '@tranche/sim-controllers'
+import { addressOf, createAddresses } from './addresses.ts'
 import { nodeConditions } from './build-node.ts'
 import { startHeartbeats } from './heartbeats.ts'
 import { KubeletPod } from './kubelet-pod.ts'
@@ -36,6 +37,7 @@ interface KubeletsOptions {
 
 interface Kubelet {
   readonly client: SimClient
+  readonly events: EventRecorder
   /** As the kubelet has seen it. */
   node: Node
   readonly hostIP: string
@@ -50,7 +52,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
   const kubelets = new Map<string, Kubelet>()
   /** Pods by uid, those included whose node has not been seen yet. */
   const pods = new Map<string, Pod>()
-  let addresses = 0
+  const nextAddress = createAddresses()
 
   const client = clientFor({ name: 'kubelets' })
   const nodeWatch = client.watch(resources.nodes, {}, (event) => {
@@ -74,13 +76,13 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
       known.node = node
       return setDead(name, known, dead)
     }
-    const alive = !dead
-    const actor = `kubelet:${name}`
-    const hostIP = addressOf(node) ?? nextAddress(192)
-    const kubelet: Kubelet = { client: clientFor({ name: actor }), node, hostIP, alive, dead, pods: new Map() }
+    const client = clientFor({ name: `kubelet:${name}` })
+    const events = createEventRecorder(client, clock, 'kubelet')
+    const hostIP = addressOf(node) ?? nextAddress('node')
+    const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map() }
     kubelets.set(name, kubelet)
-    if (alive && readyStatus(node) !== 'True') void postReady(name, kubelet)
-    if (!alive) onLifeChange(name, false)
+    if (dead) onLifeChange(name, false)
+    else if (readyStatus(node) !== 'True') void postReady(name, kubelet)
     for (const pod of pods.values()) if (pod.spec?.nodeName === name) takePod(pod)
   }
 
@@ -104,7 +106,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     if (!kubelet.alive) return
     const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
     if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
-    const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress(64), onError: errorOf(name) }
+    const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress('pod'), onError: errorOf(name) }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 
@@ -117,7 +119,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` }
     try {
       await kubelet.client.patch(resources.pods, podName, namespace, { metadata: { uid }, status }, 'status')
-      createEventRecorder(kubelet.client, clock, 'kubelet').record(pod, 'Warning', reason, message)
+      kubelet.events.record(pod, 'Warning', reason, message)
     } catch (error) {
       if (isStatus(error, 404)) return
       errorOf(name)(error, `${namespace}/${podName}`)
@@ -175,11 +177,6 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     return (error, key) => onError(error, `kubelet:${name}`, key)
   }
 
-  function nextAddress(second: number): string {
-    const number = ++addresses
-    return `10.${second + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}`
-  }
-
   const stopHeartbeats = heartbeats
     ? startHeartbeats({
         clock,
@@ -199,11 +196,6 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
       for (const kubelet of kubelets.values()) for (const pod of kubelet.pods.values()) pod.freeze()
     },
   }
-}
-
-function addressOf(node: Node): string | undefined {
-  const { addresses } = (node.status ?? {}) as { readonly addresses?: readonly { readonly type: string; readonly address: string }[] }
-  return addresses?.find(({ type }) => type === 'InternalIP')?.address
 }
 
 /** What runs already is not judged again. */

@@ -1,8 +1,7 @@
-import type { Clock } from '@tranche/clock'
-import type { SimClient } from '@tranche/sim-api'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { createRandom } from '../machinery/random.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createWorkQueue, type WorkQueue } from '../machinery/work-queue.ts'
 import { createDaemonSetCache } from './daemon-set-cache.ts'
 import { createExpectations } from './expectations.ts'
@@ -11,22 +10,6 @@ import { createOwnWrites } from './own-writes.ts'
 import { syncDaemonSet } from './sync-daemon-set.ts'
 import type { SyncPorts } from './sync-ports.ts'
 import { wakeConcerned, wakeRules } from './wake-rules.ts'
-
-/** A controller that runs until it is stopped. */
-export interface RunningController {
-  stop(): void
-}
-
-/** What a controller of the simulator is given. */
-export interface ControllerOptions {
-  /** Acts under the controller's own name. */
-  readonly client: SimClient
-  readonly clock: Clock
-  /** Decides what is left to chance. */
-  readonly seed: string
-  /** Told of every failed pass; the controller tries again by itself. */
-  readonly onError: (error: unknown, key: string) => void
-}
 
 const WORKERS = 2
 

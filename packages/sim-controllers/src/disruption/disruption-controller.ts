@@ -1,6 +1,6 @@
 import { isSameJson, keyOf, keyText, type LabelSelector, parseKey, type Pod } from '@tranche/kube-types'
 import { type ApiObject, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'

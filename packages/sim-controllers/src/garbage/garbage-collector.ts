@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { type ApiObject, type ApiOwner, type DeleteOptions, isStatus, type SimClient } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createEventRecorder, type EventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'

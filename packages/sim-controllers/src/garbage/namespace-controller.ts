@@ -1,6 +1,6 @@
 import { type Condition, isSameJson } from '@tranche/kube-types'
 import { type ApiObject, type ResourceId, resources, type SimClient, timestamp } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'

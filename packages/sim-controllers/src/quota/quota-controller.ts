@@ -12,7 +12,7 @@ import {
   usageOf,
   type Watching,
 } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'

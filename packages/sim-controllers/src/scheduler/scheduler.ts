@@ -1,6 +1,6 @@
-import { type Condition, isSameJson, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { isTerminal, resources, timestamp } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import { isSameJson, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
+import { isTerminal, resources } from '@tranche/sim-api'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { type DisruptionBudget, selectsPod } from '../disruption/disruption-budget.ts'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
@@ -8,14 +8,14 @@ import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
 import { createRoomLedger } from './cluster-rooms.ts'
-import { type BindingPlan, type ClusterRooms, planBinding } from './plan-binding.ts'
+import { createNominations } from './nominations.ts'
+import { type ClusterRooms, planBinding } from './plan-binding.ts'
 import { specOf } from './pod-demand.ts'
+import { createSchedulerWrites } from './scheduler-writes.ts'
 import { createWaitingPods } from './waiting-pods.ts'
 
 const WORKERS = 8
 const NAME = 'default-scheduler'
-
-type Unschedulable = Extract<BindingPlan, { kind: 'unschedulable' }>
 
 /**
  * Runs the scheduler: pods are bound to the node that they name by affinity, or to the emptiest that can take them, as soon
@@ -24,11 +24,11 @@ type Unschedulable = Extract<BindingPlan, { kind: 'unschedulable' }>
 export function startScheduler({ client, clock, onError }: ControllerOptions): RunningController {
   const events = createEventRecorder(client, clock, NAME)
   const limiter = createRateLimiter(() => clock.monotonicMs())
+  const writes = createSchedulerWrites({ client, clock, events, schedulerName: NAME })
   const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: schedule, onError })
   const ledger = createRoomLedger()
   const waiting = createWaitingPods()
-  /** Pods for which room was made, by node. */
-  const nominated = new Map<string, Map<string, Pod>>()
+  const nominations = createNominations()
   const retry = (keys: readonly string[]): void => keys.forEach((key) => queue.add(key))
 
   const nodes = createInformer<Node>(client, resources.nodes, {
@@ -47,7 +47,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     updated: putPod,
     deleted(pod) {
       waiting.delete(pod)
-      forgetNomination(pod)
+      nominations.delete(pod)
       ledger.removePod(pod)
       retryAround(pod)
     },
@@ -61,7 +61,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
   function putPod(pod: Pod, before?: Pod): void {
     if (pod.spec?.nodeName) {
       waiting.delete(pod)
-      forgetNomination(pod)
+      nominations.delete(pod)
       ledger.putPod(pod)
       if (before === undefined || isTerminal(pod) !== isTerminal(before) || pod.metadata.labels !== before.metadata.labels) retryAround(pod)
     } else if (before === undefined || pod.spec !== before.spec) queue.add(keyText(keyOf(pod)))
@@ -70,10 +70,6 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
   function retryAround(pod: Pod): void {
     if (pod.spec?.nodeName) retry(waiting.for(pod.spec.nodeName))
     retry(waiting.forPods())
-  }
-
-  function forgetNomination({ metadata }: Pod): void {
-    for (const promised of nominated.values()) promised.delete(metadata.uid)
   }
 
   const cluster: ClusterRooms = {
@@ -85,7 +81,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     },
     get: (nodeName) => ledger.get(nodeName),
     values: () => ledger.values(),
-    nominated: (nodeName) => [...(nominated.get(nodeName)?.values() ?? [])],
+    nominated: nominations.on,
     disruptionsAllowed(pod) {
       const chosen = [...budgets.values()].filter((budget) => selectsPod(budget, pod))
       return chosen.length === 0 ? undefined : Math.min(...chosen.map(({ status }) => status?.disruptionsAllowed ?? 0))
@@ -102,8 +98,8 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     const plan = planBinding(pod, cluster)
     if (plan.kind === 'bind') return bind(pod, plan.nodeName)
     waiting.add(pod)
-    await markUnschedulable(pod, plan)
-    if (plan.preemption !== null) await preempt(pod, plan.preemption.nodeName, plan.preemption.victims)
+    await writes.markUnschedulable(pod, plan)
+    if (plan.preemption !== null) await makeRoom(pod, plan.preemption.nodeName, plan.preemption.victims)
   }
 
   /** The room is taken before the answer comes, so that no other pod is given it. */
@@ -121,50 +117,9 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     else events.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${nodeName}`)
   }
 
-  async function markUnschedulable(pod: Pod, { message, preemption }: Unschedulable): Promise<void> {
-    const conditions = pod.status?.conditions ?? []
-    const nominatedNodeName = preemption?.nodeName
-    const before = conditions.find(({ type }) => type === 'PodScheduled')
-    events.record(pod, 'Warning', 'FailedScheduling', message)
-    if (before?.message === message && nominatedNodeName === undefined) return
-    const since = before?.status === 'False' ? before.lastTransitionTime : undefined
-    const condition: Condition & { readonly observedGeneration?: number } = {
-      type: 'PodScheduled',
-      status: 'False',
-      reason: 'Unschedulable',
-      message,
-      ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
-      lastTransitionTime: since ?? timestamp(clock.nowMs()),
-    }
-    const status = {
-      conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition],
-      ...(nominatedNodeName !== undefined && { nominatedNodeName }),
-    }
-    const { name, namespace } = pod.metadata
-    await ignoreMissing(client.patch(resources.pods, name, namespace, { status }, 'status'))
-  }
-
-  async function preempt(pod: Pod, nodeName: string, victims: readonly Pod[]): Promise<void> {
-    let promised = nominated.get(nodeName)
-    if (promised === undefined) nominated.set(nodeName, (promised = new Map()))
-    promised.set(pod.metadata.uid, pod)
-    for (const victim of victims) await drive(victim, pod, nodeName)
-  }
-
-  async function drive(victim: Pod, pod: Pod, nodeName: string): Promise<void> {
-    if (victim.metadata.deletionTimestamp !== undefined) return
-    const { name, namespace, uid } = victim.metadata
-    const mark = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'PreemptionByScheduler',
-      message: `${NAME}: preempting to accommodate a higher priority pod`,
-      lastTransitionTime: timestamp(clock.nowMs()),
-    }
-    const conditions = [...(victim.status?.conditions ?? []).filter(({ type }) => type !== mark.type), mark]
-    await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
-    await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
-    events.record(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid} on node ${nodeName}`)
+  async function makeRoom(pod: Pod, nodeName: string, victims: readonly Pod[]): Promise<void> {
+    nominations.add(pod, nodeName)
+    for (const victim of victims) await writes.preempt(victim, pod, nodeName)
   }
 
   return {

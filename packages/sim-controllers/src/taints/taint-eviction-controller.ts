@@ -1,7 +1,7 @@
 import type { Timer } from '@tranche/clock'
 import { keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
 import { resources, timestamp } from '@tranche/sim-api'
-import type { ControllerOptions, RunningController } from '../daemonset/daemon-set-controller.ts'
+import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'

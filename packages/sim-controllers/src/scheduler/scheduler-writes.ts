@@ -1,0 +1,67 @@
+import type { Clock } from '@tranche/clock'
+import type { Condition, Pod } from '@tranche/kube-types'
+import { resources, type SimClient, timestamp } from '@tranche/sim-api'
+import type { EventRecorder } from '../machinery/event-recorder.ts'
+import { ignoreMissing } from '../machinery/ignore-missing.ts'
+import type { BindingPlan } from './plan-binding.ts'
+
+/** What the scheduler says about pods that find no room. */
+export interface SchedulerWrites {
+  /** Says in the pod's status, and as an event, why no node takes it; in the status only when that is news. */
+  markUnschedulable(pod: Pod, plan: Unschedulable): Promise<void>
+  /** Deletes a pod to make room on `nodeName` for a more important one; a pod that is going already is left alone. */
+  preempt(victim: Pod, preemptor: Pod, nodeName: string): Promise<void>
+}
+
+type Unschedulable = Extract<BindingPlan, { kind: 'unschedulable' }>
+
+interface WritePorts {
+  readonly client: SimClient
+  readonly clock: Clock
+  readonly events: EventRecorder
+  /** Name under which the scheduler acts. */
+  readonly schedulerName: string
+}
+
+/** Writes of which each is nothing, and no error, when the pod is gone. */
+export function createSchedulerWrites({ client, clock, events, schedulerName }: WritePorts): SchedulerWrites {
+  return {
+    async markUnschedulable(pod, { message, preemption }) {
+      const nominatedNodeName = preemption?.nodeName
+      const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+      events.record(pod, 'Warning', 'FailedScheduling', message)
+      if (before?.message === message && nominatedNodeName === undefined) return
+      const since = before?.status === 'False' ? before.lastTransitionTime : undefined
+      const condition: Condition & { readonly observedGeneration?: number } = {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message,
+        ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+        lastTransitionTime: since ?? timestamp(clock.nowMs()),
+      }
+      const status = { conditions: withCondition(pod, condition), ...(nominatedNodeName !== undefined && { nominatedNodeName }) }
+      const { name, namespace } = pod.metadata
+      await ignoreMissing(client.patch(resources.pods, name, namespace, { status }, 'status'))
+    },
+
+    async preempt(victim, preemptor, nodeName) {
+      const { name, namespace, uid, deletionTimestamp } = victim.metadata
+      if (deletionTimestamp !== undefined) return
+      const conditions = withCondition(victim, {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: `${schedulerName}: preempting to accommodate a higher priority pod`,
+        lastTransitionTime: timestamp(clock.nowMs()),
+      })
+      await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
+      await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
+      events.record(victim, 'Normal', 'Preempted', `Preempted by pod ${preemptor.metadata.uid} on node ${nodeName}`)
+    },
+  }
+}
+
+function withCondition({ status }: Pod, condition: Condition): readonly Condition[] {
+  return [...(status?.conditions ?? []).filter(({ type }) => type !== condition.type), condition]
+}
