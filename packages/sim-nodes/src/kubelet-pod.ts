@@ -1,7 +1,9 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
 import { isStatus, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
+import type { EventRecorder } from '@tranche/sim-controllers'
 import { delayMs, lifeCycleOf, lifeCycles, type Stage } from './life-cycles.ts'
+import { podEvents } from './pod-events.ts'
 import { type PodSettings, readPodSettings } from './pod-settings.ts'
 import { beginStop, enterStage, type PodMemory, podStatus } from './pod-status.ts'
 
@@ -9,6 +11,7 @@ import { beginStop, enterStage, type PodMemory, podStatus } from './pod-status.t
 export interface KubeletPodPorts {
   /** Acts as the kubelet of the pod's node. */
   readonly client: SimClient
+  readonly events: EventRecorder
   readonly clock: Clock
   /** Divides durations (> 0). */
   readonly speed: number
@@ -100,6 +103,7 @@ export class KubeletPod {
       break
     }
     this.#writeStatus()
+    for (const { type, reason, message } of podEvents(this.#stage, this.#pod)) this.#ports.events.record(this.#pod, type, reason, message)
   }
 
   /** Started before this kubelet: it stays as it is until it is deleted. */

@@ -106,7 +106,8 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     if (!kubelet.alive) return
     const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
     if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
-    const ports = { client: kubelet.client, clock, speed, hostIP: kubelet.hostIP, podIP: nextAddress('pod'), onError: errorOf(name) }
+    const { client, events, hostIP } = kubelet
+    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), onError: errorOf(name) }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 

@@ -14,6 +14,8 @@ export interface Stage {
   readonly state: 'running' | { readonly waiting: string; readonly message?: string }
   /** The readiness probe passes. */
   readonly ready: boolean
+  /** The readiness probe fails from now on, and never passes. */
+  readonly probeFails?: true
   /** The containers have ended just now and count one more restart. */
   readonly ended?: { readonly reason: string; readonly exitCode: number }
   /** The stage comes again and again, each time after `after`. */
@@ -31,7 +33,7 @@ export const lifeCycles = {
   ok: [creating, running, ready],
   'bad-pull': [creating, waiting('start', 'Pending', 'ImagePullBackOff', 'Back-off pulling image')],
   'bad-config': [creating, waiting('start', 'Pending', 'CreateContainerConfigError', "couldn't find key in ConfigMap")],
-  'bad-ready': [creating, running],
+  'bad-ready': [creating, { ...running, probeFails: true }],
   'bad-crash': [creating, crash('start', error), { ...crash('backOff', error), repeats: true }],
   'bad-oom': [creating, crash('start', outOfMemory), { ...crash('backOff', outOfMemory), repeats: true }],
   'bad-flap': [creating, running, ready, crash('flap', error), { ...crash('backOff', error), repeats: true }],

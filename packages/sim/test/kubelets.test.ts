@@ -23,6 +23,25 @@ describe('a kubelet', () => {
     expect(disturbed).toBe(calm)
   })
 
+  it.each<[tag: string, want: readonly string[]]>([
+    ['v1', []],
+    ['v1-bad-pull', ['Normal BackOff Back-off pulling image "agent:v1-bad-pull"', 'Warning Failed Error: ImagePullBackOff']],
+    ['v1-bad-config', ["Warning Failed Error: couldn't find key in ConfigMap"]],
+    ['v1-bad-crash', ['Warning BackOff Back-off restarting failed container agent in pod POD_demo(UID)']],
+    ['v1-bad-ready', ['Warning Unhealthy Readiness probe failed: the tag of the image wants it so']],
+  ])('says in events what fails, and nothing of what goes well: %s', async (tag, want) => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { containers: [{ name: 'agent', image: `agent:${tag}` }] } }))
+    await world.pass(5_000)
+    const [pod] = await world.pods()
+    const { items } = await world.admin.list(resources.events, { namespace })
+    const said = items
+      .filter((event) => (event['source'] as { readonly component: string }).component === 'kubelet')
+      .map((event) => `${event['type']} ${event['reason']} ${event['message']}`)
+    expect(said.map((text) => text.replace(pod!.metadata.name, 'POD').replace(pod!.metadata.uid, 'UID'))).toEqual(want)
+  })
+
   it('keeps the conditions of others', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()

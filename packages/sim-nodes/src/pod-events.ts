@@ -1,0 +1,43 @@
+import type { Pod } from '@tranche/kube-types'
+import type { Stage } from './life-cycles.ts'
+
+/** One event of a kubelet about a pod. */
+export interface PodEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: 'BackOff' | 'Failed' | 'Unhealthy'
+  readonly message: string
+}
+
+/**
+ * What a kubelet says when a stage begins: what fails, in the words that `kubectl describe pod` is read for. What goes well is
+ * not said, since nobody waits for it, and three more writes a pod are many.
+ */
+export function podEvents(stage: Stage, pod: Pod): readonly PodEvent[] {
+  const { containers } = pod.spec as unknown as { readonly containers: readonly { readonly name: string; readonly image: string }[] }
+  return containers.flatMap((container) => containerEvents(stage, pod, container))
+}
+
+function containerEvents(
+  { state, probeFails }: Stage,
+  { metadata: { name, namespace, uid } }: Pod,
+  container: { readonly name: string; readonly image: string },
+): readonly PodEvent[] {
+  if (state === 'running') return probeFails ? [warning('Unhealthy', 'Readiness probe failed: the tag of the image wants it so')] : []
+  switch (state.waiting) {
+    case 'ImagePullBackOff':
+      return [
+        { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${container.image}"` },
+        warning('Failed', 'Error: ImagePullBackOff'),
+      ]
+    case 'CreateContainerConfigError':
+      return [warning('Failed', `Error: ${state.message}`)]
+    case 'CrashLoopBackOff':
+      return [warning('BackOff', `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`)]
+    default:
+      return []
+  }
+}
+
+function warning(reason: PodEvent['reason'], message: string): PodEvent {
+  return { type: 'Warning', reason, message }
+}
