@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)('a program written with client-go', () =>
       'ok: a list in pages is complete',
       'ok: three kinds of patch apply',
       'ok: an object changed meanwhile is a conflict',
-      'ok: the second candidate leads when the first lets go',
+      'ok: a Lease changes hands, and a candidate who read too early is refused',
       'ok: an eviction waits for the disruption budget',
     ])
     expect(code).toBe(0)

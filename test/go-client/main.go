@@ -39,7 +39,7 @@ var steps = []step{
 	{"a list in pages is complete", listInPages},
 	{"three kinds of patch apply", applyPatches},
 	{"an object changed meanwhile is a conflict", meetConflict},
-	{"the second candidate leads when the first lets go", electLeaders},
+	{"a Lease changes hands, and a candidate who read too early is refused", handOverLease},
 	{"an eviction waits for the disruption budget", evict},
 }
 

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
 func applyPatches(ctx context.Context, session *session) error {
@@ -57,56 +56,42 @@ func meetConflict(ctx context.Context, session *session) error {
 	return nil
 }
 
-func electLeaders(ctx context.Context, session *session) error {
-	leaders := make(chan string, 2)
-	first, letGo := context.WithCancel(ctx)
-	defer letGo()
-	go campaign(first, session, "first", leaders)
-	if leader := <-leaders; leader != "first" {
-		return fmt.Errorf("%s leads", leader)
-	}
-	second, stop := context.WithCancel(ctx)
-	defer stop()
-	go campaign(second, session, "second", leaders)
-	letGo()
-	select {
-	case leader := <-leaders:
-		if leader != "second" {
-			return fmt.Errorf("%s leads", leader)
-		}
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	lease, err := session.coordination.Leases(namespace).Get(ctx, "election", metav1.GetOptions{})
+// handOverLease does what leader election does, by the client alone: its package brings the clients of all groups with it.
+func handOverLease(ctx context.Context, session *session) error {
+	client := session.coordination.Leases(namespace)
+	first, second := "first", "second"
+	duration := int32(2)
+	taken := metav1.NewMicroTime(time.Unix(1_700_000_000, 123_456_000))
+	lease, err := client.Create(ctx, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "election"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &first, LeaseDurationSeconds: &duration, RenewTime: &taken},
+	}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	if holder := *lease.Spec.HolderIdentity; holder != "second" {
-		return fmt.Errorf("the lease is held by %q", holder)
+	late := lease.DeepCopy()
+	late.Spec.HolderIdentity = &second
+	if lease, err = client.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	renewed := metav1.NewMicroTime(taken.Add(time.Second))
+	lease.Spec.RenewTime = &renewed
+	if lease, err = client.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	if _, err := client.Update(ctx, late, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		return fmt.Errorf("a candidate who read before the last renewal: %v", err)
+	}
+	lease.Spec.HolderIdentity = &second
+	if lease, err = client.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	if *lease.Spec.HolderIdentity != second || !lease.Spec.RenewTime.Equal(&renewed) {
+		return fmt.Errorf("held by %q, renewed at %s", *lease.Spec.HolderIdentity, lease.Spec.RenewTime)
 	}
 	return nil
 }
 
-func campaign(ctx context.Context, session *session, identity string, leaders chan<- string) {
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Name: "election", Namespace: namespace},
-		Client:     session.coordination,
-		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
-	}
-	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
-		Lock:            lock,
-		ReleaseOnCancel: true,
-		LeaseDuration:   2 * time.Second,
-		RenewDeadline:   1 * time.Second,
-		RetryPeriod:     50 * time.Millisecond,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { leaders <- identity },
-			OnStoppedLeading: func() {},
-		},
-	})
-}
-
-// Nobody fills in the status of the budget but this program, so that it alone decides when a pod may go.
 func evict(ctx context.Context, session *session) error {
 	if err := createGuardedPod(ctx, session); err != nil {
 		return err
