@@ -19,7 +19,7 @@ export interface DelayedKeys {
    *
    * @returns what follows for the key
    */
-  settle(key: string, end: RunEnd): Promise<Settled>
+  noteEnd(key: string, end: RunEnd): Promise<AfterRun>
   /** Looks at everybody's keys from now on. */
   watchAll(): void
   /** Looks now, because Redis may have been away; by itself it does so within a second. */
@@ -32,7 +32,7 @@ export interface DelayedKeys {
 export type RunEnd = { readonly kind: 'done' } | { readonly kind: 'recheckAfter'; readonly ms: number } | { readonly kind: 'failed' }
 
 /** What a run leaves. */
-export interface Settled {
+export interface AfterRun {
   /** Failures in a row, this one included; 0 after a success. */
   readonly failures: number
   /** When the key is looked at again, in milliseconds; -1: when it is announced. */
@@ -92,10 +92,10 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
     async forget(key) {
       await options.client.zrem(names.due, key)
     },
-    async settle(key, end) {
+    async noteEnd(key, end) {
       const ms = end.kind === 'recheckAfter' ? Math.ceil(Math.max(0, end.ms)) : -1
       const hasFailed = end.kind === 'failed' ? 1 : 0
-      const [failures, againMs] = await calls.trancheSettle(
+      const [failures, againMs] = await calls.trancheNoteEnd(
         names.due,
         names.failures,
         key,
@@ -123,7 +123,7 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
 interface Scripts {
   trancheDelay(due: string, key: string, delayMs: number): Promise<unknown>
   trancheTakeDue(due: string, claimMs: number, most: number): Promise<readonly [due: readonly string[], nextMs: number]>
-  trancheSettle(
+  trancheNoteEnd(
     due: string,
     failures: string,
     key: string,
@@ -148,7 +148,7 @@ local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if #next == 0 then return { due, -1 } end
 return { due, math.max(0, next[2] - now) }`
 
-const settleScript = `${nowMs}
+const noteEndScript = `${nowMs}
 local failures = 0
 local again = tonumber(ARGV[3])
 if ARGV[2] == '1' then
@@ -163,6 +163,6 @@ return { failures, again }`
 function defineScripts(client: Redis): Scripts {
   client.defineCommand('trancheDelay', { numberOfKeys: 1, lua: delayScript })
   client.defineCommand('trancheTakeDue', { numberOfKeys: 1, lua: takeDueScript })
-  client.defineCommand('trancheSettle', { numberOfKeys: 2, lua: settleScript })
+  client.defineCommand('trancheNoteEnd', { numberOfKeys: 2, lua: noteEndScript })
   return client as unknown as Scripts
 }

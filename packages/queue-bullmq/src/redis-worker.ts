@@ -53,14 +53,14 @@ const MAX_STALLED_COUNT = Number.MAX_SAFE_INTEGER
 /** Pause of a worker after Redis refused a command, which BullMQ would repeat at once; milliseconds. */
 const COOL_MS = 1_000
 /** Pause between attempts to note the end of a run while Redis is away, in milliseconds. */
-const SETTLE_RETRY_MS = 500
+const NOTE_RETRY_MS = 500
 /** How long BullMQ may take to end once nothing runs any more, in milliseconds. */
 const END_MS = 500
 
 /** Starts a worker. Redis may be away: it begins when Redis answers. */
 export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   const { client, clock, timing } = options
-  const state: WorkerState = { ...options, closing: new AbortController(), held: new Map(), running: 0, onIdle: new Set() }
+  const state: WorkerState = { ...options, closing: new AbortController(), taken: new Map(), running: 0, onIdle: new Set() }
   const clients = withDuplicates(client)
   // BullMQ cannot be told of more than one signal, and does not abort its own when a lock is lost.
   const worker = new EndableWorker(options.name, (job) => work(state, job), {
@@ -113,14 +113,14 @@ class EndableWorker extends BullWorker<JobData> {
 interface WorkerState extends RedisWorkerOptions {
   readonly closing: AbortController
   /** By id of the job. */
-  readonly held: Map<string, Held>
+  readonly taken: Map<string, Taken>
   /** Handlers that run. */
   running: number
   readonly onIdle: Set<() => void>
 }
 
 /** A key that a handler works on. */
-interface Held {
+interface Taken {
   readonly key: string
   readonly lost: AbortController
 }
@@ -131,13 +131,13 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   if (key === undefined) return
   // Taken while we closed: given back.
   if (state.closing.signal.aborted) return state.announce(key)
-  const held: Held = { key, lost: new AbortController() }
-  state.held.set(String(job.id), held)
+  const taken: Taken = { key, lost: new AbortController() }
+  state.taken.set(String(job.id), taken)
   // Announcements up to here are what this run is for; those that come later make another.
   await state.delayed.forget(key).catch(() => {})
-  const ended = await run(state, held)
-  state.held.delete(String(job.id))
-  await settle(state, key, ended)
+  const ended = await run(state, taken)
+  state.taken.delete(String(job.id))
+  await noteEnd(state, key, ended)
 }
 
 /** How a run ended; `error` is for the log. */
@@ -146,7 +146,7 @@ interface Ended {
   readonly error?: unknown
 }
 
-async function run(state: WorkerState, { key, lost }: Held): Promise<Ended> {
+async function run(state: WorkerState, { key, lost }: Taken): Promise<Ended> {
   state.running++
   try {
     return await state.member.run(async (handler, closing): Promise<Ended> => {
@@ -164,23 +164,23 @@ async function run(state: WorkerState, { key, lost }: Held): Promise<Ended> {
 }
 
 /** Notes the end of a run. While Redis is away it goes on trying: the key stays ours, and nobody could take it anyway. */
-async function settle(state: WorkerState, key: string, { end, error }: Ended): Promise<void> {
+async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): Promise<void> {
   for (;;)
     try {
-      const { failures, againMs } = await state.delayed.settle(key, end)
+      const { failures, againMs } = await state.delayed.noteEnd(key, end)
       if (error !== undefined) state.log.warn({ key, attempt: failures, recheckAfterMs: againMs, err: error }, 'job failed')
       return
     } catch (unreachable) {
       if (state.closing.signal.aborted) return
       state.log.debug({ key, err: state.explain(unreachable) }, 'could not note the end of a job')
-      await sleep(state.clock, SETTLE_RETRY_MS, state.closing.signal).catch(() => {})
+      await sleep(state.clock, NOTE_RETRY_MS, state.closing.signal).catch(() => {})
     }
 }
 
-function letGo({ held, log }: WorkerState, jobId: string): void {
-  const one = held.get(jobId)
+function letGo({ taken, log }: WorkerState, jobId: string): void {
+  const one = taken.get(jobId)
   if (one === undefined || one.lost.signal.aborted) return
-  log.warn({ key: one.key }, 'lost its hold on a job: another worker may have it')
+  log.warn({ key: one.key }, 'lost its lock on a job: another worker may have it')
   one.lost.abort(new Error('the queue gave the key to another worker'))
 }
 

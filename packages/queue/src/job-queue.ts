@@ -15,7 +15,7 @@
  *
  * - Q1 Announcements of a key that is pending collapse into one run.
  * - Q2 An announcement made while the key is active leads to exactly one more run afterwards, however many there were.
- * - Q3 Runs of one key never overlap while all is well. A worker that lost its hold on a job (frozen, cut off from the
+ * - Q3 Runs of one key never overlap while all is well. A worker that lost its lock on a job (frozen, cut off from the
  *   queue) may overlap with the next: whoever must not, needs a fence of his own.
  * - Q4 Runs of different keys go side by side, up to the worker's concurrency.
  * - Q5 A delayed announcement is overtaken by an immediate one, and never postpones one that is due earlier.
