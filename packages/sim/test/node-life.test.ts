@@ -115,6 +115,18 @@ describe('a kubelet', () => {
     expect((await world.get(resources.pods, 'web', namespace))['status']).toMatchObject({ phase: 'Failed', reason, message })
   })
 
+  it('says so each time it rejects a pod of the same name', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    for (const _ of ['first', 'second']) {
+      await addPod(world, 'web', 'node-001', { nodeSelector: { zone: 'elsewhere' } })
+      await world.pass(2000)
+      await world.admin.delete(resources.pods, 'web', namespace, { gracePeriodSeconds: 0 })
+    }
+    const { items } = await world.admin.list(resources.events, { namespace })
+    expect(items.filter((event) => event['reason'] === 'NodeAffinity')).toHaveLength(2)
+  })
+
   it('renews the Lease of its node every ten seconds while it lives', async () => {
     const world = await createWorld({ nodes: 2, heartbeats: true })
     await world.sim.start()
