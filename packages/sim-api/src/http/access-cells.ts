@@ -1,10 +1,11 @@
 import type { ApiObject } from '../client.ts'
-import { list, record, text } from './cells.ts'
+import { list, text } from './cells.ts'
 import { statusOf } from './column.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** @returns what a binding grants: `ClusterRole/admin` */
 export function roleText(binding: ApiObject): string {
-  const { kind, name } = record(binding['roleRef'])
+  const { kind, name } = objectOrEmpty(binding['roleRef'])
   return `${text(kind)}/${text(name)}`
 }
 
@@ -24,10 +25,10 @@ export function subjects(kind: 'User' | 'Group' | 'ServiceAccount'): (binding: A
 export function quotaText(limits: boolean): (quota: ApiObject) => string {
   return (quota) => {
     const { hard, used } = statusOf(quota)
-    return Object.keys(record(hard))
+    return Object.keys(objectOrEmpty(hard))
       .filter((resource) => resource.startsWith('limits.') === limits)
       .sort()
-      .map((resource) => `${resource}: ${String(record(used)[resource] ?? 0)}/${String(record(hard)[resource])}`)
+      .map((resource) => `${resource}: ${String(objectOrEmpty(used)[resource] ?? 0)}/${String(objectOrEmpty(hard)[resource])}`)
       .join(', ')
   }
 }

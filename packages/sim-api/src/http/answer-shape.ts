@@ -1,10 +1,10 @@
 import type { ApiObject } from '../client.ts'
 import type { ApiList, WatchFrame } from '../requests/request.ts'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
-import { record } from './cells.ts'
 import type { Representation } from './negotiate.ts'
 import { itemText, objectText } from './object-text.ts'
 import { columnsOf, type IncludeObject, partialMetadata, toTable } from './table.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** Writes results of one request as the client asked for them. All texts are JSON. */
 export interface AnswerShape {
@@ -72,7 +72,7 @@ const metadataShape: AnswerShape = {
     if (type === 'ERROR') return frameLine(type, JSON.stringify(object))
     return frameLine(
       type,
-      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: record(object)['metadata'] }),
+      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: objectOrEmpty(object)['metadata'] }),
     )
   },
 }

@@ -1,13 +1,8 @@
-import { isRecord } from '../schema/json-schema.ts'
-
-/** @returns the value if it is an object, else an empty one */
-export function record(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
+import { isObject, objectOrEmpty } from '../store/json.ts'
 
 /** @returns the objects in a list; empty when there is no list */
 export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 /** @returns the value if it is text, else an empty one */
@@ -23,7 +18,7 @@ export function textOrNone(value: unknown): string {
 /** @returns labels as a selector: `app=x,tier=y`, or `<none>` */
 export function labelsText(labels: unknown): string {
   return (
-    Object.entries(record(labels))
+    Object.entries(objectOrEmpty(labels))
       .map(([key, value]) => `${key}=${String(value)}`)
       .sort()
       .join(',') || '<none>'
@@ -32,8 +27,8 @@ export function labelsText(labels: unknown): string {
 
 /** @returns a LabelSelector as text: `app=x,tier in (a,b)`, or `<none>` */
 export function selectorText(selector: unknown): string {
-  const parts = Object.entries(record(record(selector)['matchLabels'])).map(([key, value]) => `${key}=${String(value)}`)
-  const expressions = list(record(selector)['matchExpressions']).map(expressionText)
+  const parts = Object.entries(objectOrEmpty(objectOrEmpty(selector)['matchLabels'])).map(([key, value]) => `${key}=${String(value)}`)
+  const expressions = list(objectOrEmpty(selector)['matchExpressions']).map(expressionText)
   return [...parts, ...expressions].sort().join(',') || '<none>'
 }
 

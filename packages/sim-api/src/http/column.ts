@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client.ts'
-import { record } from './cells.ts'
 import { age } from './human-duration.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** One column of a Table. `priority` 0 is always shown, 1 with `-o wide`. */
 export interface Column {
@@ -29,12 +29,12 @@ export function count(name: string, field: string): Column {
 
 /** @returns `spec` of an object; empty when there is none */
 export function specOf(object: ApiObject): Readonly<Record<string, unknown>> {
-  return record(object['spec'])
+  return objectOrEmpty(object['spec'])
 }
 
 /** @returns `status` of an object; empty when there is none */
 export function statusOf(object: ApiObject): Readonly<Record<string, unknown>> {
-  return record(object['status'])
+  return objectOrEmpty(object['status'])
 }
 
 /** Most tables begin with it. */

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../client.ts'
-import { record, text } from './cells.ts'
+import { text } from './cells.ts'
 import { age } from './human-duration.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** @returns time since the event was first seen */
 export function firstSeen(event: ApiObject, nowMs: number): string {
@@ -9,24 +10,24 @@ export function firstSeen(event: ApiObject, nowMs: number): string {
 
 /** @returns time since the event was last seen, from whichever field its reporter filled in */
 export function lastSeen(event: ApiObject, nowMs: number): string {
-  if (event['series'] !== undefined) return age(record(event['series'])['lastObservedTime'], nowMs)
+  if (event['series'] !== undefined) return age(objectOrEmpty(event['series'])['lastObservedTime'], nowMs)
   return event['lastTimestamp'] === undefined ? firstSeen(event, nowMs) : age(event['lastTimestamp'], nowMs)
 }
 
 /** @returns how often the event was seen */
 export function eventCount(event: ApiObject): number {
-  return Number(record(event['series'])['count'] ?? event['count'] ?? 0) || 1
+  return Number(objectOrEmpty(event['series'])['count'] ?? event['count'] ?? 0) || 1
 }
 
 /** @returns what the event is about: `pod/agent-x1` */
 export function involvedObject(event: ApiObject): string {
-  const { kind, name } = record(event['involvedObject'])
+  const { kind, name } = objectOrEmpty(event['involvedObject'])
   return text(name) === '' ? text(kind).toLowerCase() : `${text(kind).toLowerCase()}/${text(name)}`
 }
 
 /** @returns who reported the event, and from where */
 export function eventSource(event: ApiObject): string {
-  const source = record(event['source'])
+  const source = objectOrEmpty(event['source'])
   const component = text(source['component']) || text(event['reportingComponent'])
   const instance = text(source['host']) || text(event['reportingInstance'])
   return instance === '' ? component : `${component}, ${instance}`

@@ -1,4 +1,4 @@
-import { isRecord } from '../schema/json-schema.ts'
+import { isObject } from '../store/json.ts'
 
 /**
  * Reads the JSONPath of a printer column: names (`.spec.size`, `['a.b']`, `\.` for a dot inside a name), indexes (`[0]`, `[-1]`), `[*]`
@@ -44,17 +44,17 @@ function toStep(match: RegExpExecArray): Step {
 function follow(step: Step, value: unknown): readonly unknown[] {
   switch (step.kind) {
     case 'name':
-      return isRecord(value) && value[step.name] !== undefined && value[step.name] !== null ? [value[step.name]] : []
+      return isObject(value) && value[step.name] !== undefined && value[step.name] !== null ? [value[step.name]] : []
     case 'index':
       return Array.isArray(value) && value.at(step.index) !== undefined ? [value.at(step.index)] : []
     case 'all':
-      return Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+      return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
     case 'filter':
       return Array.isArray(value) ? value.filter((item) => (fieldText(item, step.path) === step.value) === step.equal) : []
   }
 }
 
 function fieldText(item: unknown, path: readonly string[]): string | undefined {
-  const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), item)
+  const value = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), item)
   return value === undefined ? undefined : String(value)
 }

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../client.ts'
-import { list, record, text, textOrNone } from './cells.ts'
+import { list, text, textOrNone } from './cells.ts'
 import { specOf, statusOf } from './column.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** @returns `Ready`, `NotReady` or `Unknown`, and whether the node is cordoned */
 export function nodeStatus(node: ApiObject): string {
@@ -27,11 +28,11 @@ export function nodeAddress(type: string): (node: ApiObject) => string {
 
 /** @returns a reader of a field of the node's `nodeInfo` */
 export function nodeInfo(field: string): (node: ApiObject) => string {
-  return (node) => text(record(statusOf(node)['nodeInfo'])[field]) || '<unknown>'
+  return (node) => text(objectOrEmpty(statusOf(node)['nodeInfo'])[field]) || '<unknown>'
 }
 
 /** @returns the kernel, with the architecture in brackets where it is known */
 export function kernelVersion(node: ApiObject): string {
-  const architecture = text(record(statusOf(node)['nodeInfo'])['architecture'])
+  const architecture = text(objectOrEmpty(statusOf(node)['nodeInfo'])['architecture'])
   return `${nodeInfo('kernelVersion')(node)}${architecture === '' ? '' : ` (${architecture})`}`
 }

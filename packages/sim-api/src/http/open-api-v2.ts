@@ -1,5 +1,5 @@
-import { isRecord } from '../schema/json-schema.ts'
 import type { OpenApiSchema } from '../schema/open-api-schemas.ts'
+import { isObject } from '../store/json.ts'
 
 /** The parts of an OpenAPI v3 document that ours have. */
 export interface OpenApiDocument {
@@ -58,18 +58,18 @@ function oldResponse(answer: OpenApiSchema): object {
 }
 
 function contentOf(value: unknown): { readonly types: readonly string[]; readonly schema?: unknown } {
-  const content = isRecord(value) && isRecord(value['content']) ? value['content'] : {}
+  const content = isObject(value) && isObject(value['content']) ? value['content'] : {}
   const first = Object.values(content)[0]
-  return { types: Object.keys(content), ...(isRecord(first) && { schema: first['schema'] }) }
+  return { types: Object.keys(content), ...(isObject(first) && { schema: first['schema'] }) }
 }
 
 /** References lead elsewhere, and stand beside other words instead of in a list of one. */
 function oldSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(oldSchema)
-  if (!isRecord(schema)) return schema
+  if (!isObject(schema)) return schema
   const { allOf, $ref, oneOf, ...rest } = schema
   const only = Array.isArray(allOf) && allOf.length === 1 ? (allOf[0] as unknown) : undefined
-  const reference = isRecord(only) ? only['$ref'] : $ref
+  const reference = isObject(only) ? only['$ref'] : $ref
   const kept = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, oldSchema(value)]))
   if (typeof reference === 'string') return { ...kept, $ref: reference.replace('#/components/schemas/', '#/definitions/') }
   return oneOf !== undefined && typeof rest['format'] === 'string' ? { ...kept, type: 'string' } : kept

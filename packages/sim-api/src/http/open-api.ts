@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { builtinKinds, findBuiltinKind } from '../schema/builtin-definitions.ts'
 import { descriptionOf } from '../schema/descriptions.ts'
-import { isRecord } from '../schema/json-schema.ts'
 import { builtinSchemas, openApiName, type OpenApiSchema, schemaReference } from '../schema/open-api-schemas.ts'
 import { openApiSchemaOf } from '../schema/schema-source.ts'
 import { reviewResources } from './review-resources.ts'
 import { reviewPaths, resourcePaths } from './open-api-paths.ts'
 import { type OpenApiDocument, toVersion2 } from './open-api-v2.ts'
 import { servedGroups } from './served-groups.ts'
+import { isObject } from '../store/json.ts'
 
 /** A document, ready to be sent. */
 export interface OpenApiText {
@@ -117,9 +117,9 @@ function kindSchemas(definition: ResourceDefinition, version: string): Record<st
 }
 
 function customSchema(openAPIV3Schema: unknown): OpenApiSchema {
-  const schema = isRecord(openAPIV3Schema) ? openAPIV3Schema : { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const schema = isObject(openAPIV3Schema) ? openAPIV3Schema : { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const metadata = { allOf: [schemaReference(openApiName('meta/v1.ObjectMeta'))] }
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const own = (name: string, type: OpenApiSchema): OpenApiSchema => ({ ...type, description: descriptionOf(`.${name}`) })
   const type = { apiVersion: own('apiVersion', { type: 'string' }), kind: own('kind', { type: 'string' }) }
   return { ...schema, properties: { ...properties, ...type, metadata: own('metadata', metadata) } }

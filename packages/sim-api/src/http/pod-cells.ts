@@ -1,7 +1,8 @@
 import { isTerminal } from '../pods/is-terminal.ts'
 import type { ApiObject } from '../client.ts'
 import { age } from './human-duration.ts'
-import { list, record, text } from './cells.ts'
+import { list, text } from './cells.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** What `kubectl get pods` shows of a pod beside its name and age. */
 export interface PodCells {
@@ -13,12 +14,12 @@ export interface PodCells {
 /** @see kubectl reference: STATUS is the phase, or the reason of the container that explains it */
 export function podCells(pod: ApiObject, nowMs: number): PodCells {
   const init = initProgress(pod)
-  const status = record(pod['status'])
+  const status = objectOrEmpty(pod['status'])
   const containers = list(status['containerStatuses'])
   const isInitializing = init.reason !== undefined && !hasCondition(status, 'Initialized')
   const counted = isInitializing ? list(status['initContainerStatuses']) : [...init.sidecars, ...containers]
   const readyCount = isInitializing ? 0 : containers.filter(isRunningReady).length
-  const total = list(record(pod['spec'])['containers']).length + init.sidecarNames.size
+  const total = list(objectOrEmpty(pod['spec'])['containers']).length + init.sidecarNames.size
   return {
     ready: `${init.readySidecars + readyCount}/${total}`,
     status: statusText(pod, isInitializing ? init.reason : undefined),
@@ -29,7 +30,7 @@ export function podCells(pod: ApiObject, nowMs: number): PodCells {
 type Cells = Readonly<Record<string, unknown>>
 
 function statusText(pod: ApiObject, initReason: string | undefined): string {
-  const status = record(pod['status'])
+  const status = objectOrEmpty(pod['status'])
   if (pod.metadata.deletionTimestamp !== undefined && status['reason'] === 'NodeLost') return 'Unknown'
   if (pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod)) return 'Terminating'
   if (initReason !== undefined) return initReason
@@ -47,21 +48,21 @@ function ownReason(status: Cells): string {
 }
 
 function isRunningReady(container: Cells): boolean {
-  return container['ready'] === true && record(container['state'])['running'] !== undefined
+  return container['ready'] === true && objectOrEmpty(container['state'])['running'] !== undefined
 }
 
 /** @returns the reason in the state of a container, from waiting or terminated */
 function stateReason(container: Cells): string | undefined {
-  const state = record(container['state'])
-  const waiting = text(record(state['waiting'])['reason'])
+  const state = objectOrEmpty(container['state'])
+  const waiting = text(objectOrEmpty(state['waiting'])['reason'])
   if (waiting !== '') return waiting
   if (state['terminated'] === undefined) return undefined
-  const terminated = record(state['terminated'])
+  const terminated = objectOrEmpty(state['terminated'])
   return text(terminated['reason']) || (terminated['signal'] ? `Signal:${terminated['signal']}` : `ExitCode:${terminated['exitCode']}`)
 }
 
 function errorReason(container: Cells): string | undefined {
-  const terminated = record(record(container['state'])['terminated'])
+  const terminated = objectOrEmpty(objectOrEmpty(container['state'])['terminated'])
   return Number(terminated['exitCode'] ?? 0) === 0 ? undefined : stateReason(container)
 }
 
@@ -76,11 +77,11 @@ interface InitProgress {
 }
 
 function initProgress(pod: ApiObject): InitProgress {
-  const all = list(record(pod['spec'])['initContainers'])
-  const statuses = list(record(pod['status'])['initContainerStatuses'])
+  const all = list(objectOrEmpty(pod['spec'])['initContainers'])
+  const statuses = list(objectOrEmpty(pod['status'])['initContainerStatuses'])
   const sidecarNames = new Set(all.filter((container) => container['restartPolicy'] === 'Always').map((container) => container['name']))
   const isDone = (container: Cells): boolean =>
-    record(record(container['state'])['terminated'])['exitCode'] === 0 ||
+    objectOrEmpty(objectOrEmpty(container['state'])['terminated'])['exitCode'] === 0 ||
     (sidecarNames.has(container['name']) && container['started'] === true)
   const waitingAt = statuses.findIndex((container) => !isDone(container))
   const passed = waitingAt < 0 ? statuses : statuses.slice(0, waitingAt)
@@ -100,7 +101,9 @@ function initReason(container: Cells, index: number, total: number): string {
 
 function restartsText(containers: readonly Cells[], nowMs: number): string {
   const restarts = containers.reduce((sum, container) => sum + Number(container['restartCount'] ?? 0), 0)
-  const finished = containers.map((container) => text(record(record(container['lastState'])['terminated'])['finishedAt'])).sort()
+  const finished = containers
+    .map((container) => text(objectOrEmpty(objectOrEmpty(container['lastState'])['terminated'])['finishedAt']))
+    .sort()
   const last = finished.at(-1) ?? ''
   return restarts === 0 || last === '' ? String(restarts) : `${restarts} (${age(last, nowMs)} ago)`
 }

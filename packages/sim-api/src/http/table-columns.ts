@@ -1,10 +1,11 @@
 import type { ApiObject, ResourceId } from '../client.ts'
 import { budgetText, quotaText, roleText, subjects } from './access-cells.ts'
-import { labelsText, list, record, selectorText, text, textOrNone } from './cells.ts'
+import { labelsText, list, selectorText, text, textOrNone } from './cells.ts'
 import { ageColumn, type Column, column, count, createdAtColumn, nameColumn, specOf, statusOf, wide } from './column.ts'
 import { eventCount, eventSource, firstSeen, involvedObject, lastSeen } from './event-cells.ts'
 import { kernelVersion, nodeAddress, nodeInfo, nodeRoles, nodeStatus } from './node-cells.ts'
 import { podCells } from './pod-cells.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** @returns the columns of a resource that the server knows by itself; name and moment of creation for one without columns of its own */
 export function builtinColumns({ group, resource }: ResourceId): readonly Column[] {
@@ -12,7 +13,7 @@ export function builtinColumns({ group, resource }: ResourceId): readonly Column
 }
 
 function containersOf(daemonSet: ApiObject, field: string): string {
-  const template = record(record(specOf(daemonSet)['template'])['spec'])
+  const template = objectOrEmpty(objectOrEmpty(specOf(daemonSet)['template'])['spec'])
   return list(template['containers'])
     .map((container) => text(container[field]))
     .join(',')
@@ -42,7 +43,7 @@ const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
     column('Status', nodeStatus),
     column('Roles', nodeRoles),
     ageColumn,
-    column('Version', (node) => text(record(statusOf(node)['nodeInfo'])['kubeletVersion'])),
+    column('Version', (node) => text(objectOrEmpty(statusOf(node)['nodeInfo'])['kubeletVersion'])),
     wide('Internal-IP', nodeAddress('InternalIP')),
     wide('External-IP', nodeAddress('ExternalIP')),
     wide('OS-Image', nodeInfo('osImage')),
@@ -67,7 +68,7 @@ const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
     count('Ready', 'numberReady'),
     count('Up-to-date', 'updatedNumberScheduled'),
     count('Available', 'numberAvailable'),
-    column('Node Selector', (daemonSet) => labelsText(record(record(specOf(daemonSet)['template'])['spec'])['nodeSelector'])),
+    column('Node Selector', (daemonSet) => labelsText(objectOrEmpty(objectOrEmpty(specOf(daemonSet)['template'])['spec'])['nodeSelector'])),
     ageColumn,
     wide('Containers', (daemonSet) => containersOf(daemonSet, 'name')),
     wide('Images', (daemonSet) => containersOf(daemonSet, 'image')),
@@ -84,7 +85,7 @@ const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
     column('Type', (event) => text(event['type'])),
     column('Reason', (event) => text(event['reason'])),
     column('Object', involvedObject),
-    wide('Subobject', (event) => text(record(event['involvedObject'])['fieldPath'])),
+    wide('Subobject', (event) => text(objectOrEmpty(event['involvedObject'])['fieldPath'])),
     wide('Source', eventSource),
     column('Message', (event) => text(event['message']).trim()),
     wide('First Seen', firstSeen),
@@ -132,5 +133,5 @@ function webhookCount(configuration: ApiObject): number {
 }
 
 function dataCount(object: ApiObject): number {
-  return Object.keys(record(object['data'])).length + Object.keys(record(object['binaryData'])).length
+  return Object.keys(objectOrEmpty(object['data'])).length + Object.keys(objectOrEmpty(object['binaryData'])).length
 }

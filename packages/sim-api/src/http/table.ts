@@ -1,10 +1,11 @@
 import type { ApiObject } from '../client.ts'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
-import { list, record, text } from './cells.ts'
+import { list, text } from './cells.ts'
 import { age } from './human-duration.ts'
 import { compileJsonPath } from './json-path.ts'
 import { ageColumn, type Column, nameColumn } from './column.ts'
 import { builtinColumns } from './table-columns.ts'
+import { objectOrEmpty } from '../store/json.ts'
 
 /** What each row carries of its object. @see meta/v1 TableOptions */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -20,7 +21,7 @@ export interface TableMetadata {
 export function columnsOf(definition: ResourceDefinition, version: string): readonly Column[] {
   const custom = definition.customResourceDefinition
   if (custom === undefined) return builtinColumns({ group: definition.group, resource: definition.plural })
-  const entry = list(record(custom['spec'])['versions']).find((candidate) => candidate['name'] === version)
+  const entry = list(objectOrEmpty(custom['spec'])['versions']).find((candidate) => candidate['name'] === version)
   const printed = list(entry?.['additionalPrinterColumns'])
   return printed.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...printed.map(printerColumn)]
 }

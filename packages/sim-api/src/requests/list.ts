@@ -50,11 +50,16 @@ export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'ver
  * @throws {ApiStatusError} 400 when it is no decimal number
  */
 export function parseRevision(text: string): number {
-  if (!/^\d{1,15}$/.test(text))
-    throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    )
+  const why = whyNoRevision(text)
+  if (why !== undefined) throw badRequest(`invalid resource version: ${why}`)
   return Number(text)
+}
+
+/** @returns what is wrong with a text that should be a resource version; undefined when it is a decimal number */
+export function whyNoRevision(text: string): string | undefined {
+  if (/^\d{1,15}$/.test(text)) return undefined
+  const quoted = JSON.stringify(text)
+  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`
 }
 
 interface Page {

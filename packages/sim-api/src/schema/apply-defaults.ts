@@ -1,9 +1,10 @@
-import { isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonObject } from '../store/json.ts'
 
 /** @returns `value` with the schema's defaults where nothing stands; the same value when nothing was missing */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (Array.isArray(value)) return schema.items === undefined ? value : mapChanged(value, schema.items)
-  if (!isRecord(value)) return value
+  if (!isObject(value)) return value
   let result: Record<string, unknown> | undefined
   const set = (name: string, next: unknown): void => {
     if (next !== value[name]) (result ??= { ...value })[name] = next
@@ -19,7 +20,7 @@ function defaulted(property: JsonSchema, value: unknown): unknown {
   return property.default === undefined ? value : applyDefaults(property, structuredClone(property.default))
 }
 
-function additionalProperties(schema: JsonSchema, value: JsonRecord): (readonly [name: string, schema: JsonSchema])[] {
+function additionalProperties(schema: JsonSchema, value: JsonObject): (readonly [name: string, schema: JsonSchema])[] {
   const additional = schema.additionalProperties
   if (additional === undefined || typeof additional === 'boolean') return []
   return Object.keys(value)

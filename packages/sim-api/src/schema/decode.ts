@@ -1,11 +1,11 @@
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
-import { mapList, mapValues } from '../store/json.ts'
-import { childPath, isRecord, type JsonRecord } from './json-schema.ts'
+import { isObject, type JsonObject, mapList, mapValues } from '../store/json.ts'
+import { childPath } from './json-schema.ts'
 
 /** What came of reading an object as a built-in kind. */
 export interface Decoded {
   /** The object with unknown fields, nulls and empty optional lists and maps left out. */
-  readonly object: JsonRecord
+  readonly object: JsonObject
   /** Paths of fields that the kind does not have: `spec.template.spec.containers[0].foo`. */
   readonly unknownFields: readonly string[]
   /** The first value of a wrong type, as the API server words it; the object must then be refused with 400. */
@@ -30,7 +30,7 @@ interface Place {
  * @param definition name such as `apps/v1.DaemonSet`
  * @param known an object that was read as the same definition before; the parts that it shares with `object` are not read again
  */
-export function decodeBuiltin(definition: string, object: JsonRecord, known?: JsonRecord): Decoded {
+export function decodeBuiltin(definition: string, object: JsonObject, known?: JsonObject): Decoded {
   const walk: Walk = { unknownFields: [], typeError: undefined }
   const decoded = decodeFields(definitionOf(definition), { value: object, known }, { path: '', field: '', struct: '' }, walk)
   return { object: decoded, unknownFields: walk.unknownFields, ...(walk.typeError !== undefined && { typeError: walk.typeError }) }
@@ -43,12 +43,12 @@ interface Reading<T = unknown> {
 }
 
 /** @returns the object itself where nothing of it has to go */
-function decodeFields(definition: Definition, { value: object, known }: Reading<JsonRecord>, at: Place, walk: Walk): JsonRecord {
+function decodeFields(definition: Definition, { value: object, known }: Reading<JsonObject>, at: Place, walk: Walk): JsonObject {
   const decoded: Record<string, unknown> = {}
   let isSame = true
   for (const name of Object.keys(object)) {
     const value = object[name]
-    const result = decodeField(definition, name, { value, known: isRecord(known) ? known[name] : undefined }, { at, walk })
+    const result = decodeField(definition, name, { value, known: isObject(known) ? known[name] : undefined }, { at, walk })
     if (result !== value || result === undefined) isSame = false
     if (result !== undefined) decoded[name] = result
   }
@@ -79,7 +79,7 @@ function isServersOwn(definition: Definition, name: string): boolean {
 /** An optional list or map without entries is not kept, as the API server does not keep it. */
 function isEmptyContainer(type: FieldType, value: unknown): boolean {
   if (type.kind === 'list') return Array.isArray(value) && value.length === 0
-  return type.kind === 'map' && isRecord(value) && Object.keys(value).length === 0
+  return type.kind === 'map' && isObject(value) && Object.keys(value).length === 0
 }
 
 function decodeValue(type: FieldType, { value, known }: Reading, at: Place, walk: Walk): unknown {
@@ -95,15 +95,15 @@ function decodeValue(type: FieldType, { value, known }: Reading, at: Place, walk
       return mapList(value as readonly unknown[], item)
     }
     case 'map': {
-      if (!isRecord(value)) return refuse(type, value, at, walk)
-      const before = isRecord(known) ? known : {}
+      if (!isObject(value)) return refuse(type, value, at, walk)
+      const before = isObject(known) ? known : {}
       return mapValues(value, (one, key) =>
         decodeValue(type.of, { value: one, known: before[key] }, { ...at, path: childPath(at.path, key) }, walk),
       )
     }
     case 'definition':
       if (value === null) return {}
-      if (!isRecord(value)) return refuse(type, value, at, walk)
+      if (!isObject(value)) return refuse(type, value, at, walk)
       return decodeFields(definitionOf(type.definition), { value, known }, at, walk)
   }
 }

@@ -44,14 +44,6 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean
 }
 
-/** A JSON object. */
-export type JsonRecord = Readonly<Record<string, unknown>>
-
-/** @returns whether `value` is a JSON object */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** @returns `path.name`, or `name` at the root */
 export function childPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`

@@ -1,8 +1,9 @@
 import { type Decoded, decodeBuiltin } from './decode.ts'
-import { childPath, isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
+import { childPath, type JsonSchema } from './json-schema.ts'
+import { isObject, type JsonObject } from '../store/json.ts'
 
 /** Drops and names the fields a custom resource's schema does not have. `apiVersion`, `kind` and `metadata` always stay. */
-export function pruneCustomResource(schema: JsonSchema, object: JsonRecord): Decoded {
+export function pruneCustomResource(schema: JsonSchema, object: JsonObject): Decoded {
   const walk: Walk = { unknownFields: [], typeError: undefined }
   const pruned = pruneResource(schema, object, '', walk)
   return { object: pruned, unknownFields: walk.unknownFields, ...(walk.typeError !== undefined && { typeError: walk.typeError }) }
@@ -15,15 +16,15 @@ interface Walk {
 
 const resourceFields = new Set(['apiVersion', 'kind', 'metadata'])
 
-function pruneResource(schema: JsonSchema, object: JsonRecord, path: string, walk: Walk): JsonRecord {
+function pruneResource(schema: JsonSchema, object: JsonObject, path: string, walk: Walk): JsonObject {
   const pruned: Record<string, unknown> = {}
   for (const name of ['apiVersion', 'kind']) if (object[name] !== undefined) pruned[name] = object[name]
-  if (isRecord(object['metadata'])) pruned['metadata'] = pruneMetadata(object['metadata'], childPath(path, 'metadata'), walk)
+  if (isObject(object['metadata'])) pruned['metadata'] = pruneMetadata(object['metadata'], childPath(path, 'metadata'), walk)
   const rest = Object.fromEntries(Object.entries(object).filter(([name]) => !resourceFields.has(name)))
   return Object.assign(pruned, pruneRecord(schema, rest, path, walk))
 }
 
-function pruneMetadata(metadata: JsonRecord, path: string, walk: Walk): JsonRecord {
+function pruneMetadata(metadata: JsonObject, path: string, walk: Walk): JsonObject {
   const decoded = decodeBuiltin('meta/v1.ObjectMeta', metadata)
   walk.unknownFields.push(...decoded.unknownFields.map((field) => childPath(path, field)))
   walk.typeError ??= decoded.typeError
@@ -32,17 +33,17 @@ function pruneMetadata(metadata: JsonRecord, path: string, walk: Walk): JsonReco
 
 function pruneValue(schema: JsonSchema, value: unknown, path: string, walk: Walk): unknown {
   if (Array.isArray(value)) return value.map((item, index) => pruneValue(schema.items ?? {}, item, `${path}[${index}]`, walk))
-  if (!isRecord(value)) return value
+  if (!isObject(value)) return value
   return schema['x-kubernetes-embedded-resource'] === true
     ? pruneResource(schema, value, path, walk)
     : pruneRecord(schema, value, path, walk)
 }
 
-function pruneRecord(schema: JsonSchema, value: JsonRecord, path: string, walk: Walk): JsonRecord {
+function pruneRecord(schema: JsonSchema, value: JsonObject, path: string, walk: Walk): JsonObject {
   const pruned: Record<string, unknown> = {}
   for (const [name, item] of Object.entries(value)) {
     const property = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : schema.additionalProperties
-    if (isRecord(property)) pruned[name] = pruneValue(property, item, childPath(path, name), walk)
+    if (isObject(property)) pruned[name] = pruneValue(property, item, childPath(path, name), walk)
     else if (property === true || schema['x-kubernetes-preserve-unknown-fields'] === true) pruned[name] = item
     else walk.unknownFields.push(childPath(path, name))
   }

@@ -4,9 +4,10 @@ import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import { findBuiltinKind } from './builtin-definitions.ts'
 import { createCustomResourceSchema } from './custom-resource-schema.ts'
 import { type Decoded, decodeBuiltin } from './decode.ts'
-import { isRecord, type JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { ruleCauses } from './rules/rule-causes.ts'
 import { structuralCauses } from './structural-causes.ts'
+import { isObject } from '../store/json.ts'
 
 /**
  * The schemas of the built-in kinds and those that CustomResourceDefinitions bring.
@@ -47,14 +48,14 @@ function unusable(definition: ApiObject, causes: readonly StatusCause[]): ApiSta
 }
 
 function kindOf(definition: ApiObject): string {
-  const names = isRecord(definition['spec']) ? definition['spec']['names'] : undefined
-  return isRecord(names) ? String(names['kind']) : ''
+  const names = isObject(definition['spec']) ? definition['spec']['names'] : undefined
+  return isObject(names) ? String(names['kind']) : ''
 }
 
 /** @returns `openAPIV3Schema` of that version of a CustomResourceDefinition, if it has one */
 export function openApiSchemaOf(definition: ApiObject, version: string): unknown {
-  const versions = isRecord(definition['spec']) ? definition['spec']['versions'] : undefined
-  const found: unknown = Array.isArray(versions) ? versions.find((entry) => isRecord(entry) && entry['name'] === version) : undefined
-  const schema = isRecord(found) ? found['schema'] : undefined
-  return isRecord(schema) ? schema['openAPIV3Schema'] : undefined
+  const versions = isObject(definition['spec']) ? definition['spec']['versions'] : undefined
+  const found: unknown = Array.isArray(versions) ? versions.find((entry) => isObject(entry) && entry['name'] === version) : undefined
+  const schema = isObject(found) ? found['schema'] : undefined
+  return isObject(schema) ? schema['openAPIV3Schema'] : undefined
 }

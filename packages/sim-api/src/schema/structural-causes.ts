@@ -1,7 +1,8 @@
 import { compilePattern } from '@tranche/cel'
 import type { StatusCause } from '../status-error.ts'
-import { isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { validateAgainstSchema } from './validate.ts'
+import { isObject, type JsonObject } from '../store/json.ts'
 
 /**
  * @returns what keeps a CustomResourceDefinition's schema from being accepted: it must be structural, its patterns readable
@@ -10,7 +11,7 @@ import { validateAgainstSchema } from './validate.ts'
  */
 export function structuralCauses(openAPIV3Schema: unknown): readonly StatusCause[] {
   const path = 'spec.validation.openAPIV3Schema'
-  if (!isRecord(openAPIV3Schema)) return [required(path, 'schemas are required')]
+  if (!isObject(openAPIV3Schema)) return [required(path, 'schemas are required')]
   const causes: StatusCause[] = []
   if (openAPIV3Schema['type'] !== 'object')
     causes.push({
@@ -22,7 +23,7 @@ export function structuralCauses(openAPIV3Schema: unknown): readonly StatusCause
   return causes
 }
 
-function checkStructure(schema: JsonSchema & JsonRecord, path: string, causes: StatusCause[]): void {
+function checkStructure(schema: JsonSchema & JsonObject, path: string, causes: StatusCause[]): void {
   if (!schema.type && schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true)
     causes.push(required(`${path}.type`, 'must not be empty for specified object fields'))
   checkForbidden(schema, path, causes)
@@ -30,12 +31,12 @@ function checkStructure(schema: JsonSchema & JsonRecord, path: string, causes: S
   checkCombined(schema, path, causes)
   for (const [name, property] of Object.entries(schema.properties ?? {}))
     checkStructure(record(property), `${path}.properties[${name}]`, causes)
-  if (isRecord(schema.additionalProperties)) checkStructure(schema.additionalProperties, `${path}.additionalProperties`, causes)
+  if (isObject(schema.additionalProperties)) checkStructure(schema.additionalProperties, `${path}.additionalProperties`, causes)
   if (schema.items !== undefined) checkStructure(record(schema.items), `${path}.items`, causes)
   else if (schema.type === 'array') causes.push(required(`${path}.items`, 'must be specified'))
 }
 
-function checkForbidden(schema: JsonSchema & JsonRecord, path: string, causes: StatusCause[]): void {
+function checkForbidden(schema: JsonSchema & JsonObject, path: string, causes: StatusCause[]): void {
   if (schema['uniqueItems'] === true)
     causes.push(forbidden(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'))
   if (schema.additionalProperties === false)
@@ -46,7 +47,7 @@ function checkForbidden(schema: JsonSchema & JsonRecord, path: string, causes: S
     if (schema[field] !== undefined) causes.push(forbidden(`${path}.${field}`, `${field} is not supported`))
 }
 
-function checkValues(schema: JsonSchema & JsonRecord, path: string, causes: StatusCause[]): void {
+function checkValues(schema: JsonSchema & JsonObject, path: string, causes: StatusCause[]): void {
   if (schema.pattern !== undefined && !isPattern(schema.pattern))
     causes.push({
       reason: 'FieldValueInvalid',
@@ -57,7 +58,7 @@ function checkValues(schema: JsonSchema & JsonRecord, path: string, causes: Stat
 }
 
 /** Inside `allOf`, `anyOf`, `oneOf` and `not` only values are restricted; what a field is stands outside. */
-function checkCombined(schema: JsonSchema & JsonRecord, path: string, causes: StatusCause[]): void {
+function checkCombined(schema: JsonSchema & JsonObject, path: string, causes: StatusCause[]): void {
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true
   for (const word of ['allOf', 'anyOf', 'oneOf'] as const)
     for (const [index, option] of (schema[word] ?? []).entries())
@@ -65,7 +66,7 @@ function checkCombined(schema: JsonSchema & JsonRecord, path: string, causes: St
   if (schema.not !== undefined) checkRestriction(record(schema.not), `${path}.not`, false, causes)
 }
 
-function checkRestriction(schema: JsonSchema & JsonRecord, path: string, mayHaveType: boolean, causes: StatusCause[]): void {
+function checkRestriction(schema: JsonSchema & JsonObject, path: string, mayHaveType: boolean, causes: StatusCause[]): void {
   for (const field of ['type', 'additionalProperties', 'default', 'nullable', 'description', 'title'])
     if (schema[field] !== undefined && !(field === 'type' && mayHaveType))
       causes.push(forbidden(`${path}.${field}`, 'must be empty to be structural'))
@@ -84,8 +85,8 @@ function isPattern(source: string): boolean {
   }
 }
 
-function record(schema: unknown): JsonSchema & JsonRecord {
-  return isRecord(schema) ? schema : {}
+function record(schema: unknown): JsonSchema & JsonObject {
+  return isObject(schema) ? schema : {}
 }
 
 function required(field: string, why: string): StatusCause {

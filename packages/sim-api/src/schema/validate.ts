@@ -1,7 +1,8 @@
 import { compilePattern } from '@tranche/cel'
 import type { StatusCause } from '../status-error.ts'
 import { matchesFormat } from './formats.ts'
-import { childPath, isRecord, type JsonRecord, type JsonSchema } from './json-schema.ts'
+import { childPath, type JsonSchema } from './json-schema.ts'
+import { isObject, type JsonObject } from '../store/json.ts'
 
 /**
  * @param path where `value` stands; the root by default
@@ -22,7 +23,7 @@ function validateValue(schema: JsonSchema, value: unknown, path: string, causes:
   if (typeof value === 'string') validateString(schema, value, path, causes)
   else if (typeof value === 'number') validateNumber(schema, value, path, causes)
   else if (Array.isArray(value)) validateList(schema, value, path, causes)
-  else if (isRecord(value)) validateRecord(schema, value, path, causes)
+  else if (isObject(value)) validateRecord(schema, value, path, causes)
   if (typeFault === undefined) validateCombinations(schema, value, path, causes)
 }
 
@@ -74,7 +75,7 @@ function validateUnique(schema: JsonSchema, values: readonly unknown[], path: st
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const seen = new Set<string>()
   for (const [index, item] of values.entries()) {
-    const identity = listType === 'set' ? item : Object.fromEntries(keys.map((key) => [key, isRecord(item) ? item[key] : undefined]))
+    const identity = listType === 'set' ? item : Object.fromEntries(keys.map((key) => [key, isObject(item) ? item[key] : undefined]))
     const text = JSON.stringify(identity)
     if (seen.has(text))
       causes.push({ reason: 'FieldValueDuplicate', field: `${path}[${index}]`, message: `Duplicate value: ${valueText(identity)}` })
@@ -82,7 +83,7 @@ function validateUnique(schema: JsonSchema, values: readonly unknown[], path: st
   }
 }
 
-function validateRecord(schema: JsonSchema, value: JsonRecord, path: string, causes: StatusCause[]): void {
+function validateRecord(schema: JsonSchema, value: JsonObject, path: string, causes: StatusCause[]): void {
   const count = Object.keys(value).length
   if (count < (schema.minProperties ?? 0)) causes.push(bodyCause(path, count, `should have at least ${schema.minProperties} properties`))
   if (schema.maxProperties !== undefined && count > schema.maxProperties) causes.push(tooMany(path, count, schema.maxProperties))
@@ -90,7 +91,7 @@ function validateRecord(schema: JsonSchema, value: JsonRecord, path: string, cau
     if (value[name] === undefined) causes.push({ reason: 'FieldValueRequired', field: childPath(path, name), message: 'Required value' })
   for (const [name, item] of Object.entries(value)) {
     const property = schema.properties?.[name] ?? schema.additionalProperties
-    if (isRecord(property) && item !== undefined) validateValue(property, item, childPath(path, name), causes)
+    if (isObject(property) && item !== undefined) validateValue(property, item, childPath(path, name), causes)
   }
 }
 

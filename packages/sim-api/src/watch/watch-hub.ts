@@ -7,7 +7,7 @@ import { resourceKey, type Store } from '../store/store.ts'
 import { expired, futureResourceVersion, invalidObject, namelessError } from '../errors.ts'
 import type { FaultInjector } from '../faults/faults.ts'
 import { notAllowed, notSupported } from '../field-errors.ts'
-import { apiVersionOf, parseRevision } from '../requests/list.ts'
+import { apiVersionOf, parseRevision, whyNoRevision } from '../requests/list.ts'
 import type { Served } from '../resources/registry.ts'
 import type { RequestOptions, WatchRequest, WatchSink } from '../requests/request.ts'
 import { parseSelection } from '../requests/selectors.ts'
@@ -123,14 +123,7 @@ function refuseWatchOptions(options: RequestOptions): void {
   if (match !== '' && options.continue)
     causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
-  if (options.resourceVersion) refuseNoRevision(options.resourceVersion)
-}
-
-/** Lists answer the same with 400; watches say nothing but what is wrong. */
-function refuseNoRevision(text: string): void {
-  try {
-    parseRevision(text)
-  } catch (error) {
-    throw namelessError((error as Error).message.replace('invalid resource version: ', ''))
-  }
+  const why = options.resourceVersion ? whyNoRevision(options.resourceVersion) : undefined
+  // A list answers the same with 400; a watch says nothing but what is wrong.
+  if (why !== undefined) throw namelessError(why)
 }

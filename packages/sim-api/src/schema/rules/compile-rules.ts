@@ -1,6 +1,7 @@
 import { type CelProgram, type CelType, createCelEnvironment, estimatedCost } from '@tranche/cel'
-import { isRecord, type JsonSchema, type ValidationRule } from '../json-schema.ts'
+import type { JsonSchema, ValidationRule } from '../json-schema.ts'
 import { celTypeOf } from './cel-types.ts'
+import { isObject } from '../../store/json.ts'
 
 /** A rule that compiles. */
 export interface CompiledRule {
@@ -49,7 +50,7 @@ export function ruleTree(schema: JsonSchema, isRoot = true): RuleTree | undefine
     const below = ruleTree(property, property['x-kubernetes-embedded-resource'] === true)
     if (below !== undefined) properties.set(name, below)
   }
-  const inner = schema.items ?? (isRecord(schema.additionalProperties) ? schema.additionalProperties : undefined)
+  const inner = schema.items ?? (isObject(schema.additionalProperties) ? schema.additionalProperties : undefined)
   const items = inner === undefined ? undefined : ruleTree(inner, inner['x-kubernetes-embedded-resource'] === true)
   return rules.length === 0 && properties.size === 0 && items === undefined ? undefined : { schema, rules, properties, items }
 }

@@ -1,6 +1,6 @@
 import type { StatusCause } from '../../status-error.ts'
-import { jsonEqual } from '../../store/json.ts'
-import { childPath, isRecord } from '../json-schema.ts'
+import { isObject, jsonEqual } from '../../store/json.ts'
+import { childPath } from '../json-schema.ts'
 import type { CompiledRule, RuleTree } from './compile-rules.ts'
 
 /** A value and what it was before, at a place. */
@@ -31,8 +31,8 @@ function evaluateTree(tree: RuleTree, placed: Placed, causes: StatusCause[]): vo
     if (cause !== undefined) causes.push(cause)
   }
   if (Array.isArray(value)) evaluateItems(tree, value, placed, causes)
-  if (!isRecord(value)) return
-  const before = isRecord(old) ? old : {}
+  if (!isObject(value)) return
+  const before = isObject(old) ? old : {}
   for (const [name, below] of tree.properties)
     evaluateTree(below, { value: value[name], old: before[name], path: childPath(path, name) }, causes)
   if (tree.items === undefined) return
@@ -46,7 +46,7 @@ function evaluateItems({ items, schema }: RuleTree, values: readonly unknown[], 
   const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : []
   const known = Array.isArray(old) && keys.length > 0 ? old : []
   for (const [index, value] of values.entries()) {
-    const isTwin = (other: unknown): boolean => isRecord(other) && isRecord(value) && keys.every((key) => jsonEqual(other[key], value[key]))
+    const isTwin = (other: unknown): boolean => isObject(other) && isObject(value) && keys.every((key) => jsonEqual(other[key], value[key]))
     evaluateTree(items, { value, old: known.find(isTwin), path: `${path}[${index}]` }, causes)
   }
 }

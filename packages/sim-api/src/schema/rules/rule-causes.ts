@@ -1,6 +1,7 @@
 import type { StatusCause } from '../../status-error.ts'
-import { isRecord, type JsonSchema, type ValidationRule } from '../json-schema.ts'
+import type { JsonSchema, ValidationRule } from '../json-schema.ts'
 import { compileRules } from './compile-rules.ts'
+import { isObject } from '../../store/json.ts'
 
 /** Steps that one rule, and all rules of a schema, may take at most, for the largest objects that the schema allows. */
 const MOST_STEPS = 10_000_000
@@ -84,7 +85,7 @@ function checkRules(schema: JsonSchema, at: At, walk: Walk): void {
 /** Below a schema: each schema, its path, and whether an object holds several of it. */
 function childrenOf(schema: JsonSchema, path: string): readonly (readonly [JsonSchema, string, boolean])[] {
   return [
-    ...(isRecord(schema.additionalProperties) ? [[schema.additionalProperties, `${path}.additionalProperties`, true] as const] : []),
+    ...(isObject(schema.additionalProperties) ? [[schema.additionalProperties, `${path}.additionalProperties`, true] as const] : []),
     ...Object.entries(schema.properties ?? {}).map(([name, property]) => [property, `${path}.properties[${name}]`, false] as const),
     ...(schema.items === undefined ? [] : [[schema.items, `${path}.items`, true] as const]),
   ]
@@ -99,7 +100,7 @@ function leadsSomewhere(schema: JsonSchema, fieldPath: string): boolean {
   for (const [, name, key] of fieldPath.matchAll(/\.([^.[\]]+)|\['((?:[^'\\]|\\.)+)'\]/g)) {
     const own: JsonSchema | undefined = at.properties?.[name ?? key!]
     const additional: boolean | JsonSchema | undefined = at.additionalProperties
-    const next: JsonSchema | undefined = own ?? (isRecord(additional) && key !== undefined ? additional : undefined)
+    const next: JsonSchema | undefined = own ?? (isObject(additional) && key !== undefined ? additional : undefined)
     if (next === undefined) return false
     at = next
   }
