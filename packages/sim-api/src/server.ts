@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '@tranche/clock'
+import type { Clock } from '@tranche/clock'
 import type { Actor, ApiObject, ResourceId, SimClient, Watching } from './client.ts'
 import { schemaSource } from './schema/schema-source.ts'
 import { createRandom } from './store/random.ts'
@@ -20,14 +20,15 @@ import { followCustomResources } from './resources/custom-resources.ts'
 import { deleteCollection, deleteObject } from './requests/delete-object.ts'
 import type { Engine } from './requests/engine.ts'
 import { timestamp } from './timestamp.ts'
-import { badRequest, methodNotAllowed, modifiedMeanwhile, noSuchResource } from './errors.ts'
+import { badRequest, methodNotAllowed, noSuchResource } from './errors.ts'
 import { evictPod } from './pods/evict-pod.ts'
-import type { FaultCall, FaultInjector, RequestFault } from './faults/faults.ts'
+import { createFaultGate } from './faults/fault-gate.ts'
+import type { FaultInjector } from './faults/faults.ts'
 import { listObjects } from './requests/list.ts'
 import { createNameRandom } from './requests/names.ts'
 import { bindPod } from './pods/bind-pod.ts'
 import { Registry, type Served } from './resources/registry.ts'
-import { type ApiRequest, type ApiResult, ConnectionCutError, type Verb, type WatchRequest, type WatchSink } from './requests/request.ts'
+import type { ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './requests/request.ts'
 import type { ResourceDefinition, SchemaSource } from './resources/resource-definition.ts'
 import { createSimClient } from './sim-client.ts'
 import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
@@ -147,9 +148,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ApiServer = {
     clock,
     access,
-    handle: (request) => gate(callOf(request), () => answer(engine, request)),
+    handle: (request) => gate(request, () => answer(engine, request)),
     watch: (request, sink) =>
-      gate({ ...callOf(request), verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
+      gate({ ...request, verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
     clientFor: (actor) => createSimClient(server, actor),
     definitions: () => registry.definitions(),
     findDefinition: (id) => registry.find(id)?.definition,
@@ -203,35 +204,4 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
 async function podAction(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (request.verb !== 'create') throw methodNotAllowed()
   return request.subresource === 'binding' ? bindPod(engine, request, served) : evictPod(engine, request, served)
-}
-
-type Call = Omit<FaultCall, 'count'>
-
-function callOf(request: Omit<ApiRequest, 'verb'> & { readonly verb?: Verb }): Call {
-  const { actor, verb = 'get', resource, subresource, namespace, name } = request
-  return { actor: actor.name, userAgent: actor.userAgent, verb, resource, subresource, namespace, name }
-}
-
-/** @returns what lets a request through, with what goes wrong before and after it */
-function createFaultGate(clock: Clock, faults: () => FaultInjector | undefined): <T>(call: Call, act: () => Promise<T>) => Promise<T> {
-  const counts = new Map<string, number>()
-  return async (call, act) => {
-    const count = (counts.get(call.actor) ?? 0) + 1
-    counts.set(call.actor, count)
-    const drawn = faults()?.onRequest?.({ ...call, count })
-    // A watch has no effect that could outlive a lost answer: what happens to one happens before it opens.
-    const fault = drawn !== undefined && call.verb === 'watch' && 'when' in drawn ? { ...drawn, when: 'before' as const } : drawn
-    await before(clock, call, fault)
-    const result = await act()
-    if (fault?.kind === 'delay' && fault.when === 'after') await sleep(clock, fault.ms)
-    if (fault?.kind === 'cut' && fault.when === 'after') throw new ConnectionCutError()
-    return result
-  }
-}
-
-async function before(clock: Clock, call: Call, fault: RequestFault | undefined): Promise<void> {
-  if (fault?.kind === 'error') throw fault.error
-  if (fault?.kind === 'conflict') throw modifiedMeanwhile(call.resource, call.name ?? '')
-  if (fault?.kind === 'cut' && fault.when === 'before') throw new ConnectionCutError()
-  if (fault?.kind === 'delay' && fault.when === 'before') await sleep(clock, fault.ms)
 }

@@ -1,0 +1,39 @@
+import { type Clock, sleep } from '@tranche/clock'
+import { modifiedMeanwhile } from '../errors.ts'
+import { type ApiRequest, ConnectionCutError, type WatchRequest } from '../requests/request.ts'
+import type { FaultCall, FaultInjector, RequestFault } from './faults.ts'
+
+/** What a fault is chosen by: a request, or a request to watch. */
+type GatedRequest = Pick<ApiRequest, 'subresource' | 'name'> & WatchRequest & { readonly verb: FaultCall['verb'] }
+
+/**
+ * @param faults who decides now what goes wrong, if anybody does
+ * @returns what lets a request through, with what goes wrong before and after it: it rejects with what `act` rejects with, with the
+ * error that stands for an answer, or with {@link ConnectionCutError}
+ */
+export function createFaultGate(
+  clock: Clock,
+  faults: () => FaultInjector | undefined,
+): <T>(request: GatedRequest, act: () => Promise<T>) => Promise<T> {
+  const counts = new Map<string, number>()
+  return async ({ actor, verb, resource, subresource, namespace, name }, act) => {
+    const count = (counts.get(actor.name) ?? 0) + 1
+    counts.set(actor.name, count)
+    const call: FaultCall = { actor: actor.name, userAgent: actor.userAgent, verb, resource, subresource, namespace, name, count }
+    const drawn = faults()?.onRequest?.(call)
+    // A watch has no effect that could outlive a lost answer: what happens to one happens before it opens.
+    const fault = drawn !== undefined && verb === 'watch' && 'when' in drawn ? { ...drawn, when: 'before' as const } : drawn
+    await before(clock, call, fault)
+    const result = await act()
+    if (fault?.kind === 'delay' && fault.when === 'after') await sleep(clock, fault.ms)
+    if (fault?.kind === 'cut' && fault.when === 'after') throw new ConnectionCutError()
+    return result
+  }
+}
+
+async function before(clock: Clock, call: FaultCall, fault: RequestFault | undefined): Promise<void> {
+  if (fault?.kind === 'error') throw fault.error
+  if (fault?.kind === 'conflict') throw modifiedMeanwhile(call.resource, call.name ?? '')
+  if (fault?.kind === 'cut' && fault.when === 'before') throw new ConnectionCutError()
+  if (fault?.kind === 'delay' && fault.when === 'before') await sleep(clock, fault.ms)
+}
