@@ -12,6 +12,9 @@ export interface BlockCount<Question, Answer> {
  * Makes a count incremental: the answer for a block is kept as long as the block and the question stay the same, so that
  * asking again costs what has changed. As blocks never change, what comes out is what counting from scratch gives.
  *
+ * A question is kept as long as a block that was counted for it: it must not hold a view, which would keep the one before it,
+ * and so on.
+ *
  * @returns the answers of the blocks of a view, in order
  */
 export function keptPerBlock<Question, Answer>(

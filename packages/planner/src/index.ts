@@ -1,6 +1,6 @@
 export { type Candidate, firstCandidates, type Revisions } from './pass/candidate-order.ts'
 export { isOld } from './old-nodes.ts'
-export { type NodeTally, tallyNodes, type TallyQuestion } from './pass/node-tally.ts'
+export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'
 export { toAnnouncement } from './pass/to-announcement.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'

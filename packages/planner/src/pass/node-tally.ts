@@ -1,4 +1,5 @@
 import { availableFromMs, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
+import { type CountQuestion, isSameAnswer } from '../count-question.ts'
 import { hasOldPod } from '../old-nodes.ts'
 
 /** The desired nodes of a view, counted for one revision. */
@@ -16,16 +17,8 @@ export interface NodeTally {
   readonly nextAvailableMs: number | null
 }
 
-/** What a tally depends on besides the nodes. */
-export interface TallyQuestion {
-  readonly revision: string
-  readonly minReadyMs: number
-  /** Now, on the monotonic clock that stamped the pods. */
-  readonly monotonicMs: number
-}
-
 /** Counts the desired nodes of `fleet`. Where the view has not changed since the last count, its result is taken over. */
-export function tallyNodes(fleet: FleetView, question: TallyQuestion): NodeTally {
+export function tallyNodes(fleet: FleetView, question: CountQuestion): NodeTally {
   const blocks = tallyPerBlock(fleet, question)
   return {
     desired: fleet.desired,
@@ -44,16 +37,12 @@ export function isBroken({ pods }: NodeView): boolean {
 
 type BlockTally = Omit<NodeTally, 'desired'>
 
-const tallyPerBlock = keptPerBlock<TallyQuestion, BlockTally>({
+const tallyPerBlock = keptPerBlock<CountQuestion, BlockTally>({
   count: tallyBlock,
-  holds: (known, asked, { nextAvailableMs }) =>
-    known.revision === asked.revision &&
-    known.minReadyMs === asked.minReadyMs &&
-    known.monotonicMs <= asked.monotonicMs &&
-    (nextAvailableMs === null || asked.monotonicMs < nextAvailableMs),
+  holds: (known, asked, { nextAvailableMs }) => isSameAnswer(known, asked, nextAvailableMs),
 })
 
-function tallyBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: TallyQuestion): BlockTally {
+function tallyBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: CountQuestion): BlockTally {
   const unavailable: string[] = []
   const old: NodeView[] = []
   let onRevision = 0

@@ -28,7 +28,7 @@ export type PassPlan =
 /** What a pass waits for; each ends with a watch event, `availability` also with the clock. */
 export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch'
 
-/** How many standing permits may be left before new ones are appended: one write then serves as many nodes as a record has slack for, about eight or more. */
+/** How many standing permits may be left before new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
 
 /**

@@ -1,6 +1,7 @@
 import type { BatchState, ReleasePlan } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
+import { type CountQuestion, isSameAnswer } from '../count-question.ts'
 import { hasOldPod } from '../old-nodes.ts'
 
 /** Where one batch stands, counted over the desired nodes. */
@@ -35,20 +36,18 @@ export interface BatchProgress {
 }
 
 /** What the count rests on. */
-export interface BatchQuestion {
+export interface BatchQuestion extends CountQuestion {
   readonly fleet: FleetView
-  readonly revision: string
   readonly plan: ReleasePlan
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
-  readonly minReadyMs: number
-  readonly monotonicMs: number
 }
 
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const { desired } = question.fleet
-  const counts = sumOf(countPerBlock(question.fleet, question))
+  const { fleet, revision, minReadyMs, monotonicMs } = question
+  const { desired } = fleet
+  const counts = sumOf(countPerBlock(fleet, { revision, minReadyMs, monotonicMs }))
   const size = batchSize(question.plan, question.batch, desired)
   const effectiveSize = Math.min(size, desired - counts.skipped.length)
   const threshold = tolerated(question.plan, effectiveSize)
@@ -66,9 +65,6 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
 /** What is counted node by node. */
 type NodeCounts = Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'>
 
-/** What the count of one block depends on. */
-type CountQuestion = Pick<BatchQuestion, 'revision' | 'minReadyMs' | 'monotonicMs'>
-
 /** The counts of one block; they hold until `changesAtMs` (monotonic), when a Ready pod becomes available by the clock alone. */
 interface BlockCounts extends NodeCounts {
   readonly changesAtMs: number
@@ -76,11 +72,7 @@ interface BlockCounts extends NodeCounts {
 
 const countPerBlock = keptPerBlock<CountQuestion, BlockCounts>({
   count: countBlock,
-  holds: (known, asked, { changesAtMs }) =>
-    known.revision === asked.revision &&
-    known.minReadyMs === asked.minReadyMs &&
-    known.monotonicMs <= asked.monotonicMs &&
-    asked.monotonicMs < changesAtMs,
+  holds: (known, asked, { changesAtMs }) => isSameAnswer(known, asked, changesAtMs),
 })
 
 function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: CountQuestion): BlockCounts {

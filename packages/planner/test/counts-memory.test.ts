@@ -1,0 +1,39 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { FleetIndex, type FleetNode, type FleetView, toFleetNode } from '@tranche/fleet'
+import { batchProgress, tallyNodes } from '@tranche/planner'
+import { aNode, DAEMON_SET_UID } from '@tranche/testing'
+import { expect, it } from 'vitest'
+
+const NODES = 64
+
+it('what is counted block by block keeps no view that nobody looks at any more', async () => {
+  const index = new FleetIndex()
+  for (let at = 0; at < NODES; at++) index.nodeChanged(undefined, nodeAt(at, true))
+  const seen = Array.from({ length: NODES }, (_, at) => {
+    index.nodeChanged(nodeAt(at, true), nodeAt(at, false))
+    return new WeakRef(count(index.view(DAEMON_SET_UID, {})))
+  })
+  await nextTurn()
+  collectGarbage()
+  expect(seen.slice(0, -1).filter((view) => view.deref() !== undefined)).toEqual([])
+})
+
+function count(fleet: FleetView): FleetView {
+  const question = { revision: 'new', minReadyMs: 0, monotonicMs: 1_000 }
+  const plan = { batches: [{ canaryReplicas: '50%' }], enableExtraWorkloadForCanary: false }
+  batchProgress({ ...question, fleet, plan, batch: 0 })
+  tallyNodes(fleet, question)
+  return fleet
+}
+
+function nodeAt(at: number, ready: boolean): FleetNode {
+  return toFleetNode(aNode(`node-${at}`, { ready }))
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+}
