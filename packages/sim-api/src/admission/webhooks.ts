@@ -144,6 +144,17 @@ function meetsConditions(options: WebhooksOptions, webhook: Webhook, request: ob
   }
 }
 
+const givenByServer = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
 /** What names an object, and what the server has given it, stays. */
 function patched({ name }: Webhook, { definition, object }: WebhookWrite, { patch }: WebhookVerdict): ApiObject | undefined {
   if (patch.length === 0) return object
@@ -157,8 +168,10 @@ function patched({ name }: Webhook, { definition, object }: WebhookWrite, { patc
   } catch (error) {
     throw internalError((error as Error).message)
   }
-  const kept = { ...next.metadata }
-  for (const field of ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'generation'] as const)
-    if (object.metadata[field] !== undefined) Object.assign(kept, { [field]: object.metadata[field] })
-  return freezeDeep({ ...next, apiVersion: object.apiVersion, kind: object.kind, metadata: kept })
+  const metadata: Record<string, unknown> = { ...next.metadata }
+  for (const field of givenByServer) {
+    delete metadata[field]
+    if (object.metadata[field] !== undefined) metadata[field] = object.metadata[field]
+  }
+  return freezeDeep({ ...next, apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as ApiObject)
 }

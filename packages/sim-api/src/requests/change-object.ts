@@ -99,7 +99,9 @@ async function prepared(
   if (!needsAdmission(engine, request, served, 'UPDATE')) return validated(served, decoded, draft, current)
   const name = current.metadata.name
   const answer = await admitted(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: draft })
-  const next = withGeneration(request, served, served.definition.strategy.defaults(answer.object!), current)
+  // What admission made of it is held to the same rules: no status by way of the object, nothing but the status by way of it.
+  const { object = draft } = answer
+  const next = nextObject(request, served, { ...decoded, object: { ...object }, meta: object.metadata }, current)
   const change = validated(served, { ...decoded, warnings: [...decoded.warnings, ...answer.warnings] }, next, current)
   const warnings = await confirmed(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: change.next })
   return { ...change, warnings: [...change.warnings, ...warnings] }

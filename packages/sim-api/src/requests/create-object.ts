@@ -39,7 +39,8 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
       oldObject: undefined,
       object: draft,
     })
-    object = served.definition.strategy.defaults(answer.object!)
+    const { strategy } = served.definition
+    object = strategy.prepareCreate(strategy.defaults(answer.object!))
     warnings.push(...answer.warnings)
   }
   refuseNamespace(engine, request, served, object.metadata.name)

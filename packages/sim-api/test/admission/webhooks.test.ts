@@ -62,6 +62,44 @@ describe('a mutating webhook', () => {
   })
 })
 
+describe('no mutating webhook', () => {
+  const SETS = '/apis/apps/v1/namespaces/default/daemonsets'
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const rules = [{ operations: ['*'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['daemonsets', 'daemonsets/status'] }]
+  const meddling = [
+    { op: 'add', path: '/status', value: { currentNumberScheduled: 9, numberMisscheduled: 9, desiredNumberScheduled: 9, numberReady: 9 } },
+    { op: 'add', path: '/spec/minReadySeconds', value: 9 },
+    { op: 'add', path: '/metadata/deletionTimestamp', value: '2020-01-01T00:00:00Z' },
+    { op: 'add', path: '/metadata/deletionGracePeriodSeconds', value: 0 },
+  ]
+  const labels = { app: 'a' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'agent:1' }] } }
+  const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'a' }, spec: { selector: { matchLabels: labels }, template } }
+
+  it('gives a new object a status, or an end', async () => {
+    const { server, send } = setUp()
+    await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
+    const { json } = await send('POST', SETS, set)
+    expect(json).toMatchObject({ spec: { minReadySeconds: 9 }, status: { desiredNumberScheduled: 0 } })
+    expect(json.metadata.deletionTimestamp).toBeUndefined()
+  })
+
+  it('changes the status of an object by way of the object, nor the object by way of its status', async () => {
+    const { server, send } = setUp()
+    await send('POST', SETS, set)
+    await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
+    const status = { desiredNumberScheduled: 1 }
+    const told = (await send('PATCH', `${SETS}/a/status`, { status }, merge)).json
+    expect(told).toMatchObject({ metadata: { generation: 1 }, status: { desiredNumberScheduled: 9 } })
+    expect(told['spec']).not.toHaveProperty('minReadySeconds')
+    await send('PATCH', `${SETS}/a/status`, { status: { observedGeneration: 7 } }, merge)
+    const changed = (await send('PATCH', `${SETS}/a`, { metadata: { labels } }, merge)).json
+    expect(changed).toMatchObject({ metadata: { generation: 2, labels }, spec: { minReadySeconds: 9 } })
+    expect(changed['status']).toMatchObject({ desiredNumberScheduled: 9 })
+    expect(changed.metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
 describe('a validating webhook', () => {
   it('sees what mutating ones made of the object, and its warnings are told', async () => {
     const { server, createMap } = setUp()
