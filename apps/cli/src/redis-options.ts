@@ -17,7 +17,8 @@ const forms =
   'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; a user stands before an @'
 
 /**
- * Puts together where Redis is and how to get in: the command line, the files that it names, and the environment.
+ * Puts together where Redis is and how to get in: the command line, the files that it names, and the environment. The file
+ * of the password is read again whenever the password is.
  *
  * @returns null when no Redis is named
  * @throws {AppError} OPTION_INVALID; never with a password in its words
@@ -38,9 +39,12 @@ export function readRedisSettings(options: RedisOptions, env: CommandIo['env']):
     )
   if (options.ca !== undefined && parsed.tls === null)
     throw misplaced('--redis-ca', `stands beside a URL without TLS`, 'write rediss:// instead of redis://, or leave --redis-ca out')
+  const fromFile = followPassword(options.passwordFile)
   return {
     ...parsed,
-    password: readPassword(options.passwordFile) ?? nonEmpty(env['TRANCHE_REDIS_PASSWORD']) ?? inUrl,
+    get password() {
+      return fromFile() ?? nonEmpty(env['TRANCHE_REDIS_PASSWORD']) ?? inUrl
+    },
     sentinelPassword: nonEmpty(env['TRANCHE_REDIS_SENTINEL_PASSWORD']),
     tls: parsed.tls === null ? null : { ca: options.ca === undefined ? undefined : readFile('--redis-ca', options.ca) },
   }
@@ -113,6 +117,22 @@ function refuseWithoutUrl({ passwordFile, ca, prefix }: RedisOptions): void {
   ] as const
   for (const [option, value] of given)
     if (value !== undefined) throw misplaced(option, 'stands without --redis', 'add --redis URL, or leave it out')
+}
+
+/**
+ * @returns the password as the file holds it now; the one before while it cannot be read or is empty
+ * @throws {AppError} OPTION_INVALID when it cannot be read at first
+ */
+function followPassword(file: string | undefined): () => string | undefined {
+  let last = readPassword(file)
+  return () => {
+    try {
+      last = readPassword(file)
+    } catch {
+      // It is being replaced.
+    }
+    return last
+  }
 }
 
 function readPassword(file: string | undefined): string | undefined {

@@ -64,6 +64,14 @@ describe('readRedisSettings', () => {
     expect(readRedisSettings({ ...nothing, passwordFile }, withVariable)).toMatchObject({ password: 'from file' })
   })
 
+  it('reads the password from its file again each time, and keeps the one before while there is none', () => {
+    const rotated = join(folder, 'rotated')
+    writeFileSync(rotated, 'one')
+    const settings = readRedisSettings({ ...nothing, url: 'redis://redis', passwordFile: rotated }, {})
+    const passwords = ['two', '', 'three'].map((text) => (writeFileSync(rotated, text), settings?.password))
+    expect(passwords).toEqual(['two', 'two', 'three'])
+  })
+
   it('takes the password of the sentinels from a variable of its own', () => {
     const env = { TRANCHE_REDIS_SENTINEL_PASSWORD: 'watchman' }
     expect(readRedisSettings({ ...nothing, url: 'redis+sentinel://a/main' }, env)).toMatchObject({ sentinelPassword: 'watchman' })

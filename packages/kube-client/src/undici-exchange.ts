@@ -1,5 +1,6 @@
+import { Socket } from 'node:net'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
-import { Agent, type Dispatcher, request as send } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
 
 /** Who we are and whom we trust, as of now. PEM text. */
 export interface Credentials {
@@ -130,6 +131,7 @@ interface Agents {
 
 function createAgents(access: ClusterAccess, connections: number | null): Agents {
   let made: { readonly credentials: Credentials; readonly agent: Agent } | undefined
+  const connecting = new Set<Socket>()
   let closed = false
 
   function current(credentials: Credentials): Agent {
@@ -137,20 +139,41 @@ function createAgents(access: ClusterAccess, connections: number | null): Agents
     if (made !== undefined && hasSameCertificates(made.credentials, credentials)) return made.agent
     // Lets requests in flight end; a watch on it ends by its own timeout.
     made?.agent.close().catch(() => {})
-    made = { credentials, agent: createAgent(access, credentials, connections) }
+    made = { credentials, agent: createAgent({ access, credentials, connections, connecting }) }
     return made.agent
   }
 
   async function close(): Promise<void> {
     closed = true
+    // Otherwise the end waits until a server that says nothing has been given up.
+    for (const socket of connecting) socket.destroy()
     await made?.agent.destroy()
   }
 
   return { current, close }
 }
 
-function createAgent(access: ClusterAccess, credentials: Credentials, connections: number | null): Agent {
+interface AgentOptions {
+  readonly access: ClusterAccess
+  readonly credentials: Credentials
+  readonly connections: number | null
+  /** Gets the sockets whose connection is being made, for as long as it is. */
+  readonly connecting: Set<Socket>
+}
+
+function createAgent({ access, credentials, connections, connecting }: AgentOptions): Agent {
   const { ca, cert, key } = credentials
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+    allowH2: false,
+    rejectUnauthorized: access.skipTlsVerify !== true,
+    ...(access.serverName !== undefined && { servername: access.serverName }),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  })
   return new Agent({
     connections,
     pipelining: 1,
@@ -158,15 +181,12 @@ function createAgent(access: ClusterAccess, credentials: Credentials, connection
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-      rejectUnauthorized: access.skipTlsVerify !== true,
-      ...(access.serverName !== undefined && { servername: access.serverName }),
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
+    connect(options, callback) {
+      const socket: unknown = connect(options, (...result) => {
+        if (socket instanceof Socket) connecting.delete(socket)
+        callback(...result)
+      })
+      if (socket instanceof Socket) connecting.add(socket)
     },
   })
 }

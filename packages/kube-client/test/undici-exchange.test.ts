@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { systemClock } from '@tranche/clock'
 import {
@@ -67,6 +69,22 @@ describe('over a real connection', () => {
     const { client, server } = await connected(() => {})
     await expect(client.text('/readyz', { deadlineMs: 50 })).rejects.toMatchObject({ code: 'API_DEADLINE' })
     await until(() => server.sockets.size === 0)
+  })
+
+  it('closes at once, though a server that takes the connection never says a word', async () => {
+    const accepted = Promise.withResolvers<void>()
+    const silent = createServer(() => accepted.resolve()).listen(0, '127.0.0.1')
+    closing.push(async () => void silent.close())
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const transport = createUndiciExchange({ server: `https://127.0.0.1:${port}`, credentials: async () => ({ headers: {} }) })
+    const client = createKubeClient({ exchange: transport.exchange, clock: systemClock, userAgent: 'tranche-test/1', log: silentLogger })
+    const call = client.text('/version').catch(() => 'broken')
+    await accepted.promise
+    const startMs = systemClock.monotonicMs()
+    await transport.close()
+    expect(await call).toBe('broken')
+    expect(systemClock.monotonicMs() - startMs).toBeLessThan(5_000)
   })
 
   it('takes new certificates for new connections without losing a call', async () => {

@@ -20,6 +20,8 @@ export interface CheckRedisOptions {
   readonly prefix?: string
   /** How long the connection, and each answer, may take, in milliseconds. @default 5_000 */
   readonly deadlineMs?: number
+  /** Ends the look; what it rejects with then says nothing of Redis. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -27,8 +29,10 @@ export interface CheckRedisOptions {
  *
  * @throws {AppError} REDIS_UNREACHABLE, REDIS_REFUSED, REDIS_TLS, REDIS_UNSUITABLE
  */
-export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADLINE_MS }: CheckRedisOptions): Promise<void> {
+export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADLINE_MS, signal }: CheckRedisOptions): Promise<void> {
   const client = createProbeClient(redis, deadlineMs)
+  const onAbort = (): void => client.disconnect()
+  signal?.addEventListener('abort', onAbort, { once: true })
   // The first says most: what follows it is that the connection is closed.
   let firstError: unknown
   client.on('error', (error: unknown) => (firstError ??= error))
@@ -40,8 +44,11 @@ export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADL
   } catch (error) {
     if (error instanceof AppError) throw error
     const explained = explainRedisError(firstError ?? error, redis)
-    throw explained.code === 'REDIS_UNREACHABLE' ? ((await mismatchOf(redis, deadlineMs)) ?? explained) : explained
+    throw explained.code === 'REDIS_UNREACHABLE' && signal?.aborted !== true
+      ? ((await mismatchOf(redis, deadlineMs)) ?? explained)
+      : explained
   } finally {
+    signal?.removeEventListener('abort', onAbort)
     client.disconnect()
   }
 }

@@ -57,7 +57,7 @@ function quiet(client: Redis): Redis {
 type ClientOptions = Omit<RedisOptions, 'replyMapping'> & { readonly replyMapping?: 'legacy' }
 
 function toClientOptions(settings: RedisSettings, behaviour: Omit<CommonRedisOptions, 'replyMapping'>): ClientOptions {
-  const { address, database, username, password, sentinelPassword, tls } = settings
+  const { address, database, username, sentinelPassword, tls } = settings
   const tlsOptions = tls?.ca === undefined ? {} : { ca: tls.ca }
   return {
     ...(address.kind === 'server'
@@ -72,10 +72,14 @@ function toClientOptions(settings: RedisSettings, behaviour: Omit<CommonRedisOpt
         }),
     db: database,
     username,
-    password,
+    password: settings.password,
     ...(tls !== null && { tls: tlsOptions }),
     connectTimeout: CONNECT_MS,
-    retryStrategy: retryDelayMs,
+    // Called on the options of a connection, of which each copy has its own, before it is made anew.
+    retryStrategy(this: { password?: string | null | undefined }, attempt) {
+      this.password = settings.password
+      return retryDelayMs(attempt)
+    },
     // A master that became a replica keeps its connections; the next one leads to the new master.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     connectionName: 'tranche',

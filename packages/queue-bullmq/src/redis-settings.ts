@@ -5,6 +5,7 @@ export interface RedisSettings {
   readonly database: number
   /** User of an ACL; undefined is Redis' own `default`. */
   readonly username: string | undefined
+  /** May be another each time it is read: every new connection reads it, so that it can be rotated. */
   readonly password: string | undefined
   /** For the sentinels themselves, which have passwords of their own. */
   readonly sentinelPassword: string | undefined

@@ -26,6 +26,42 @@ describe.skipIf(isRedisMissing)('the queue works', () => {
     await expect(redis.admin.call('ACL', 'DRYRUN', 'tranche', 'FLUSHALL')).resolves.toContain('no permissions')
   })
 
+  it('with a password that is rotated meanwhile, on every connection that is made anew', async () => {
+    const redis = await testRedis()
+    const setPassword = (text: string): Promise<unknown> =>
+      redis.admin.call('ACL', 'SETUSER', 'app', 'on', 'resetpass', `>${text}`, '~*', '+@all')
+    let password = 'one'
+    await setPassword(password)
+    const { address, database, sentinelPassword, tls } = redis.settings
+    const settings = {
+      address,
+      database,
+      sentinelPassword,
+      tls,
+      username: 'app',
+      get password() {
+        return password
+      },
+    }
+    const queue = openQueue(settings, 'rotated', { timing: quick })
+    const worked = recordWork()
+    queue.process(worked.handler, { concurrency: 1 })
+    const first = worked.next()
+    await queue.announce('a')
+    await first
+    await setPassword('two')
+    password = 'two'
+    await redis.admin.call('CLIENT', 'KILL', 'USER', 'app')
+    const second = worked.next()
+    while (
+      !(await queue.announce('b').then(
+        () => true,
+        () => false,
+      ))
+    );
+    await expect(second).resolves.toBe('b')
+  })
+
   it('over TLS', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-tls-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

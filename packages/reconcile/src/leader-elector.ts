@@ -168,7 +168,7 @@ function endTerm({ term, options }: State, reason: string): void {
 /** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
 async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
   try {
-    const sentMs = await withDeadline(state, signal, (inTime) => takeOrKeep(state, inTime))
+    const sentMs = await withDeadline(state, { outer: signal }, (inTime) => takeOrKeep(state, inTime))
     state.isFailing = false
     return sentMs
   } catch (error) {
@@ -210,23 +210,40 @@ function mayTake(state: State, lease: Lease): boolean {
   return state.observed !== null && state.options.clock.monotonicMs() >= state.observed.sinceMs + durationMs
 }
 
+/** How long a process that ends waits for the Lease to be given up, in milliseconds: others can wait for it to expire. */
+const RELEASE_MS = 3_000
+
 async function release(state: State): Promise<void> {
   const { port, clock, identity, log } = state.options
   try {
-    await withDeadline(state, new AbortController().signal, async (signal) => {
-      const lease = state.ours ?? (await port.read(signal))
-      state.ours = null
-      if (lease === null || holderOf(lease) !== identity) return
-      await port.update({ ...lease, spec: releasedSpec(lease, clock.nowMs()) }, signal)
-      log.info({}, 'gave the Lease up')
-    })
+    await withDeadline(
+      state,
+      { outer: new AbortController().signal, deadlineMs: Math.min(RELEASE_MS, state.renewDeadlineMs) },
+      async (signal) => {
+        const lease = state.ours ?? (await port.read(signal))
+        state.ours = null
+        if (lease === null || holderOf(lease) !== identity) return
+        await port.update({ ...lease, spec: releasedSpec(lease, clock.nowMs()) }, signal)
+        log.info({}, 'gave the Lease up')
+      },
+    )
   } catch (error) {
     log.debug({ err: error }, 'kept the Lease until it expires')
   }
 }
 
-/** Settles with `work`, or rejects when `outer` aborts or the renew deadline passes, even if `work` ignores its signal. */
-function withDeadline<Result>(state: State, outer: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+/** When a request to the Lease is given up: when `outer` aborts, and after `deadlineMs`. @default the renew deadline */
+interface Limits {
+  readonly outer: AbortSignal
+  readonly deadlineMs?: number
+}
+
+/** Settles with `work`, or rejects at its limits, even if `work` ignores its signal. */
+function withDeadline<Result>(
+  state: State,
+  { outer, deadlineMs = state.renewDeadlineMs }: Limits,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     const controller = new AbortController()
     const end = (reason: unknown): void => {
@@ -234,7 +251,7 @@ function withDeadline<Result>(state: State, outer: AbortSignal, work: (signal: A
       reject(reason as Error)
     }
     const onOuter = (): void => end(outer.reason)
-    const timer = state.options.clock.setTimer(state.renewDeadlineMs, () => end(new Error('the Lease was not answered in time')))
+    const timer = state.options.clock.setTimer(deadlineMs, () => end(new Error('the Lease was not answered in time')))
     if (outer.aborted) onOuter()
     else outer.addEventListener('abort', onOuter, { once: true })
     void work(controller.signal)

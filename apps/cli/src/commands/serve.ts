@@ -52,7 +52,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   await reach(cluster, sockets, stop.signal)
-  if (redis !== null) await reachRedis(redis, options.redis.prefix)
+  if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
   const programs = startPrograms({ ...options, redisSettings: redis, crashPoints }, sockets, cleanup)
@@ -88,11 +88,11 @@ function unreachable({ server, context }: LoadedCluster, error: unknown): unknow
 }
 
 /** A Redis that does not answer is waited for; the queue says so. */
-async function reachRedis(redis: RedisSettings, prefix: string | undefined): Promise<void> {
+async function reachRedis(redis: RedisSettings, prefix: string | undefined, signal: AbortSignal): Promise<void> {
   try {
-    await checkRedis({ redis, ...(prefix !== undefined && { prefix }) })
+    await checkRedis({ redis, signal, ...(prefix !== undefined && { prefix }) })
   } catch (error) {
-    if (!isAppError(error) || error.remedy !== 'retry') throw error
+    if (!signal.aborted && (!isAppError(error) || error.remedy !== 'retry')) throw error
   }
 }
 
