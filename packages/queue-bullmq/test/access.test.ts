@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { systemClock } from '@tranche/clock'
 import { type Logger, silentLogger } from '@tranche/log'
+import { createAnnouncer } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../scripts/redis-server.ts'
@@ -53,12 +54,9 @@ describe.skipIf(isRedisMissing)('the queue works', () => {
     password = 'two'
     await redis.admin.call('CLIENT', 'KILL', 'USER', 'app')
     const second = worked.next()
-    while (
-      !(await queue.announce('b').then(
-        () => true,
-        () => false,
-      ))
-    );
+    const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
+    onTestFinished(() => announcer.stop())
+    announcer.announce('b')
     await expect(second).resolves.toBe('b')
   })
 
