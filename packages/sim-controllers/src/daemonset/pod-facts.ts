@@ -1,13 +1,13 @@
-import type { DaemonSet, Pod } from '@tranche/kube-types'
+import type { DaemonSet, Node, Pod } from '@tranche/kube-types'
 
 /** @returns whether deletion of the pod has begun */
 export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined
 }
 
-/** @returns whether the Ready condition is True; the phase does not matter */
-export function isReady(pod: Pod): boolean {
-  return readyCondition(pod)?.status === 'True'
+/** @returns whether the Ready condition of a pod or node is True; the phase does not matter */
+export function isReady(object: Pod | Node): boolean {
+  return readyCondition(object)?.status === 'True'
 }
 
 /**
@@ -44,8 +44,8 @@ export function byPrecedence(a: Pod, b: Pod): number {
   )
 }
 
-function readyCondition(pod: Pod): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
-  return pod.status?.conditions?.find((condition) => condition.type === 'Ready')
+function readyCondition({ status }: Pod | Node): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')
 }
 
 function compareText(a: string, b: string): number {

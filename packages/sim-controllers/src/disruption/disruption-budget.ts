@@ -9,6 +9,7 @@ import {
   scaleIntOrPercent,
 } from '@tranche/kube-types'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
+import { isReady, isTerminating } from '../daemonset/pod-facts.ts'
 
 /** @see policy/v1 PodDisruptionBudget */
 export interface DisruptionBudget extends KubeObject {
@@ -131,10 +132,8 @@ function disruptionsOf({ status }: DisruptionBudget, pods: readonly Pod[], nowMs
   return { disruptedPods, notDeleted, recheckAfterMs }
 }
 
-function isHealthy({ metadata, status }: Pod): boolean {
-  return (
-    metadata.deletionTimestamp === undefined && status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
-  )
+function isHealthy(pod: Pod): boolean {
+  return !isTerminating(pod) && isReady(pod)
 }
 
 function sufficiency(disruptionsAllowed: number): Pick<Condition, 'status' | 'reason'> {

@@ -1,5 +1,6 @@
 import { keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
 import { isStatus, isTerminal, resources } from '@tranche/sim-api'
+import { isReady } from '../daemonset/pod-facts.ts'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createPlannedWork } from './planned-work.ts'
@@ -107,9 +108,8 @@ export function startPodCollector({ client, clock, onError }: ControllerOptions)
   }
 }
 
-function isOutOfService({ spec, status }: Node): boolean {
-  const isReady = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
-  return !isReady && spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
+function isOutOfService(node: Node): boolean {
+  return !isReady(node) && node.spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
 }
 
 function createdMs({ metadata }: Pod): number {

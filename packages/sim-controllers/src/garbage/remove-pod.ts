@@ -1,5 +1,6 @@
 import type { Condition, Pod } from '@tranche/kube-types'
-import { isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
+import { isTerminal, resources, type SimClient } from '@tranche/sim-api'
+import { disruptionTarget, withCondition } from '../disruption/disrupt-pod.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 
 /**
@@ -10,8 +11,7 @@ import { ignoreMissing } from '../machinery/ignore-missing.ts'
 export async function removePod(client: SimClient, pod: Pod, condition?: Condition): Promise<void> {
   const { name, namespace, uid } = pod.metadata
   if (!isTerminal(pod)) {
-    const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition?.type)
-    const status = { phase: 'Failed', ...(condition !== undefined && { conditions: [...others, condition] }) }
+    const status = { phase: 'Failed', ...(condition !== undefined && { conditions: withCondition(pod, condition) }) }
     await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status }, 'status'))
   }
   await ignoreMissing(client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } }))
@@ -19,11 +19,5 @@ export async function removePod(client: SimClient, pod: Pod, condition?: Conditi
 
 /** @returns what a pod says whose node no longer exists */
 export function nodeGone(nowMs: number): Condition {
-  return {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByPodGC',
-    message: 'PodGC: node no longer exists',
-    lastTransitionTime: timestamp(nowMs),
-  }
+  return disruptionTarget({ reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }, nowMs)
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
 import { resources, type SimClient, timestamp } from '@tranche/sim-api'
+import { disruptPod, withCondition } from '../disruption/disrupt-pod.ts'
 import type { EventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import type { BindingPlan } from './plan-binding.ts'
@@ -46,22 +47,10 @@ export function createSchedulerWrites({ client, clock, events, schedulerName }: 
     },
 
     async preempt(victim, preemptor, nodeName) {
-      const { name, namespace, uid, deletionTimestamp } = victim.metadata
-      if (deletionTimestamp !== undefined) return
-      const conditions = withCondition(victim, {
-        type: 'DisruptionTarget',
-        status: 'True',
-        reason: 'PreemptionByScheduler',
-        message: `${schedulerName}: preempting to accommodate a higher priority pod`,
-        lastTransitionTime: timestamp(clock.nowMs()),
-      })
-      await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
-      await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
+      if (victim.metadata.deletionTimestamp !== undefined) return
+      const message = `${schedulerName}: preempting to accommodate a higher priority pod`
+      await disruptPod({ client, clock }, victim, { reason: 'PreemptionByScheduler', message })
       events.record(victim, 'Normal', 'Preempted', `Preempted by pod ${preemptor.metadata.uid} on node ${nodeName}`)
     },
   }
-}
-
-function withCondition({ status }: Pod, condition: Condition): readonly Condition[] {
-  return [...(status?.conditions ?? []).filter(({ type }) => type !== condition.type), condition]
 }

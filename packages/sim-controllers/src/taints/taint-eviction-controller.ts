@@ -1,15 +1,16 @@
 import type { Timer } from '@tranche/clock'
 import { keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { resources, timestamp } from '@tranche/sim-api'
+import { resources } from '@tranche/sim-api'
+import { disruptPod } from '../disruption/disrupt-pod.ts'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
-import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
 import { stayMs } from './plan-eviction.ts'
 
 const WORKERS = 8
+const BY_TAINT = { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }
 
 /** A pod that is to go, and when it was first told so. */
 interface Notice {
@@ -86,17 +87,7 @@ export function startTaintEvictionController({ client, clock, onError }: Control
     const pod = pods.get(name, namespace)
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return
     events.record(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`)
-    const mark = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'DeletionByTaintManager',
-      message: 'Taint manager: deleting due to NoExecute taint',
-      lastTransitionTime: timestamp(clock.nowMs()),
-    }
-    const conditions = [...(pod.status?.conditions ?? []).filter(({ type }) => type !== mark.type), mark]
-    const { uid } = pod.metadata
-    await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { uid }, status: { conditions } }, 'status'))
-    await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
+    await disruptPod({ client, clock }, pod, BY_TAINT)
   }
 
   return {
