@@ -2,7 +2,7 @@ import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { resolveSize } from '@tranche/validation'
 import type { Course } from './course.ts'
 import { nextIndex, stepsOf } from './release-spec.ts'
-import { releaseStanding } from './release-standing.ts'
+import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -40,7 +40,7 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
 }
 
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
-  const { readyBatch, message, stalled } = releaseStanding(view)
+  const { readyBatch, message, stalled } = releaseReport(view)
   const { canary } = course
   const title = stepTitle(view, canary, step)
   const ready = readyBatch === canary.currentStepIndex - 1
@@ -70,14 +70,14 @@ interface PausedStep {
 /** A pause ends by a person, or by the clock; health is looked at again when it ends. */
 function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { ready, title, stalled }: PausedStep): Course {
   const since = course.canary.lastUpdateTime ?? stamp(view)
-  const unhealthy = ready ? '' : `; not healthy now: ${releaseStanding(view).message ?? 'not known'}`
+  const unhealthy = ready ? '' : `; not healthy now: ${releaseReport(view).message ?? 'not known'}`
   const paused = { ...course, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
   const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
   if (ready) return nextStep(view, course)
-  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseStanding(view).message ?? ''}` }
+  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseReport(view).message ?? ''}` }
 }
 
 function pauseText(title: string, step: RolloutStep, since: string): string {

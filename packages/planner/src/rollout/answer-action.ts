@@ -28,11 +28,11 @@ const LONGEST_TEXT = 256
  * Answers the wish in the annotation `tranche.dev/action`: once for each id, and as things stand now; a wish that comes
  * at the wrong moment is refused, never kept for later (G10).
  *
- * @param standing what the status says already
+ * @param before what the status says already
  * @param decided where the Rollout goes without the wish
  * @returns null without a wish, for one that is answered already, and while it cannot be told which revision is released
  */
-export function answerAction(view: RolloutView, standing: Course, decided: Course): ActionAnswer | null {
+export function answerAction(view: RolloutView, before: Course, decided: Course): ActionAnswer | null {
   const parsed = parseAction(view.rollout)
   if (parsed.kind === 'none') return null
   if (parsed.kind === 'problem') {
@@ -41,7 +41,7 @@ export function answerAction(view: RolloutView, standing: Course, decided: Cours
   }
   const { action } = parsed
   const { id, type, by } = action
-  const refused = refusal(view, standing, decided, action)
+  const refused = refusal(view, before, decided, action)
   if (refused === 'unclear') return null
   const reason = refused?.why ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
@@ -59,13 +59,13 @@ function effectOf({ type, step }: RolloutAction): ActionEffect {
 
 type Refusal = { readonly why: string }
 
-function refusal(view: RolloutView, standing: Course, decided: Course, action: RolloutAction): Refusal | 'unclear' | null {
+function refusal(view: RolloutView, before: Course, decided: Course, action: RolloutAction): Refusal | 'unclear' | null {
   if (action.type !== 'approve' && action.type !== 'jump') return { why: 'not carried out by this version' }
-  if (standing.phase !== 'Progressing' || decided.phase !== 'Progressing') return { why: 'no release is under way' }
+  if (before.phase !== 'Progressing' || decided.phase !== 'Progressing') return { why: 'no release is under way' }
   if (decided.blocked) return { why: `the Rollout is stalled: ${decided.message}` }
   if (isPending(view)) return 'unclear'
   const why =
-    momentRefusal(view, standing, decided, action) ?? (action.type === 'approve' ? approveRefusal : jumpRefusal)(view, standing, action)
+    momentRefusal(view, before, decided, action) ?? (action.type === 'approve' ? approveRefusal : jumpRefusal)(view, before, action)
   return why === null ? null : { why }
 }
 

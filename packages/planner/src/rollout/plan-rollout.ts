@@ -7,7 +7,7 @@ import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, ori
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
-import { isForeign } from './release-standing.ts'
+import { isForeign } from './release-report.ts'
 import { frozenText } from './frozen-text.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { nextRolloutStatus } from './rollout-status.ts'

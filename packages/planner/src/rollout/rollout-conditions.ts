@@ -1,5 +1,5 @@
 import type { ConditionStatus, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
-import { releaseStanding } from './release-standing.ts'
+import { releaseReport } from './release-report.ts'
 import type { Course } from './course.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -62,10 +62,10 @@ function health(course: Course): Said[] {
 /** Said from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
 function strategy(view: RolloutView, { phase, reason }: Course): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
-  const { present, completed, nodesLeft, message: standing } = releaseStanding(view)
+  const { present, completed, nodesLeft, message: waitsFor } = releaseReport(view)
   // A node that was left and is being updated now is still the reason.
   if (present && !completed)
-    return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? standing ?? '' }]
+    return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]
   const message =
     view.strategyScope === 'binding' ? 'OnDelete stays while the Rollout is bound' : 'the update strategy is as it was before the release'
   return [{ type: 'StrategyRestored', status: 'True', reason: view.strategyScope === 'binding' ? 'Bound' : 'Restored', message }]

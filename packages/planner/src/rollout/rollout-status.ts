@@ -7,7 +7,7 @@ import { advanceStep, jumpTo, toFittingStep } from './advance-step.ts'
 import { type ActionEffect, answerAction } from './answer-action.ts'
 import type { Course, NextStatus } from './course.ts'
 import { heedWishes } from './heed-wishes.ts'
-import { isForeign, releaseStanding } from './release-standing.ts'
+import { isForeign, releaseReport } from './release-report.ts'
 import { isFinalising, isWithinSteps, stepsOf } from './release-spec.ts'
 import { currentText } from './current-text.ts'
 import { toConditions } from './rollout-conditions.ts'
@@ -16,52 +16,52 @@ import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
 
 /** Decides the next status of a Rollout from what stands and what is seen. Pure. */
 export function nextRolloutStatus(view: RolloutView): NextStatus {
-  const standing = standingCourse(view)
-  const decided = courseOf(view, standing)
-  const answer = answerAction(view, standing, decided)
-  const course = answer === null ? decided : carryOut(view, answer.effect, { standing, decided })
+  const before = courseBefore(view)
+  const decided = courseOf(view, before)
+  const answer = answerAction(view, before, decided)
+  const course = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
   const status = { ...toStatus(view, course), ...(answer !== null && { lastAction: answer.lastAction }) }
-  const held = mayWriteStatus(view, status) ? null : untilCountsMs(view)
-  const waits = [course.recheckAfterMs, held].filter((ms) => ms !== null)
+  const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
+  const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
   return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
 }
 
 interface Courses {
-  readonly standing: Course
+  readonly before: Course
   readonly decided: Course
 }
 
-function carryOut(view: RolloutView, effect: ActionEffect, { standing, decided }: Courses): Course {
+function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: Courses): Course {
   switch (effect.kind) {
     case 'none':
       return decided
     case 'approve':
-      return courseOf(view, { ...standing, canary: { ...standing.canary, currentStepState: 'StepReady' } })
+      return courseOf(view, { ...before, canary: { ...before.canary, currentStepState: 'StepReady' } })
     case 'jump': {
-      const jumped = jumpTo(view, standing, effect.step)
+      const jumped = jumpTo(view, before, effect.step)
       // The message of a pause says since when.
-      return standing.reason === 'Paused' ? { ...jumped, message: standing.message } : jumped
+      return before.reason === 'Paused' ? { ...jumped, message: before.message } : jumped
     }
     default:
       return effect satisfies never
   }
 }
 
-function courseOf(view: RolloutView, standing: Course): Course {
+function courseOf(view: RolloutView, before: Course): Course {
   const { rollout, daemonSet } = view
-  if (rollout.metadata.deletionTimestamp !== undefined) return { ...standing, phase: 'Terminating', message: lettingGoText(view) }
-  if (rollout.spec.disabled === true) return disabledCourse(view, standing)
-  if (isForeign(view)) return stalledCourse(standing, 'ForeignControl', foreignText(view))
+  if (rollout.metadata.deletionTimestamp !== undefined) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
+  if (rollout.spec.disabled === true) return disabledCourse(view, before)
+  if (isForeign(view)) return stalledCourse(before, 'ForeignControl', foreignText(view))
   const problems = problemsOf(view)
   const [first] = problems
-  if (first !== undefined) return stalledCourse(standing, first.reason, problemsText(problems))
-  if (daemonSet === undefined) return stalledCourse(standing, 'WorkloadNotFound', notFoundText(view))
-  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: standing.stableRevision })
+  if (first !== undefined) return stalledCourse(before, first.reason, problemsText(problems))
+  if (daemonSet === undefined) return stalledCourse(before, 'WorkloadNotFound', notFoundText(view))
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
   if (discovery.kind === 'pending')
-    return { ...standing, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
-  return standing.phase === 'Progressing'
-    ? progressingCourse(view, daemonSet, standing, discovery)
-    : restingCourse(view, daemonSet, standing, discovery)
+    return { ...before, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
+  return before.phase === 'Progressing'
+    ? progressingCourse(view, daemonSet, before, discovery)
+    : restingCourse(view, daemonSet, before, discovery)
 }
 
 function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonly Problem[] {
@@ -73,7 +73,7 @@ function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonl
 }
 
 /** What the status says already; what somebody wrote into it that cannot be taken is put back. */
-function standingCourse(view: RolloutView): Course {
+function courseBefore(view: RolloutView): Course {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
@@ -92,14 +92,14 @@ function standingCourse(view: RolloutView): Course {
   }
 }
 
-function stalledCourse(standing: Course, reason: StalledReason, message: string): Course {
-  return { ...standing, message, stalled: { reason, message }, blocked: true }
+function stalledCourse(before: Course, reason: StalledReason, message: string): Course {
+  return { ...before, message, stalled: { reason, message }, blocked: true }
 }
 
-function disabledCourse(view: RolloutView, standing: Course): Course {
+function disabledCourse(view: RolloutView, before: Course): Course {
   const { release } = view
-  if (release !== undefined && !isForeign(view)) return { ...standing, phase: 'Disabling', reason: null, message: lettingGoText(view) }
-  return { ...standing, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+  if (release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
+  return { ...before, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
 }
 
 /** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
@@ -110,18 +110,18 @@ function lettingGoText({ release }: RolloutView): string {
 }
 
 /** No release runs: does one begin? */
-function restingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
-  const stable = standing.stableRevision ?? discovery.stable
+function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: Discovery & { kind: 'found' }): Course {
+  const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
-  const newer = (daemonSet.metadata.generation ?? 0) > (standing.canary.observedWorkloadGeneration ?? 0)
-  if (discovery.canary !== stable || (asked && newer && standing.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
-    return startCourse(view, standing, discovery)
-  const left = releaseStanding(view).nodesLeft
+  const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
+  if (discovery.canary !== stable || (asked && newer && before.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
+    return startCourse(view, before, discovery)
+  const left = releaseReport(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
   const message = left ?? text
-  const known = standing.phase === 'Healthy' && standing.canary.canaryRevision === discovery.canary
-  const canary = known ? standing.canary : completedCanary(view, discovery.canary)
-  const resting = { ...standing, phase: 'Healthy', canary, stableRevision: discovery.canary, message } as const
+  const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
+  const canary = known ? before.canary : completedCanary(view, discovery.canary)
+  const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, message } as const
   return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
@@ -141,7 +141,7 @@ function budgetStall(view: RolloutView, daemonSet: DaemonSet): Course['stalled']
 }
 
 /** A release begins, or begins again because the template changed under it. */
-function startCourse(view: RolloutView, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
+function startCourse(view: RolloutView, before: Course, discovery: Discovery & { kind: 'found' }): Course {
   const steps = stepsOf(view.rollout).length
   // Nothing new to release (the template came back): no step is worth a pause.
   const first = discovery.canary === discovery.stable ? steps : 1
@@ -155,7 +155,7 @@ function startCourse(view: RolloutView, standing: Course, discovery: Discovery &
     canaryReadyReplicas: 0,
   }
   return {
-    ...standing,
+    ...before,
     phase: 'Progressing',
     reason: 'Initializing',
     canary,
@@ -165,15 +165,15 @@ function startCourse(view: RolloutView, standing: Course, discovery: Discovery &
   }
 }
 
-function progressingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course, discovery: Discovery & { kind: 'found' }): Course {
-  if (discovery.canary !== standing.canary.canaryRevision) return startCourse(view, standing, discovery)
-  const counted = { ...standing, canary: withCounts(view, standing.canary) }
+function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: Discovery & { kind: 'found' }): Course {
+  if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, before, discovery)
+  const counted = { ...before, canary: withCounts(view, before.canary) }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
   if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
   if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: 'Finalising' })
-  if (standing.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
+  if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
   return advanceStep(view, counted)
 }
 
@@ -186,29 +186,29 @@ function lastReleaseText({ status }: BatchRelease): string {
 const PAUSED = 'paused by spec.strategy.paused since'
 
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
-function pausedCourse(view: RolloutView, standing: Course): Course {
-  const { paused, message } = releaseStanding(view)
+function pausedCourse(view: RolloutView, before: Course): Course {
+  const { paused, message } = releaseReport(view)
   if (!paused)
     return {
-      ...standing,
+      ...before,
       message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
     }
-  const isSaid = standing.reason === 'Paused' && standing.message.startsWith(PAUSED)
-  return { ...standing, reason: 'Paused', message: isSaid ? standing.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
+  const isSaid = before.reason === 'Paused' && before.message.startsWith(PAUSED)
+  return { ...before, reason: 'Paused', message: isSaid ? before.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
 }
 
-function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, standing: Course): Course {
-  const { completed, nodesLeft, message, stalled } = releaseStanding(view)
-  if (!completed && nodesLeft === null) return { ...standing, message: message ?? 'finishing the release', stalled }
+function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
+  const { completed, nodesLeft, message, stalled } = releaseReport(view)
+  if (!completed && nodesLeft === null) return { ...before, message: message ?? 'finishing the release', stalled }
   const canary: CanaryStatus = {
-    ...standing.canary,
+    ...before.canary,
     finalisingStep: 'END',
     currentStepState: 'Completed',
     nextStepIndex: -1,
     lastUpdateTime: stamp(view),
   }
   return {
-    ...standing,
+    ...before,
     phase: 'Healthy',
     reason: 'Completed',
     canary,
@@ -266,7 +266,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
 function observedGeneration(view: RolloutView, course: Course): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
-  const { present, completed, acknowledged, paused } = releaseStanding(view)
+  const { present, completed, acknowledged, paused } = releaseReport(view)
   if (course.blocked) return paused || !present ? generation : before
   if (course.phase === 'Progressing') return acknowledged ? generation : before
   if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before

@@ -4,7 +4,7 @@ import type { RolloutView } from './rollout-view.ts'
 import { type BatchReleaseStatus, stalledReasons } from '@tranche/api-schema'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
-export interface ReleaseStanding {
+export interface ReleaseReport {
   /** Its status speaks of the spec that this generation of the Rollout gave rise to. */
   readonly acknowledged: boolean
   /** Its record is stopped: no deletion of ours can be accepted (G9). */
@@ -29,7 +29,7 @@ export function isForeign({ rollout, release }: RolloutView): boolean {
 }
 
 /** Reads the BatchRelease. What speaks of another release, or of an older spec, says nothing. */
-export function releaseStanding(view: RolloutView): ReleaseStanding {
+export function releaseReport(view: RolloutView): ReleaseReport {
   const { rollout } = view
   const release = isForeign(view) ? undefined : view.release
   const status = release?.status
