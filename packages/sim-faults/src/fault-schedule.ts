@@ -80,7 +80,9 @@ export function createFaultSchedule(options: FaultScheduleOptions): FaultSchedul
   const schedule: Schedule = { ...options, entries: new Map(), added: 0 }
   return {
     async add(document) {
-      const findings = [...checkStanding(schedule, document), ...checkFaults(document, await namesOf(schedule))]
+      const names = await namesOf(schedule)
+      // Nothing waits between here and entering: another document may be on its way.
+      const findings = [...checkStanding(schedule, document), ...checkFaults(document, names)]
       if (findings.length > 0) return { kind: 'invalid', findings }
       const entries = enter(schedule, document)
       const beginnings = beginningsOf(document)

@@ -64,6 +64,16 @@ faults:
   })
 })
 
+it('of two documents at the same time that give one name, the second is refused', async () => {
+  const { schedule, ready } = await startCluster()
+  const parsed = parseFaults('faults: [{name: away, kind: NodeDown, nodes: [node-001]}]')
+  if (parsed.kind === 'invalid') throw new Error('the document is wrong')
+  const answers = await Promise.all([schedule.add(parsed.faults), schedule.add(parsed.faults)])
+  expect(answers.map(({ kind }) => kind)).toEqual(['added', 'invalid'])
+  await schedule.liftAll()
+  expect(await ready('node-001')).toBe('True')
+})
+
 describe('requests', () => {
   it.each([
     [409, 'Conflict', ''],

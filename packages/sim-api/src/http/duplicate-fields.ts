@@ -1,5 +1,4 @@
-/** How deep objects and lists may stand in one another. */
-export const DEEPEST = 1000
+import { DEEPEST } from '../store/json.ts'
 
 /**
  * Finds fields that stand more than once in one JSON object.

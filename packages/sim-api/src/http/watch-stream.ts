@@ -29,7 +29,11 @@ export function createWatchStream(toText: (frame: WatchFrame) => string): WatchS
   const sink: WatchSink = {
     frame(frame) {
       if (ending !== undefined) return
-      waiting += toText(frame)
+      try {
+        waiting += toText(frame)
+      } catch (error) {
+        return end(error as Error) // whoever delivers frames has nobody to tell
+      }
       if (waiting.length > longestBacklog) end(new ConnectionCutError())
       else wake?.()
     },

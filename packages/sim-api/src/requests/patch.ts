@@ -1,7 +1,7 @@
 import { applyPatch as applyJsonPatch, type Operation, Pointer } from 'rfc6902'
 import type { ApiObject } from '../client.ts'
 import { ApiStatusError } from '../status-error.ts'
-import { isObject, type JsonObject, setField, thaw } from '../store/json.ts'
+import { DEEPEST, isDeeperThan, isObject, type JsonObject, setField, thaw } from '../store/json.ts'
 import { badRequest, unsupportedPatch } from '../errors.ts'
 import type { PatchType } from './request.ts'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
@@ -57,6 +57,7 @@ function jsonPatched(object: ApiObject, patch: unknown): unknown {
     if (failure != null)
       throw unprocessable(`${operation.op} operation of the JSON patch at ${operation.path} does not apply: ${failure.message}`)
   }
+  if (isDeeperThan(DEEPEST, target.root)) throw badRequest('the object is nested too deeply')
   return target.root
 }
 

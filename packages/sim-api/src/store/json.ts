@@ -61,6 +61,15 @@ export function mapValues(object: JsonObject, change: (value: unknown, field: st
   return copy ?? object
 }
 
+/** How deep objects and lists may stand in one another. What is deeper ends the stack of whoever walks it. */
+export const DEEPEST = 1000
+
+/** @returns whether objects and lists stand in one another more than `levels` deep */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item))
+}
+
 /** @returns whether the value is a JSON object: no list, no null */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

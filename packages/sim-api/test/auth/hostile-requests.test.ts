@@ -79,15 +79,29 @@ describe('a body in YAML', () => {
   })
 })
 
+it('patches that nest one in another make no object that is too deep to be read', async () => {
+  const { send } = setUp()
+  const free = { 'x-kubernetes-preserve-unknown-fields': true }
+  await send('root', `POST ${DEFINITIONS}`, aDefinition('hostiles.example.com', 'example.com', {}, free))
+  const path = '/apis/example.com/v1/namespaces/default/hostiles'
+  await send('root', `POST ${path}`, { apiVersion: 'example.com/v1', kind: 'Hostile', metadata: { name: 'a' }, data: {} })
+  const value = JSON.parse(`${'{"a":'.repeat(900)}{}${'}'.repeat(900)}`) as object
+  const deepen = async (at: string): Promise<number> => {
+    const headers = { 'content-type': 'application/json-patch+json' }
+    return (await send('root', `PATCH ${path}/a`, [{ op: 'add', path: at, value }], headers)).status
+  }
+  expect([await deepen('/data/a'), await deepen(`/data${'/a'.repeat(902)}`)]).toEqual([200, 400])
+})
+
 it('the name of an extra field that is badly encoded stands for itself', async () => {
   const headers = { 'impersonate-user': 'bob', 'impersonate-extra-%zz': 'x' }
   const { json } = await setUp().send('root', 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews', {}, headers)
   expect(json['status']).toMatchObject({ userInfo: { username: 'bob', extra: { '%zz': ['x'] } } })
 })
 
-function aDefinition(name: string, group: string, metadata: object = {}): object {
+function aDefinition(name: string, group: string, metadata: object = {}, more: object = {}): object {
   const [plural = ''] = name.split('.')
-  const schema = { openAPIV3Schema: { type: 'object' } }
+  const schema = { openAPIV3Schema: { type: 'object', ...more } }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
