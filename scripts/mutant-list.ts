@@ -15,6 +15,8 @@ export interface Mutant {
 const plan = 'packages/planner/src/pass/plan-pass.ts'
 const order = 'packages/planner/src/pass/candidate-order.ts'
 const tally = 'packages/planner/src/pass/node-tally.ts'
+const countQuestion = 'packages/planner/src/count-question.ts'
+const counts = 'packages/cluster/src/is-same-but-for-counts.ts'
 const record = 'packages/flight/src/flight-record.ts'
 const permitState = 'packages/flight/src/permit-state.ts'
 const allowance = 'packages/flight/src/allowance.ts'
@@ -27,6 +29,8 @@ const releasePass = 'packages/controllers/src/release-pass.ts'
 const passTests = ['packages/planner/test/pass/plan-pass.test.ts']
 const passProperties = ['packages/planner/test/pass/plan-pass.property.test.ts']
 const walk = ['packages/planner/test/fence.property.test.ts']
+const countTests = ['packages/planner/test/counts.property.test.ts']
+const gatherTests = ['packages/cluster/test/is-same-but-for-counts.test.ts']
 const orderTests = ['packages/planner/test/pass/candidate-order.test.ts']
 const recordTests = ['packages/flight/test/flight-record.test.ts']
 const stateTests = ['packages/flight/test/permit-state.test.ts']
@@ -328,6 +332,14 @@ export const mutants: readonly Mutant[] = [
     tests: labelTests,
   },
   {
+    rule: 'G3',
+    fault: 'nodes counted for another revision are believed',
+    file: countQuestion,
+    find: 'known.revision === asked.revision &&',
+    replace: '',
+    tests: countTests,
+  },
+  {
     rule: 'G4',
     fault: 'a record is written over one that was changed in between',
     file: record,
@@ -358,5 +370,21 @@ export const mutants: readonly Mutant[] = [
     find: 'node.ready ? candidateOn(node, revisions) : undefined',
     replace: 'candidateOn(node, revisions)',
     tests: passProperties,
+  },
+  {
+    rule: 'G6',
+    fault: 'a pod that time has made available is counted as it was',
+    file: countQuestion,
+    find: '(changesAtMs === null || asked.monotonicMs < changesAtMs)',
+    replace: 'true',
+    tests: countTests,
+  },
+  {
+    rule: 'G9',
+    fault: 'a stop waits until pods have been gathered',
+    file: counts,
+    find: 'JSON.stringify([previous.metadata.annotations, previous.metadata.labels])',
+    replace: 'JSON.stringify([current.metadata.annotations, current.metadata.labels])',
+    tests: gatherTests,
   },
 ]
