@@ -7,6 +7,36 @@ import { pathOf } from '../paths.ts'
 /** Pods: what admission adds, their binding and their eviction. */
 export function describePods(it: ConformanceTest): void {
   describe('a pod', () => {
+    it('gets an account, tolerations and a priority at admission', async ({ api, namespace }) => {
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a'))
+      expect(body).toMatchObject({
+        metadata: { generation: 1 },
+        spec: {
+          serviceAccountName: 'default',
+          serviceAccount: 'default',
+          priority: 0,
+          preemptionPolicy: 'PreemptLowerPriority',
+          enableServiceLinks: true,
+          tolerations: ['not-ready', 'unreachable'].map((key) => ({
+            key: `node.kubernetes.io/${key}`,
+            operator: 'Exists',
+            effect: 'NoExecute',
+            tolerationSeconds: 300,
+          })),
+        },
+        status: { phase: 'Pending', qosClass: 'BestEffort' },
+      })
+    })
+
+    it('gets a volume with the token of its account', async ({ api, namespace }) => {
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a'))
+      const name = valueAt(body, 'spec.volumes.0.name')
+      expect(name).toMatch(/^kube-api-access-.{5}$/)
+      expect(valueAt(body, 'spec.containers.0.volumeMounts')).toEqual([
+        { name, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' },
+      ])
+    })
+
     it('gets no token when it wants none', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { automountServiceAccountToken: false }))
       expect(valueAt(body, 'spec.volumes')).toBeUndefined()
@@ -25,6 +55,11 @@ export function describePods(it: ConformanceTest): void {
       const containers = [{ name: 'main', image: 'main:v1', resources: { limits: { cpu: '100m', memory: '64Mi' } } }]
       const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { containers }))
       expect(valueAt(body, 'spec.containers.0.resources.requests')).toEqual({ cpu: '100m', memory: '64Mi' })
+    })
+
+    it('is refused with 403 when its account does not exist', async ({ api, namespace }) => {
+      const answer = await api.post(pathOf.pods(namespace), idlePod('a', { serviceAccountName: 'none' }))
+      expect(answer).toMatchObject({ status: 403, body: { reason: 'Forbidden' } })
     })
 
     it('is refused with 403 when its priority class does not exist', async ({ api, namespace }) => {

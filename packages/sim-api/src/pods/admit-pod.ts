@@ -3,18 +3,19 @@ import { storeKey } from '../store/bucket.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import type { Engine } from '../requests/engine.ts'
 import { forbidden } from '../errors.ts'
+import { withServiceAccount } from './service-account.ts'
 import { withLimits } from '../quota/limit-ranges.ts'
 import { qosClassOf } from '../strategies/pod-strategy.ts'
 
 /**
- * What every cluster does to a new pod before others are asked: amounts from the LimitRanges of its namespace, the number
- * behind its priority class, and five minutes of patience with a node that is not ready or cannot be reached.
+ * What every cluster does to a new pod before others are asked: amounts from the LimitRanges of its namespace, its
+ * service account, the number behind its priority class, and five minutes of patience with a node that is not ready or cannot be reached.
  *
- * @throws {ApiStatusError} 403 when a LimitRange does not allow it, or its priority class does not exist
+ * @throws {ApiStatusError} 403 when a LimitRange does not allow it, or its service account or priority class does not exist
  */
 export function admitPod(engine: Engine, pod: ApiObject): ApiObject {
   const limited = withLimits(limitRangesOf(engine, pod), pod)
-  const prioritized = withPriority(engine, limited)
+  const prioritized = withPriority(engine, withServiceAccount(engine, limited))
   const next = withPatience(prioritized)
   return limited === pod ? next : { ...next, status: { ...objectOrEmpty(next['status']), qosClass: qosClassOf(next) } }
 }

@@ -28,6 +28,7 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   if (decoded.meta.resourceVersion)
     throw new ApiStatusError(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
   const unadmitted = draftObject(engine, request, served, decoded)
+  refuseNamespace(engine, request, served, unadmitted.metadata.name)
   const draft = isPods(served.id) ? admitPod(engine, unadmitted) : unadmitted
   const warnings = [...decoded.warnings]
   let object = draft

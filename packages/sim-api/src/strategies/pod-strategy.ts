@@ -49,7 +49,7 @@ function statusField(field: string): (object: ApiObject) => string {
 
 function defaultPod(object: ApiObject): ApiObject {
   const spec = objectOrEmpty(object['spec'])
-  const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true, serviceAccountName: 'default' })
+  const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })
   return filled === spec ? object : { ...object, spec: filled }
 }
 

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '
  */
 export function defaultPodSpec(spec: JsonObject): JsonObject {
   const hostNetwork = spec['hostNetwork'] === true
-  const filled = withDefaults(spec, {
+  const filled = withDefaults(withAccountTwins(spec), {
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',
@@ -20,6 +20,14 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
     initContainers: (container) => defaultContainer(container, hostNetwork),
     volumes: defaultVolume,
   })
+}
+
+/** `serviceAccount` is the older name of `serviceAccountName`, which wins. Both are served. */
+function withAccountTwins(spec: JsonObject): JsonObject {
+  const { serviceAccountName, serviceAccount } = spec
+  const name = serviceAccountName || serviceAccount
+  if (!name || (serviceAccountName === name && serviceAccount === name)) return spec
+  return { ...spec, serviceAccountName: name, serviceAccount: name }
 }
 
 /** @returns the object with every field of `defaults` that it lacks; the same object when it lacks none */
