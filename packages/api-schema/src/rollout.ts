@@ -64,24 +64,24 @@ const rolloutSpecSchema = z.object({
 export type RolloutSpec = Frozen<z.infer<typeof rolloutSpecSchema>>
 
 const commonStatusFields = {
-  observedWorkloadGeneration: int64().optional(),
-  observedRolloutID: z.string().optional(),
-  rolloutHash: z.string().optional(),
-  stableRevision: z.string().optional(),
-  podTemplateHash: z.string(),
+  observedWorkloadGeneration: int64().optional().meta({ description: 'Generation of the workload that this is about.' }),
+  observedRolloutID: z.string().optional().meta({ description: 'Name that its owner gave the release.' }),
+  rolloutHash: z.string().optional().meta({ description: 'Changes when the steps do.' }),
+  stableRevision: z.string().optional().meta({ description: 'Revision that is replaced.' }),
+  podTemplateHash: z.string().meta({ description: 'Hash by which pods of the new revision are told.' }),
   currentStepIndex: int32().meta({ format: 'int32', description: 'From 1.' }),
   nextStepIndex: int32().meta({ format: 'int32', description: 'From 1; -1 after the last step. Writing another number jumps.' }),
-  finalisingStep: known(finalisingSteps),
+  finalisingStep: known(finalisingSteps).meta({ description: 'What is being put back at the end.' }),
   currentStepState: known(stepStates).meta({ description: 'Writing StepReady while StepPaused approves the step.' }),
-  message: z.string().optional(),
-  lastUpdateTime: time().optional(),
+  message: z.string().optional().meta({ description: 'What the step waits for.' }),
+  lastUpdateTime: time().optional().meta({ description: 'When the state of the step last changed.' }),
 }
 
 const canaryStatusSchema = z.object({
   ...commonStatusFields,
-  canaryRevision: z.string(),
-  canaryReplicas: int32(),
-  canaryReadyReplicas: int32(),
+  canaryRevision: z.string().meta({ description: 'Revision that is released.' }),
+  canaryReplicas: int32().meta({ description: 'Nodes that run it.' }),
+  canaryReadyReplicas: int32().meta({ description: 'Nodes on which it is Ready.' }),
 })
 /** Where a release stands; complete from the first status write on. */
 export type CanaryStatus = Frozen<z.infer<typeof canaryStatusSchema>>
@@ -94,12 +94,12 @@ const blueGreenStatusSchema = z.object({
 })
 
 const lastActionSchema = z.object({
-  id: z.string(),
-  type: z.string(),
+  id: z.string().meta({ description: 'Id of the wish that is answered.' }),
+  type: z.string().meta({ description: 'What was wished for.' }),
   result: z.string().meta({ description: 'Accepted, Refused, or a word that says more.' }),
-  by: z.string().optional(),
-  reason: z.string().optional(),
-  at: time(),
+  by: z.string().optional().meta({ description: 'Who wished it.' }),
+  reason: z.string().optional().meta({ description: 'Why, in their words.' }),
+  at: time().meta({ description: 'When it was answered.' }),
 })
 /** The answer to the latest wish. */
 export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
@@ -107,33 +107,39 @@ export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 const heldRevisionSchema = z.object({
   digest: z.string().meta({ description: 'Digest of the template that failed.' }),
   revision: z.string().optional().meta({ description: 'Its controller-revision-hash.' }),
-  reason: z.string().optional(),
-  at: time().optional(),
+  reason: z.string().optional().meta({ description: 'Why it is held.' }),
+  at: time().optional().meta({ description: 'Since when.' }),
 })
 /** A template that failed and is not released again by a re-apply (G12). */
 export type HeldRevision = Frozen<z.infer<typeof heldRevisionSchema>>
 
 const rolloutStatusSchema = z.object({
-  observedGeneration: int64().optional(),
-  phase: known(rolloutPhases).optional(),
+  observedGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this status is about.' }),
+  phase: known(rolloutPhases).optional().meta({ description: 'Where the Rollout stands.' }),
   message: z.string().optional().meta({ description: 'What the Rollout waits for, since when, and on which nodes.' }),
-  currentStepIndex: int32(),
-  currentStepState: known([...stepStates, '']),
-  conditions: z.array(conditionSchema).optional(),
-  canaryStatus: canaryStatusSchema.optional(),
-  blueGreenStatus: blueGreenStatusSchema.optional(),
+  currentStepIndex: int32().meta({ description: 'Step that the release is at, from 1.' }),
+  currentStepState: known([...stepStates, '']).meta({ description: 'Where that step stands; empty before the first release.' }),
+  conditions: z.array(conditionSchema).optional().meta({ description: 'What holds, and since when.' }),
+  canaryStatus: canaryStatusSchema.optional().meta({ description: 'The release in detail; approvals and jumps are written here.' }),
+  blueGreenStatus: blueGreenStatusSchema.optional().meta({ description: 'Not for DaemonSets.' }),
   stableRevision: z.string().optional().meta({ description: 'Revision that the last completed release brought to every node.' }),
-  failure: failureSchema.optional(),
-  leaked: leakedSchema.optional(),
+  failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
+  leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
   skippedNodes: skippedNodesSchema.optional(),
-  heldRevisions: atomicList(heldRevisionSchema).optional(),
-  lastAction: lastActionSchema.optional(),
+  heldRevisions: atomicList(heldRevisionSchema)
+    .optional()
+    .meta({ description: 'Templates that failed and are not released again by a re-apply.' }),
+  lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
 })
 /** What is seen of a Rollout. */
 export type RolloutStatus = Frozen<z.infer<typeof rolloutStatusSchema>>
 
 /** A Rollout: the wish to release a workload's updates in steps. */
-export const rolloutSchema = z.object({ ...objectFields, spec: rolloutSpecSchema, status: rolloutStatusSchema.optional() })
+export const rolloutSchema = z.object({
+  ...objectFields,
+  spec: rolloutSpecSchema.meta({ description: 'What to release, in which steps.' }),
+  status: rolloutStatusSchema.meta({ description: 'Where it stands, as the controller sees it.' }).optional(),
+})
 
 /** @see rolloutSchema */
 export interface Rollout extends KubeObject {

@@ -4,12 +4,12 @@ import { conditionStatuses, rolloutConditionTypes } from './values.ts'
 
 /** One condition of a Rollout or BatchRelease. `reason` and `message` are always there, `reason` may be empty. */
 export const conditionSchema = z.object({
-  type: known(rolloutConditionTypes),
-  status: known(conditionStatuses),
-  lastUpdateTime: time().optional(),
-  lastTransitionTime: time().optional(),
-  reason: z.string(),
-  message: z.string(),
+  type: known(rolloutConditionTypes).meta({ description: 'What the condition is about.' }),
+  status: known(conditionStatuses).meta({ description: 'Whether it holds.' }),
+  lastUpdateTime: time().optional().meta({ description: 'When anything of it last changed.' }),
+  lastTransitionTime: time().optional().meta({ description: 'When its status last changed.' }),
+  reason: z.string().meta({ description: 'Why, in one word; may be empty.' }),
+  message: z.string().meta({ description: 'Why, for a person.' }),
 })
 /** @see conditionSchema */
 export type RolloutCondition = Frozen<z.infer<typeof conditionSchema>>

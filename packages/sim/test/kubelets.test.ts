@@ -42,6 +42,27 @@ describe('a kubelet', () => {
     expect(said.map((text) => text.replace(pod!.metadata.name, 'POD').replace(pod!.metadata.uid, 'UID'))).toEqual(want)
   })
 
+  it('says it of a pod that had a namesake on another node as well', async () => {
+    const world = await createWorld({ nodes: 2 })
+    await world.sim.start()
+    const said: number[] = []
+    for (const nodeName of ['node-001', 'node-002']) {
+      const spec = { nodeName, containers: [{ name: 'agent', image: 'agent:bad-config' }] }
+      const { metadata } = await world.admin.create(resources.pods, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'solo', namespace },
+        spec,
+      })
+      await world.pass(5_000)
+      const { items } = await world.admin.list(resources.events, { namespace })
+      said.push(items.filter((event) => (event['involvedObject'] as { readonly uid: string }).uid === metadata.uid).length)
+      await world.admin.delete(resources.pods, 'solo', namespace, { gracePeriodSeconds: 0 })
+      await world.pass(1_000)
+    }
+    expect(said).toEqual([1, 1])
+  })
+
   it('keeps the conditions of others', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()

@@ -40,7 +40,8 @@ export function createEventRecorder(client: SimClient, clock: Clock, component: 
       const series = correlator.observe(about, type, reason, message)
       if (series === undefined) return
       const { count, text } = series
-      series.entry.name ??= `${about.metadata.name}.${component}.${(++written).toString(16).padStart(8, '0')}`
+      // By uid: another recorder may speak of a later object of the same name.
+      series.entry.name ??= `${about.metadata.name}.${component}.${about.metadata.uid.slice(0, 8)}${(++written).toString(16).padStart(8, '0')}`
       series.entry.firstTimestamp ??= lastTimestamp
       const { name, firstTimestamp } = series.entry
       const whole = { type, reason, message: text, count, firstTimestamp, lastTimestamp }
