@@ -26,19 +26,22 @@ const RETRY_MS = 1_000
  * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
  */
 export function createAnnouncer({ queue, clock, log }: AnnouncerOptions): Announcer {
-  const missed = new Set<string>()
+  /** Key → the latest attempt that failed. An earlier one that succeeds later may have told of less. */
+  const missed = new Map<string, number>()
+  let attempts = 0
   let retry: Timer | null = null
   let hasTold = false
   let stopped = false
 
   const announce = async (key: string): Promise<void> => {
+    const attempt = ++attempts
     try {
       await queue.announce(key)
-      missed.delete(key)
+      if ((missed.get(key) ?? 0) < attempt) missed.delete(key)
       hasTold = false
     } catch (error) {
       if (stopped) return
-      missed.add(key)
+      missed.set(key, Math.max(attempt, missed.get(key) ?? 0))
       retry ??= clock.setTimer(RETRY_MS, announceMissed)
       if (hasTold || (isAppError(error) && error.remedy === 'retry')) return
       hasTold = true
@@ -47,7 +50,7 @@ export function createAnnouncer({ queue, clock, log }: AnnouncerOptions): Announ
   }
   const announceMissed = (): void => {
     retry = null
-    for (const key of missed) void announce(key)
+    for (const key of missed.keys()) void announce(key)
   }
   return {
     announce: (key) => void announce(key),

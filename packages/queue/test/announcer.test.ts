@@ -29,6 +29,25 @@ describe('createAnnouncer', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it('does not take an announcement that was sent earlier and answered later for the one that failed', async () => {
+    const clock = new FakeClock()
+    const answers: PromiseWithResolvers<void>[] = []
+    const announce = (): Promise<void> => {
+      const answer = Promise.withResolvers<void>()
+      answers.push(answer)
+      return answer.promise
+    }
+    const announcer = createAnnouncer({ queue: { ...createInProcessQueue({ clock }), announce }, clock, log: silentLogger })
+    announcer.announce('a')
+    announcer.announce('a')
+    answers[1]?.reject(away)
+    await clock.advanceAsync(0)
+    answers[0]?.resolve()
+    await clock.advanceAsync(1_000)
+    expect(answers).toHaveLength(3)
+    announcer.stop()
+  })
+
   it('says nothing of an outage, which the queue tells of itself', async () => {
     const { announcer, clock, lines, fail } = bench()
     fail(away)
