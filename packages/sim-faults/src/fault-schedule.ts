@@ -176,6 +176,8 @@ async function begin(schedule: Schedule, entry: Entry, seed: number): Promise<vo
     await act(schedule, entry, seed)
   } catch (error) {
     fail(schedule, entry, error)
+    // It leaves nothing half done: the nodes that it took down come back. One that is gone cannot.
+    await raise(schedule, entry).catch(() => {})
   }
 }
 
@@ -274,8 +276,11 @@ async function letGo(schedule: Schedule, names: readonly string[]): Promise<void
   }
 }
 
+/** Side by side. @throws what one of them threw, when all have ended */
 async function every(names: readonly string[], act: (name: string) => Promise<void>): Promise<void> {
-  await Promise.all(names.map(act))
+  const ends = await Promise.allSettled(names.map(act))
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 function fail(schedule: Schedule, entry: Entry, error: unknown): void {

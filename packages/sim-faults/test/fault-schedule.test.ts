@@ -53,6 +53,18 @@ faults:
     expect([await cluster.ready('edge-1'), await cluster.ready('node-003')]).toEqual(['True', null])
   })
 
+  it('are left up by a fault that fails because one of them is gone', async () => {
+    const cluster = await startCluster()
+    await cluster.add('faults: [{kind: NodeDown, nodes: [node-001, node-003, node-002], at: 10s}]')
+    await cluster.simulator.nodes.removeNode('node-003')
+    await cluster.pass(80_000)
+    expect([cluster.states(), await cluster.ready('node-001'), await cluster.ready('node-002')]).toEqual([
+      { 'fault-1': 'failed' },
+      'True',
+      'True',
+    ])
+  })
+
   it('that are gone by then make the fault fail, and nothing else', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-003], at: 10s}, {kind: NodeDown, nodes: [node-002], at: 20s}]')
