@@ -232,7 +232,7 @@ async function release(state: State): Promise<void> {
   }
 }
 
-/** When a request to the Lease is given up: when `outer` aborts, and after `deadlineMs`. @default the renew deadline */
+/** When a request to the Lease is given up: when `outer` aborts, and after `deadlineMs`. @default half the renew deadline: a connection that fell silent leaves time for one more attempt over another */
 interface Limits {
   readonly outer: AbortSignal
   readonly deadlineMs?: number
@@ -241,7 +241,7 @@ interface Limits {
 /** Settles with `work`, or rejects at its limits, even if `work` ignores its signal. */
 function withDeadline<Result>(
   state: State,
-  { outer, deadlineMs = state.renewDeadlineMs }: Limits,
+  { outer, deadlineMs = state.renewDeadlineMs / 2 }: Limits,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -73,6 +73,20 @@ describe('createLeaderElector', () => {
     expect(a.elector.isLeader()).toBe(false)
   })
 
+  it('keeps leading when one connection falls silent: a second renewal is in time', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    a.journey = { ...calmJourney, fate: 'hangs' }
+    await bench.clock.advanceAsync(2_000)
+    a.journey = calmJourney
+    for (let second = 0; second < 20; second++) {
+      await bench.clock.advanceAsync(1_000)
+      expect(a.elector.isLeader()).toBe(true)
+    }
+  })
+
   it('E2 is no leader past the deadline even before a timer has fired', async () => {
     const bench = newBench()
     const frozen = new FakeClock()
