@@ -100,6 +100,18 @@ describe('the garbage collector', () => {
     expect(gone.map(({ o }) => (o['metadata'] as { readonly name: string }).name)).toEqual(['grandchild', 'child', 'owner'])
   })
 
+  it('takes objects along that own one another in a circle, in the foreground', async () => {
+    const world = await aWorld()
+    const first = await addMap(world, 'first')
+    const second = await addMap(world, 'second', [refTo(first)])
+    await world.admin.patch(resources.configMaps, 'first', namespace, { metadata: { ownerReferences: [refTo(second)] } })
+    await world.pass(500)
+    await world.admin.delete(resources.configMaps, 'first', namespace, { propagationPolicy: 'Foreground' })
+    await world.pass(2000)
+    const left = [await exists(world, resources.configMaps, 'first'), await exists(world, resources.configMaps, 'second')]
+    expect(left).toEqual([false, false])
+  })
+
   it('leaves a dependent with another owner to that one, in the foreground', async () => {
     const world = await aWorld()
     const [first, second] = [await addMap(world, 'first'), await addMap(world, 'second')]

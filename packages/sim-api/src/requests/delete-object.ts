@@ -153,7 +153,8 @@ function markedObject(engine: Engine, served: Served, object: ApiObject, options
   if (deletionTimestamp !== undefined) return strategy.gracePeriodSeconds === undefined ? next : withShorterGrace(next, options, nowMs)
   const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds ?? undefined)
   if (grace === undefined && !isHeld(served, next)) return next
-  const marked = { ...next, metadata: deletionMeta(next.metadata, timestamp(nowMs + (grace ?? 0) * 1000), grace ?? 0) }
+  const seconds = Math.min(grace ?? 0, LONGEST_GRACE_SECONDS)
+  const marked = { ...next, metadata: deletionMeta(next.metadata, timestamp(nowMs + seconds * 1000), seconds) }
   return strategy.prepareDeletion?.(marked) ?? marked
 }
 

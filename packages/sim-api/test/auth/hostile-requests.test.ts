@@ -68,6 +68,15 @@ describe('a grace period', () => {
   })
 })
 
+it('a pod that asks for a grace period beyond all time can be deleted', async () => {
+  const { send } = setUp()
+  const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 9e15, containers: [{ name: 'main', image: 'agent:1' }] }
+  await send('root', `POST ${PODS}`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec })
+  expect((await send('root', `DELETE ${PODS}/a`)).status).toBe(200)
+  expect((await send('root', `DELETE ${PODS}/a`, { gracePeriodSeconds: 0 })).status).toBe(200)
+  expect((await send('root', `GET ${PODS}/a`)).status).toBe(404)
+})
+
 describe('a body in YAML', () => {
   it('that its aliases make too large is refused', async () => {
     const aliases = Array.from({ length: 50 }, (_, index) => `key-${index}: *long`).join(', ')

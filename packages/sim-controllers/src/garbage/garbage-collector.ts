@@ -109,9 +109,19 @@ async function release({ client, graph }: CollectorPorts, latest: Located, { sol
   if (dangling.length === 0 && waiting.length === 0) return
   if (solid.length > 0) return setOwners(client, latest, solid)
   const { finalizers = [], uid } = latest.object.metadata
-  if (waiting.length > 0 && graph.dependentsOf(uid).length > 0) return remove(client, latest, 'Foreground')
+  if (waiting.length > 0 && graph.dependentsOf(uid).length > 0) return remove(client, await unblocked(client, graph, latest), 'Foreground')
   const kept = finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background'
   await remove(client, latest, kept)
+}
+
+/** Objects that own one another in a circle would each wait for the other: one of them no longer blocks its owners. */
+async function unblocked(client: SimClient, graph: DependencyGraph, latest: Located): Promise<Located> {
+  const isInCircle = dependentsOf(graph, latest).some(({ object }) => waitsFor(object, FOREGROUND))
+  if (!isInCircle) return latest
+  const { name, namespace, resourceVersion, ownerReferences = [] } = latest.object.metadata
+  const letting = ownerReferences.map((owner) => ({ ...owner, blockOwnerDeletion: false }))
+  const patch = { metadata: { resourceVersion, ownerReferences: letting } }
+  return { id: latest.id, object: await client.patch(latest.id, name, namespace, patch) }
 }
 
 async function orphan(client: SimClient, graph: DependencyGraph, owner: Located): Promise<void> {
