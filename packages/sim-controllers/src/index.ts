@@ -20,7 +20,6 @@ export { type HistoryPlan, hashOfRevision, planCleanup, planHistory, templatePat
 export { revisionHash } from './history/revision-hash.ts'
 export { createEventCorrelator, type EventCorrelator, type EventSeries } from './machinery/event-correlator.ts'
 export { createEventRecorder, type EventRecorder } from './machinery/event-recorder.ts'
-export { createRandom } from './machinery/random.ts'
 export { createRateLimiter, type RateLimiter } from './machinery/rate-limiter.ts'
 export { createWorkQueue, type WorkQueue } from './machinery/work-queue.ts'
 export { type Eligibility, matchesPlacement, nodeEligibility } from './placement/node-eligibility.ts'

@@ -4,6 +4,7 @@ import {
   type ApiObject,
   type ApiServer,
   createApiServer,
+  createRandom,
   type DeleteOptions,
   type ResourceId,
   resources,
@@ -14,7 +15,6 @@ import {
   createExpectations,
   createFailedPodBackoff,
   createOwnWrites,
-  createRandom,
   type DaemonSetCache,
   type Expectations,
   hashOfRevision,
@@ -218,7 +218,7 @@ function createPorts({ client: direct, clock, gate, written }: PortOptions): Ben
     ownWrites,
     backoff: createFailedPodBackoff(monotonicMs),
     events: { record: (_about, _type, reason) => void (counted.events += Number(!quiet.has(reason))) },
-    random: createRandom('bench'),
+    random: createRandom('bench').next,
     wakeAfter,
   }
   return {

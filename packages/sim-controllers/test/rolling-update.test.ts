@@ -1,5 +1,6 @@
 import type { DaemonSet, Pod } from '@tranche/kube-types'
-import { createNodeLedger, createRandom, type Ledger, planRollingUpdate, planStatus, strategyOf } from '@tranche/sim-controllers'
+import { createRandom } from '@tranche/sim-api'
+import { createNodeLedger, type Ledger, planRollingUpdate, planStatus, strategyOf } from '@tranche/sim-controllers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { daemonSet, node, nowMs, pod } from './builders.ts'
@@ -38,18 +39,15 @@ describe('planRollingUpdate', () => {
   ]
 
   it.each(cases)('%s', (_name, letters, maxUnavailable, deletions) => {
-    expect(planRollingUpdate(ledgerOf(nodesFrom(letters)), maxUnavailable, createRandom('seed'))).toHaveLength(deletions)
+    expect(planRollingUpdate(ledgerOf(nodesFrom(letters)), maxUnavailable, createRandom('seed').next)).toHaveLength(deletions)
   })
 
   it('takes the unready old pod and none that is available', () => {
-    expect(planRollingUpdate(ledgerOf(nodesFrom('ooxoo')), 1, createRandom('seed'))).toEqual(['node-2'])
+    expect(planRollingUpdate(ledgerOf(nodesFrom('ooxoo')), 1, createRandom('seed').next)).toEqual(['node-2'])
   })
 
   it('leaves the choice to the seed', () => {
-    const choices = Array.from(
-      { length: 20 },
-      (_, seed) => planRollingUpdate(ledgerOf(nodesFrom('oooo')), 1, createRandom(String(seed)))[0],
-    )
+    const choices = Array.from({ length: 20 }, (_, seed) => planRollingUpdate(ledgerOf(nodesFrom('oooo')), 1, createRandom(seed).next)[0])
     expect(new Set(choices).size).toBe(4)
   })
 })

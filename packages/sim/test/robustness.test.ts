@@ -1,5 +1,12 @@
-import { type ApiObject, ApiStatusError, type FaultInjector, type RequestFault, resources, type WatchFault } from '@tranche/sim-api'
-import { createRandom } from '@tranche/sim-controllers'
+import {
+  type ApiObject,
+  ApiStatusError,
+  createRandom,
+  type FaultInjector,
+  type RequestFault,
+  resources,
+  type WatchFault,
+} from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
 import { createWorld, daemonSet, type Line, namespace, type World } from './harness.ts'
 
@@ -91,7 +98,7 @@ const definition = {
 
 /** One request or event in ten goes wrong. */
 function faultsOf(kind: Kind, seed: number): FaultInjector {
-  const random = createRandom(`${kind}/${seed}`)
+  const random = createRandom(kind, seed).next
   const requests: Partial<Record<Kind, () => RequestFault>> = {
     errors: () => ({ kind: 'error', error: new ApiStatusError(500, 'InternalError', 'injected') }),
     conflicts: () => ({ kind: 'conflict' }),

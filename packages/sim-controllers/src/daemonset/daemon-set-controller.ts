@@ -1,5 +1,5 @@
+import { createRandom } from '@tranche/sim-api'
 import { createEventRecorder } from '../machinery/event-recorder.ts'
-import { createRandom } from '../machinery/random.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createWorkQueue, type WorkQueue } from '../machinery/work-queue.ts'
@@ -34,7 +34,7 @@ export function startDaemonSetController({ client, clock, seed, onError }: Contr
     ownWrites,
     backoff: createFailedPodBackoff(monotonicMs),
     events: createEventRecorder(client, clock, 'daemonset-controller'),
-    random: createRandom(`${seed}/daemonset-controller`),
+    random: createRandom(seed, 'daemonset-controller').next,
     wakeAfter: queue.addAfter,
   }
   void cache.synced.then(() => {

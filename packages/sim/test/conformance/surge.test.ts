@@ -1,5 +1,4 @@
-import { type ApiObject, resources } from '@tranche/sim-api'
-import { createRandom } from '@tranche/sim-controllers'
+import { type ApiObject, createRandom, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, type Line, namespace, unexpected, type World } from '../harness.ts'
 import { addNode } from './stage.ts'
@@ -33,7 +32,7 @@ describe('a surge', () => {
   })
 
   it.each([1, 2, 3])('91 keeps its bounds while pods are killed at random, seed %i', async (seed) => {
-    const random = createRandom(`kills/${seed}`)
+    const random = createRandom('kills', seed).next
     const world = await createRunningWorld(6, { spec: { ...surge(2), minReadySeconds: 10 } }, { seed })
     const from = world.recording().length
     await world.setImage('agent:v2')
