@@ -24,8 +24,6 @@ export interface FaultsServer {
 const PATH = '/sim/v1/faults'
 /** A request that takes longer than this to arrive is broken off, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000
-/** Room for the headers and the largest document. */
-const BODY_MAX_BYTES = DOCUMENT_MAX_BYTES
 
 /**
  * Serves GET, POST and DELETE of `/sim/v1/faults` over plain HTTP on the loopback address.
@@ -46,7 +44,7 @@ export async function listenForFaults({ schedule, token, port }: FaultsServerOpt
 export async function createFaultsApp(schedule: FaultSchedule, token: string): Promise<FastifyInstance> {
   // Loaded only where somebody listens: it takes a while.
   const { fastify } = await import('fastify')
-  const app = fastify({ bodyLimit: BODY_MAX_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true, logger: false })
+  const app = fastify({ bodyLimit: DOCUMENT_MAX_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true, logger: false })
   const isToken = tokenCheck(token)
 
   app.addHook('onRequest', async (request, reply) => {
@@ -105,7 +103,7 @@ function refuseRequest(error: unknown, reply: FastifyReply): FastifyReply {
   const { statusCode = 500, message = '' } = error as { readonly statusCode?: number; readonly message?: string }
   if (statusCode >= 500) return refuse(reply, 'INVARIANT_BROKEN', { title: 'internal error' })
   const titles: Readonly<Record<number, string>> = {
-    413: `the body is larger than ${BODY_MAX_BYTES} bytes`,
+    413: `the body is larger than ${DOCUMENT_MAX_BYTES} bytes`,
     415: 'the body must be application/json or application/yaml, and say so in its Content-Type',
   }
   return refuse(reply, 'REQUEST_INVALID', { status: statusCode, title: titles[statusCode] ?? message })
