@@ -30,6 +30,7 @@ import { bindPod } from './pods/bind-pod.ts'
 import { Registry, type Served } from './resources/registry.ts'
 import type { ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './requests/request.ts'
 import type { ResourceDefinition, SchemaSource } from './resources/resource-definition.ts'
+import { scaleObject } from './requests/scale-object.ts'
 import { createSimClient } from './sim-client.ts'
 import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
 
@@ -173,6 +174,7 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
   const served = engine.registry.get(request.resource, request.version)
   const { subresource } = request
   if (subresource !== undefined && !served.definition.subresources.includes(subresource)) throw noSuchResource()
+  if (subresource === 'scale') return scaleObject(engine, request, served)
   if (subresource === 'binding' || subresource === 'eviction') return podAction(engine, request, served)
   switch (request.verb) {
     case 'get':

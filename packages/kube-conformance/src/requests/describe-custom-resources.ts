@@ -139,6 +139,29 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect((await api.patch(widgets.path('a'), 'strategic', { spec: { size: 5 } })).status).toBe(415)
     })
 
+    it('scales by the paths that its definition names', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget({ replicas: 2 })))
+      const { body } = await api.get(widgets.path('a', 'scale'))
+      expect(body).toMatchObject({
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'a' },
+        spec: { replicas: 2 },
+        status: { replicas: 0 },
+      })
+      expect((await api.patch(widgets.path('a', 'scale'), 'merge', { spec: { replicas: 5 } })).status).toBe(200)
+      expect(valueAt((await api.get(widgets.path('a'))).body, 'spec.replicas')).toBe(5)
+      const scaled = { ...body, metadata: { name: 'a', namespace: body.metadata.namespace }, spec: { replicas: 7 } }
+      expect((await api.put(widgets.path('a', 'scale'), scaled)).body).toMatchObject({ kind: 'Scale', spec: { replicas: 7 } })
+      expect((await api.put(widgets.path('a', 'scale'), body)).status).toBe(409)
+    })
+
+    it('has no scale where it says no number of replicas', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget()))
+      expect((await api.get(widgets.path('a', 'scale'))).status).toBe(500)
+      expect((await api.patch(widgets.path('a', 'scale'), 'merge', { spec: {} })).status).toBe(400)
+    })
+
     it('has kind and apiVersion in lists', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       const { body } = await api.get(widgets.path())
@@ -166,6 +189,18 @@ export function describeCustomResources(base: ConformanceTest): void {
         await api.create(widgets.path(), typed(widgets, widget({ mode }, { name })))
       const { body } = await api.get(widgets.path(), { query: { fieldSelector: 'spec.mode=b' } })
       expect(body.items.map(({ metadata }) => metadata.name)).toEqual(['b'])
+    })
+
+    it('appears in discovery with its names', async ({ api, widgets }) => {
+      const { body } = await api.get(`/apis/${widgets.group}/v1`)
+      const list = body['resources'] as readonly { readonly name: string }[]
+      expect(list.map(({ name }) => name).toSorted()).toEqual(['widgets', 'widgets/scale', 'widgets/status'])
+      expect(list.find(({ name }) => name === 'widgets')).toMatchObject({
+        kind: 'Widget',
+        singularName: 'widget',
+        namespaced: true,
+        shortNames: ['wi'],
+      })
     })
   })
 

@@ -20,7 +20,8 @@ export function resourcePaths(definition: ResourceDefinition, version: string, k
     [`${collection}/{name}`]: { ...itemOperations(about), parameters: item },
   }
   if (namespaced) paths[`${root}/${plural}`] = { get: listOperation(about), parameters: [prettyParameter] }
-  for (const subresource of subresources)
+  // A Scale is none of the kinds that the documents describe.
+  for (const subresource of subresources.filter((name) => name !== 'scale'))
     paths[`${collection}/{name}/${subresource}`] = { ...subresourceOperations(about, subresource), parameters: item }
   return paths
 }

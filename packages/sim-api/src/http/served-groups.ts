@@ -127,6 +127,8 @@ const postedKinds: Readonly<Record<string, DiscoveredKind>> = {
   token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
 }
 
+const scaleKind: DiscoveredKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
 /** @returns the kind of what is posted to a subresource that takes nothing else, or undefined for one that is read and changed */
 export function postedKind(subresource: string): DiscoveredKind | undefined {
   return Object.hasOwn(postedKinds, subresource) ? postedKinds[subresource] : undefined
@@ -135,6 +137,7 @@ export function postedKind(subresource: string): DiscoveredKind | undefined {
 function subresource({ group, kind }: ResourceDefinition, version: string, name: string): DiscoveredSubresource {
   const posted = postedKind(name)
   if (posted !== undefined) return { name, responseKind: posted, verbs: ['create'] }
+  if (name === 'scale') return { name, responseKind: scaleKind, verbs: ['get', 'patch', 'update'] }
   return { name, responseKind: { group, version, kind }, verbs: name === 'finalize' ? ['update'] : ['get', 'patch', 'update'] }
 }
 

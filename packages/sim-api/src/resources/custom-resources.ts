@@ -49,7 +49,8 @@ export function definitionOf(crd: ApiObject): ResourceDefinition {
     shortNames: listOrEmpty(names['shortNames']).map(String),
     categories: listOrEmpty(names['categories']).map(String),
     namespaced: spec['scope'] === 'Namespaced',
-    subresources: isObject(objectOrEmpty(stored['subresources'])['status']) ? ['status'] : [],
+    subresources: ['status', 'scale'].filter((name) => isObject(objectOrEmpty(stored['subresources'])[name])),
+    ...scalePathsOf(stored),
     customResourceDefinition: crd,
     strategy: {
       ...plainStrategy,
@@ -144,6 +145,19 @@ function finishIfEmpty({ store }: CustomResourcesOptions, definition: ResourceDe
   const others = (crd.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CUSTOM_RESOURCE_CLEANUP)
   if (others.length === 0) store.remove(id, crd)
   else if (others.length !== crd.metadata.finalizers?.length) store.put(id, { ...crd, metadata: { ...crd.metadata, finalizers: others } })
+}
+
+function scalePathsOf(version: Readonly<Record<string, unknown>>): Pick<ResourceDefinition, 'scale'> {
+  const { scale } = objectOrEmpty(version['subresources'])
+  if (!isObject(scale)) return {}
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
+  return {
+    scale: {
+      specReplicas: String(specReplicasPath ?? ''),
+      statusReplicas: String(statusReplicasPath ?? ''),
+      ...(typeof labelSelectorPath === 'string' && { labelSelector: labelSelectorPath }),
+    },
+  }
 }
 
 function withoutStatusIfSub(object: ApiObject, version: Readonly<Record<string, unknown>>): ApiObject {

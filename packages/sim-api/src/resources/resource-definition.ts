@@ -19,11 +19,20 @@ export interface ResourceDefinition {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly namespaced: boolean
-  /** `status`, `binding`, `eviction`. */
+  /** `status`, `scale`, `binding`, `eviction`. */
   readonly subresources: readonly string[]
   /** Set for resources that a CustomResourceDefinition brought: that object. */
   readonly customResourceDefinition?: ApiObject
+  /** Set for custom resources that have a subresource `scale`. */
+  readonly scale?: ScalePaths
   readonly strategy: Strategy
+}
+
+/** Where objects say how many they stand for: dotted paths from the root, such as `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicas: string
+  readonly statusReplicas: string
+  readonly labelSelector?: string
 }
 
 /**
