@@ -10,5 +10,12 @@ if (running < needed) {
   )
   process.exitCode = 1
 } else {
-  await import('../src/main.ts')
+  await import('../src/main.ts').catch(sayWhatIsMissing)
+}
+
+/** Nothing of ours is loaded here yet, since it may be what misses something. */
+function sayWhatIsMissing(error) {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.startsWith('Cannot find package')) throw error
+  console.error(`DEPENDENCY_MISSING: ${error.message.split(' imported from')[0]}. Run npx -y pnpm@12.21.0 install in the checkout.`)
+  process.exitCode = 1
 }

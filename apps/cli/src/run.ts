@@ -26,6 +26,8 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
 function explain(error: unknown, io: CommandIo): number {
   // The parser has said what is wrong already; help and version are no errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  // Commands load what they need when they run. bin/tranche.mjs says what is missing, with nothing that might be missing too.
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') throw error
   if (!isAppError(error)) {
     io.err.write(`tranche: unexpected error: ${error instanceof Error ? error.stack : String(error)}\n`)
     return exitCodes.failed

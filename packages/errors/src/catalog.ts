@@ -44,6 +44,7 @@ export const errorCatalog = {
     summary: 'A request has a path, method, content type or size that the server does not take.',
   },
   RELEASE_STUCK: { remedy: 'giveUp', httpStatus: 504, summary: 'A release that a command waited for made no progress for too long.' },
+  DEPENDENCY_MISSING: { remedy: 'fixInput', httpStatus: 500, summary: 'A library that the program needs is not installed.' },
   NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
   CRD_OUTDATED: {
     remedy: 'fixInput',
