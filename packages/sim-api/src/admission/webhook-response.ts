@@ -39,8 +39,12 @@ export function deniedBy(webhook: string, result: JsonObject): ApiStatusError {
   const { code, message, reason, details } = result
   const says = `admission webhook ${JSON.stringify(webhook)} denied the request`
   const text = message ? `${says}: ${String(message)}` : reason ? `${says}: ${String(reason)}` : `${says} without explanation`
-  const status = typeof code === 'number' && code >= 400 ? code : 400
-  return new ApiStatusError(status, typeof reason === 'string' ? reason : '', text, details as ApiStatus['details'])
+  // What is no status of an error could not be sent, nor could a number of seconds that is none.
+  const status = Number.isInteger(code) && Number(code) >= 400 && Number(code) < 600 ? Number(code) : 400
+  const { retryAfterSeconds, ...others } = objectOrEmpty(details)
+  const kept = Number.isInteger(retryAfterSeconds) ? { ...others, retryAfterSeconds } : others
+  const told = isObject(details) ? (kept as ApiStatus['details']) : undefined
+  return new ApiStatusError(status, typeof reason === 'string' ? reason : '', text, told)
 }
 
 function reviewOf({ status, body }: WebhookAnswer): JsonObject {

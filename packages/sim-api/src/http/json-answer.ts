@@ -35,10 +35,21 @@ export function statusAnswer(error: ApiStatusError): WireResponse {
 /** Headers of every answer. */
 export const commonHeaders: Readonly<Record<string, string>> = { 'cache-control': 'no-cache, private' }
 
+/** Characters of all warnings of an answer; where there are more, each is cut short, and the last ones are left out. */
+const LONGEST_WARNINGS = 4096
+const LONGEST_CUT_WARNING = 256
+
+function withinLimit(warnings: readonly string[]): readonly string[] {
+  const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0)
+  if (lengthOf(warnings) <= LONGEST_WARNINGS) return warnings
+  const cut = warnings.slice(0, LONGEST_WARNINGS).map((text) => text.slice(0, LONGEST_CUT_WARNING))
+  return cut.filter((_text, index) => lengthOf(cut.slice(0, index + 1)) <= LONGEST_WARNINGS)
+}
+
 /** All warnings stand in one header, as `kubectl` reads them; absent without any. What is not ASCII shows as `?`. */
 function warningHeader(warnings: readonly string[]): Readonly<Record<string, string>> {
   if (warnings.length === 0) return {}
-  const quoted = warnings.map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&'))
+  const quoted = withinLimit(warnings).map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&'))
   return { warning: quoted.map((text) => `299 - "${text}"`).join(', ') }
 }
 

@@ -136,6 +136,25 @@ describe('a validating webhook', () => {
   })
 })
 
+describe('what a webhook says', () => {
+  it('of a refusal is told as far as it can be sent', async () => {
+    const { server, createMap } = setUp()
+    const status = { code: 99_999, message: 'no', details: { name: 'a', retryAfterSeconds: '\r\nx: y' } }
+    await addHook(server, 'Validating', await startHook(() => ({ allowed: false, status })))
+    const { json, ...answer } = await createMap('a')
+    expect(answer.status).toBe(400)
+    expect(json.details).toEqual({ name: 'a' })
+  })
+
+  it('in warnings is cut short where it would not fit a header', async () => {
+    const { server, createMap } = setUp()
+    const warnings = Array.from({ length: 1000 }, (_, index) => `${index} ${'x'.repeat(1000)}`)
+    await addHook(server, 'Validating', await startHook(() => ({ allowed: true, warnings })))
+    const told = (await createMap('a')).warning!.split(', ')
+    expect([told.length, told[0]]).toEqual([16, `299 - "0 ${'x'.repeat(254)}"`])
+  })
+})
+
 describe('what webhooks are asked about', () => {
   const cases: Record<string, { more: object; asked: boolean }> = {
     'another group': { more: { rules: [rule({ apiGroups: ['apps'] })] }, asked: false },
