@@ -24,7 +24,7 @@ const forms =
  * @throws {AppError} OPTION_INVALID; never with a password in its words
  */
 export function readRedisSettings(options: RedisOptions, env: CommandIo['env']): RedisSettings | null {
-  const fromEnv = env['TRANCHE_REDIS_URL']
+  const fromEnv = line(env['TRANCHE_REDIS_URL'])
   const [source, url] = options.url === undefined ? ['TRANCHE_REDIS_URL', fromEnv] : ['--redis', options.url]
   if (url === undefined || (url === '' && source !== '--redis')) {
     refuseWithoutUrl(options)
@@ -43,9 +43,9 @@ export function readRedisSettings(options: RedisOptions, env: CommandIo['env']):
   return {
     ...parsed,
     get password() {
-      return fromFile() ?? nonEmpty(env['TRANCHE_REDIS_PASSWORD']) ?? inUrl
+      return fromFile() ?? nonEmpty(line(env['TRANCHE_REDIS_PASSWORD'])) ?? inUrl
     },
-    sentinelPassword: nonEmpty(env['TRANCHE_REDIS_SENTINEL_PASSWORD']),
+    sentinelPassword: nonEmpty(line(env['TRANCHE_REDIS_SENTINEL_PASSWORD'])),
     tls: parsed.tls === null ? null : { ca: options.ca === undefined ? undefined : readFile('--redis-ca', options.ca) },
   }
 }
@@ -137,7 +137,7 @@ function followPassword(file: string | undefined): () => string | undefined {
 
 function readPassword(file: string | undefined): string | undefined {
   if (file === undefined) return undefined
-  const password = readFile('--redis-password-file', file).replace(/\r?\n$/, '')
+  const password = line(readFile('--redis-password-file', file))
   if (password === '') throw invalid('--redis-password-file', file, 'write the password into the file: it is empty')
   return password
 }
@@ -148,6 +148,11 @@ function readFile(option: string, path: string): string {
   } catch (error) {
     throw invalid(option, path, `give a file that can be read (${error instanceof Error ? error.message : String(error)})`)
   }
+}
+
+/** Files and secrets are often written with the end of a line, which is no part of what they hold. */
+function line<Text extends string | undefined>(text: Text): Text {
+  return text?.replace(/\r?\n$/, '') as Text
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -64,6 +64,15 @@ describe('readRedisSettings', () => {
     expect(readRedisSettings({ ...nothing, passwordFile }, withVariable)).toMatchObject({ password: 'from file' })
   })
 
+  it('takes no end of a line for a part of what a variable holds', () => {
+    const env = { TRANCHE_REDIS_URL: 'redis://redis:6380\n', TRANCHE_REDIS_PASSWORD: 'one\r\n', TRANCHE_REDIS_SENTINEL_PASSWORD: 'two\n' }
+    expect(readRedisSettings(nothing, env)).toMatchObject({
+      address: { host: 'redis', port: 6380 },
+      password: 'one',
+      sentinelPassword: 'two',
+    })
+  })
+
   it('reads the password from its file again each time, and keeps the one before while there is none', () => {
     const rotated = join(folder, 'rotated')
     writeFileSync(rotated, 'one')
