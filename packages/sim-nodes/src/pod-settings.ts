@@ -1,3 +1,5 @@
+import { compilePattern } from '@tranche/cel'
+
 /** What a pod's life takes, as its template's annotations say. Durations are in milliseconds, before `speed` divides them. */
 export interface PodSettings {
   /** From the first sight of the bound pod to its containers running; jitter and slow nodes included. */
@@ -48,7 +50,7 @@ function readMs(text: string | undefined): number | undefined {
 function matches(expression: string | undefined, nodeName: string): boolean | undefined {
   if (expression === undefined || expression === '') return undefined
   try {
-    return new RegExp(expression).test(nodeName)
+    return compilePattern(expression).test(nodeName)
   } catch {
     return undefined
   }
