@@ -45,6 +45,8 @@ interface Kubelet {
   /** The annotation as last seen. Only its changes count: the watch may still be behind a call of `kill`. */
   dead: boolean
   readonly pods: Map<string, KubeletPod>
+  /** Uids of pods that it has refused; the watch may still show them as they were before. */
+  readonly rejected: Set<string>
 }
 
 /** Runs a kubelet for every node there is and will be. They watch as `kubelets` and write as `kubelet:<node>`. */
@@ -79,7 +81,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const client = clientFor({ name: `kubelet:${name}` })
     const events = createEventRecorder(client, clock, 'kubelet')
     const hostIP = addressOf(node) ?? nextAddress('node')
-    const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map() }
+    const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map(), rejected: new Set() }
     kubelets.set(name, kubelet)
     if (dead) onLifeChange(name, false)
     else if (readyStatus(node) !== 'True') void postReady(name, kubelet)
@@ -103,7 +105,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const running = kubelet.pods.get(uid)
     if (running !== undefined) return running.observe(pod)
     // A silenced kubelet does not take new pods; it finds them when it is back.
-    if (!kubelet.alive) return
+    if (!kubelet.alive || (kubelet.rejected.has(uid) && !hasBegun(pod))) return
     const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
     if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
     const { client, events, hostIP } = kubelet
@@ -117,11 +119,13 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
 
   async function reject(name: string, kubelet: Kubelet, pod: Pod, { reason, message }: AdmissionRefusal): Promise<void> {
     const { name: podName, namespace, uid } = pod.metadata
+    kubelet.rejected.add(uid)
     const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` }
     try {
       await kubelet.client.patch(resources.pods, podName, namespace, { metadata: { uid }, status }, 'status')
       kubelet.events.record(pod, 'Warning', reason, message)
     } catch (error) {
+      kubelet.rejected.delete(uid)
       if (isStatus(error, 404)) return
       errorOf(name)(error, `${namespace}/${podName}`)
       clock.setTimer(RETRY_MS, () => {
@@ -137,6 +141,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const kubelet = kubelets.get(pod.spec?.nodeName ?? '')
     kubelet?.pods.get(uid)?.drop()
     kubelet?.pods.delete(uid)
+    kubelet?.rejected.delete(uid)
   }
 
   function removeKubelet(name: string): void {

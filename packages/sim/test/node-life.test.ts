@@ -127,6 +127,16 @@ describe('a kubelet', () => {
     expect(items.filter((event) => event['reason'] === 'NodeAffinity')).toHaveLength(2)
   })
 
+  it('rejects a pod once that changes meanwhile', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    await addPod(world, 'web', 'node-001', { nodeSelector: { zone: 'elsewhere' } })
+    await world.admin.patch(resources.pods, 'web', namespace, { metadata: { labels: { changed: 'yes' } } })
+    await world.pass(2000)
+    const { items } = await world.admin.list(resources.events, { namespace })
+    expect(items.filter((event) => event['reason'] === 'NodeAffinity').map((event) => event['count'])).toEqual([1])
+  })
+
   it('renews the Lease of its node every ten seconds while it lives', async () => {
     const world = await createWorld({ nodes: 2, heartbeats: true })
     await world.sim.start()
