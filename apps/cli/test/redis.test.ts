@@ -57,6 +57,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     const exit = new Promise((resolve) => executor.once('exit', resolve))
     executor.kill('SIGTERM')
     await expect(exit).resolves.toBe(0)
+    await log.has('"msg":"stopped"')
     expect(log.text()).not.toContain('hunter2')
     expect(log.text().match(/REDIS_UNREACHABLE/g)).toHaveLength(1)
   })

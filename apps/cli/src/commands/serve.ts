@@ -109,12 +109,16 @@ function startPrograms(
   const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints }
   const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: (RunningController | RunningExecutor)[] = []
+  const announce = (who: { readonly program: string; readonly identity: string }, next = ''): void => {
+    log.info(who, `started${next}`)
+    cleanup.defer(() => log.info(who, 'stopped'))
+  }
   const keep = (program: RunningController | RunningExecutor): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
 
   if (options.command !== 'executor') {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
-    log.info({ program: fieldManagers.controller, identity: `${identity}_controller` }, `started${next}`)
+    announce({ program: fieldManagers.controller, identity: `${identity}_controller` }, next)
     keep(
       startController({
         ...common,
@@ -126,7 +130,7 @@ function startPrograms(
     )
   }
   if (options.command !== 'controller') {
-    log.info({ program: fieldManagers.executor, identity: `${identity}_executor` }, 'started')
+    announce({ program: fieldManagers.executor, identity: `${identity}_executor` })
     keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
   return programs
