@@ -57,6 +57,17 @@ export function describePods(it: ConformanceTest): void {
       expect(valueAt(body, 'spec.containers.0.resources.requests')).toEqual({ cpu: '100m', memory: '64Mi' })
     })
 
+    it('keeps quantities in their shortest form', async ({ api, namespace }) => {
+      const requests = { cpu: '1000m', memory: '0.5Gi', 'example.com/x': '2000' }
+      const limits = { cpu: '2.5', memory: '1024Mi', 'example.com/x': '2k' }
+      const containers = [{ name: 'main', image: 'main:v1', resources: { requests, limits } }]
+      const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { containers }))
+      expect(valueAt(body, 'spec.containers.0.resources')).toEqual({
+        requests: { cpu: '1', memory: '512Mi', 'example.com/x': '2k' },
+        limits: { cpu: '2500m', memory: '1Gi', 'example.com/x': '2k' },
+      })
+    })
+
     it('is refused with 403 when its account does not exist', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.pods(namespace), idlePod('a', { serviceAccountName: 'none' }))
       expect(answer).toMatchObject({ status: 403, body: { reason: 'Forbidden' } })

@@ -127,7 +127,8 @@ export function describeUpdate(it: ConformanceTest): void {
       const created = await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
       const relabelled = await api.patch(path, 'merge', { metadata: { labels: { a: 'b' } } })
       const slower = await api.patch(path, 'merge', { spec: { minReadySeconds: 5 } })
-      const changed = await api.put(path, changeTemplate(slower.body))
+      // Without a version: the controller writes the status meanwhile.
+      const changed = await api.put(path, { ...changeTemplate(slower.body), metadata: { name: 'a' } })
       const read = (body: Body): readonly unknown[] => [
         body.metadata.generation,
         body.metadata.annotations?.['deprecated.daemonset.template.generation'],

@@ -40,6 +40,13 @@ export function formatQuantity(nano: bigint, form: QuantityForm = 'decimal'): st
   return `${amount}${decimalSuffixes[at]}`
 }
 
+/** @returns the quantity as API servers store it: `1000m` as `1`, `1024Mi` as `1Gi`; one with an exponent as it is written */
+export function canonicalQuantity(text: string): string {
+  if (/[eE][+-]?\d/.test(text)) return text
+  const nano = parseQuantity(text)
+  return nano === undefined ? text : formatQuantity(nano, quantityForm(text))
+}
+
 function scaled(digits: bigint, suffix: string, fractionDigits: number): bigint {
   const binary = binarySuffixes.indexOf(suffix as (typeof binarySuffixes)[number])
   if (binary >= 0) return divideUp(digits * 1024n ** BigInt(binary + 1) * 10n ** BigInt(NANO), 10n ** BigInt(fractionDigits))

@@ -1,3 +1,4 @@
+import { canonicalQuantity } from '../quota/quantity.ts'
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
 import { isObject, type JsonObject, mapList, mapValues } from '../store/json.ts'
 import { childPath } from './json-schema.ts'
@@ -111,9 +112,9 @@ function decodeValue(type: FieldType, { value, known }: Reading, at: Place, walk
 function decodeScalar(scalar: ScalarType, value: unknown, at: Place, walk: Walk): unknown {
   if (scalar === 'any') return value
   if (value === null) return scalar === 'string' ? '' : value
-  if (scalar === 'quantity' && typeof value === 'number') return String(value)
+  if (scalar === 'quantity' && typeof value === 'number') return canonicalQuantity(String(value))
   const reason = scalarFault(scalar, value)
-  if (reason === undefined) return value
+  if (reason === undefined) return scalar === 'quantity' ? canonicalQuantity(value as string) : value
   walk.typeError ??= reason === 'type' ? typeFault({ kind: 'scalar', scalar }, value, at) : reason
   return value
 }

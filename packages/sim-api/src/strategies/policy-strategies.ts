@@ -4,7 +4,7 @@ import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmp
 import { invalid, notAllowed, notSupported } from '../field-errors.ts'
 import { labelSelectorCauses } from '../requests/label-selector.ts'
 import { notNegative } from './pod-template-validation.ts'
-import { formatQuantity, parseQuantity, quantityForm } from '../quota/quantity.ts'
+import { parseQuantity } from '../quota/quantity.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 import { sizeCauses } from './size.ts'
 import { plainStrategy } from './strategies.ts'
@@ -23,7 +23,6 @@ export const podDisruptionBudgetStrategy: Strategy = {
 /** ResourceQuotas. */
 export const resourceQuotaStrategy: Strategy = {
   ...plainStrategy,
-  defaults: withCanonicalLimits,
   prepareCreate: (object) => ({ ...object, status: {} }),
   validate: (object) => quantityCauses(objectOrEmpty(object['spec'])['hard'], 'spec.hard'),
 }
@@ -86,19 +85,6 @@ function quantityCauses(quantities: unknown, field: string): readonly StatusCaus
   return Object.entries(objectOrEmpty(quantities)).flatMap(([name, value]) =>
     (parseQuantity(value) ?? 0) < 0 ? [invalid(`${field}[${name}]`, value, 'must be greater than or equal to 0')] : [],
   )
-}
-
-/** `1000m` is stored as `1`: what is used is compared as text, too. */
-function withCanonicalLimits(object: ApiObject): ApiObject {
-  const spec = objectOrEmpty(object['spec'])
-  const entries = Object.entries(objectOrEmpty(spec['hard']))
-  const hard = Object.fromEntries(entries.map(([name, value]) => [name, canonical(value)]))
-  return jsonEqual(hard, spec['hard'] ?? {}) ? object : { ...object, spec: { ...spec, hard } }
-}
-
-function canonical(value: unknown): unknown {
-  const nano = parseQuantity(value)
-  return nano === undefined ? value : formatQuantity(nano, quantityForm(value))
 }
 
 function defaultLimitRange(object: ApiObject): ApiObject {
