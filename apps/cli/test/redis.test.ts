@@ -59,7 +59,8 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     await expect(exit).resolves.toBe(0)
     await log.has('"msg":"stopped"')
     expect(log.text()).not.toContain('hunter2')
-    expect(log.text().match(/REDIS_UNREACHABLE/g)).toHaveLength(1)
+    expect(log.text().match(/jobs wait until it is back/g)).toHaveLength(1)
+    expect(log.text().match(/Redis is back/g)).toHaveLength(1)
   })
 
   it('stops when asked while Redis is away, without being made to', async () => {

@@ -100,7 +100,7 @@ describe('an exec plugin that does not do what it should', () => {
     for (let ask = 0; ask < 5; ask++) {
       clock.advance(11_000)
       asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('has not ended') as string }))
-      while (!existsSync(ids)) await new Promise((resolve) => setImmediate(resolve))
+      while (!isWritten(ids)) await new Promise((resolve) => setImmediate(resolve))
     }
     clock.advance(60_000)
     await Promise.all(asked)
@@ -259,6 +259,11 @@ function printing(output: string) {
 async function tokenOf(cluster: Awaited<ReturnType<typeof loadKubeConfig>>): Promise<unknown> {
   const { authorization } = (await cluster.credentials()).headers
   return JSON.parse(Buffer.from(authorization!.slice('Bearer '.length), 'base64').toString('utf8'))
+}
+
+/** @returns whether a shell has written its line: it makes the file before that */
+function isWritten(path: string): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8').endsWith('\n')
 }
 
 function isRunning(pid: number): boolean {
