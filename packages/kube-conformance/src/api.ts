@@ -1,3 +1,4 @@
+import { sleep } from '@tranche/clock'
 import { bodyText, type WireResponse } from '@tranche/wire'
 import type { Answer, Body } from './body.ts'
 import { within } from './deadline.ts'
@@ -40,7 +41,16 @@ export interface Api {
    * @throws {Error} naming `what` when it has not come to that within a minute
    */
   until(collection: string, name: string, what: string, isSo: (object: Body | undefined) => boolean): Promise<Body | undefined>
+  /**
+   * GETs a path again and again until `isSo` holds of the answer: for what follows a change without a watch that tells of it.
+   *
+   * @throws {Error} naming `what` when it has not come to that within a minute
+   */
+  getUntil(path: string, what: string, isSo: (answer: Answer) => boolean): Promise<Answer>
 }
+
+/** Between two looks at what no watch tells of, in milliseconds. */
+const LOOK_AGAIN_MS = 100
 
 const patchTypes: Readonly<Record<string, string>> = {
   json: 'application/json-patch+json',
@@ -73,6 +83,7 @@ export function openApi(cluster: ClusterHarness, signal: AbortSignal): Api {
       return openWatch(cluster, response.body)
     },
     until: (collection, name, what, isSo) => within(cluster, what, follow(collection, name, isSo)),
+    getUntil: (path, what, isSo) => within(cluster, what, look(path, isSo)),
   }
 
   async function call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -91,6 +102,14 @@ export function openApi(cluster: ClusterHarness, signal: AbortSignal): Api {
       ...(groups.length > 0 && { 'impersonate-group': groups.join(',') }),
     }
     return exchange({ method, path: withQuery(path, query), headers, body: typeof body === 'object' ? JSON.stringify(body) : body }, signal)
+  }
+
+  async function look(path: string, isSo: (answer: Answer) => boolean): Promise<Answer> {
+    for (;;) {
+      const answer = await api.get(path)
+      if (isSo(answer)) return answer
+      await sleep(cluster.clock, LOOK_AGAIN_MS, signal)
+    }
   }
 
   async function follow(collection: string, name: string, isSo: (object: Body | undefined) => boolean): Promise<Body | undefined> {

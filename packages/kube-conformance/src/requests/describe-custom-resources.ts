@@ -192,7 +192,8 @@ export function describeCustomResources(base: ConformanceTest): void {
     })
 
     it('appears in discovery with its names', async ({ api, widgets }) => {
-      const { body } = await api.get(`/apis/${widgets.group}/v1`)
+      // Discovery follows a definition in its own time.
+      const { body } = await api.getUntil(`/apis/${widgets.group}/v1`, 'the group in discovery', ({ status }) => status === 200)
       const list = body['resources'] as readonly { readonly name: string }[]
       expect(list.map(({ name }) => name).toSorted()).toEqual(['widgets', 'widgets/scale', 'widgets/status'])
       expect(list.find(({ name }) => name === 'widgets')).toMatchObject({
@@ -267,7 +268,8 @@ export function describeCustomResources(base: ConformanceTest): void {
         'the end of the definition',
         (object) => object === undefined,
       )
-      expect((await api.get(widgets.path())).status).toBe(404)
+      // Served for some milliseconds more.
+      await api.getUntil(widgets.path(), 'the end of the resource', ({ status }) => status === 404)
     })
   })
 }
