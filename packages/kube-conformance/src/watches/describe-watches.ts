@@ -218,13 +218,17 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.rest())).toEqual(['ADDED a'])
     })
 
-    it('with a bookmark before it where bookmarks are allowed', async ({ api, namespace }) => {
+    it('with nothing but a bookmark before it, which may be missing, where bookmarks are allowed and nothing happens', async ({
+      api,
+      namespace,
+    }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.create(path, secret('a'))).metadata
       const watch = await api.watch(path, { resourceVersion, timeoutSeconds: 4, allowWatchBookmarks: true })
       const events = await watch.rest()
-      expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['BOOKMARK']))
-      expect(Number(events.at(-1)?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion))
+      expect(events.filter(({ type }) => type !== 'BOOKMARK')).toEqual([])
+      // A real server sends one about two seconds before the end, in most runs.
+      for (const { object } of events) expect(Number(object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion))
     })
 
     it('with an error event for a version that is no more known', async ({ cluster, api, namespace }) => {
