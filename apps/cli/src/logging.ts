@@ -12,7 +12,7 @@ export interface ClosableLogger {
 
 /** Logs JSON lines to the standard error of this process. */
 export function createStderrLogger(level: LogLevel): Logger {
-  return wrap(pino({ level, base: {}, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
+  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
 }
 
 /** Where to log, and how. */
@@ -37,11 +37,14 @@ export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): Cl
       broken = true
     })
     const timestamp = (): string => `,"time":"${new Date(nowMs()).toISOString()}"`
-    return { log: wrap(pino({ level: 'debug', base: {}, timestamp }, destination)), close: () => destination.end() }
+    return { log: wrap(pino({ level: 'debug', base: {}, formatters, timestamp }, destination)), close: () => destination.end() }
   } catch (error) {
     throw cannotWrite(path, error)
   }
 }
+
+/** Levels as words: what collects logs shows them as they are. */
+const formatters = { level: (label: string) => ({ level: label }) }
 
 function wrap(logger: PinoLogger): Logger {
   return {
