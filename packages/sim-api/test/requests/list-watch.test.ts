@@ -162,6 +162,17 @@ describe('watching', () => {
     expect(long).toEqual(['end closed'])
   })
 
+  it('sends a bookmark two seconds before its end, where bookmarks are allowed', async () => {
+    const { watch, advance } = setUp()
+    const [allowed, unasked] = [await watch({ timeoutSeconds: 5, allowWatchBookmarks: true }), await watch({ timeoutSeconds: 5 })]
+    await advance(2_900)
+    expect(allowed).toEqual([])
+    await advance(200)
+    expect([allowed, unasked]).toEqual([[`BOOKMARK ${atStart}`], []])
+    await advance(2_000)
+    expect([allowed, unasked]).toEqual([[`BOOKMARK ${atStart}`, 'end closed'], ['end closed']])
+  })
+
   it('stays open beyond its time when it is stalled', async () => {
     const { client, watch, advance, server } = setUp()
     server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
