@@ -32,6 +32,14 @@ const releasePlanSchema = z.object({
 /** The batches and how far they may go. Its hash is what readers compare. */
 export type ReleasePlan = Frozen<z.infer<typeof releasePlanSchema>>
 
+const heldBySchema = z.object({
+  reason: z.string().meta({ description: 'Why, in one word: RevisionHeld and others.' }),
+  id: z.string().meta({ description: 'What it is about, such as the revision.' }),
+  message: z.string().meta({ description: 'Why, and what lifts it, for a person.' }),
+})
+/** A stop that the Rollout asks for; it stands as long as the spec has it. */
+export type HeldBy = Frozen<z.infer<typeof heldBySchema>>
+
 const trancheSpecSchema = z.object({
   paused: z.boolean().optional().meta({ description: 'Nothing may be deleted; the batch in flight stops too.' }),
   canaryRevision: z.string().optional().meta({ description: 'controller-revision-hash to release.' }),
@@ -39,6 +47,8 @@ const trancheSpecSchema = z.object({
   rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this spec was written for.' }),
   release: z.string().optional().meta({ description: 'Identity of the release; another one at each rollover.' }),
   finalSettleSeconds: int32().min(0).optional().meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
+  hold: heldBySchema.optional().meta({ description: 'Nothing may be deleted, for this reason, until it is taken away.' }),
+  retry: z.string().optional().meta({ description: 'Id of the last retry accepted for this release; lifts what waits for a person.' }),
   nodes: opaqueObject().optional().meta({ description: 'Which nodes a batch may take, and in which order.' }),
 })
 /** What the Rollout tells beside the plan; outside `releasePlan`, whose hash other programs read. */

@@ -14,7 +14,7 @@ import {
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
-import { finalisingSteps, rolloutPhases, stepStates } from './values.ts'
+import { finalisingSteps, heldReasons, rolloutPhases, stepStates } from './values.ts'
 
 const pauseSchema = z.object({
   duration: int32().optional().meta({ description: 'Seconds to wait; without it the step waits for a person.' }),
@@ -105,10 +105,11 @@ const lastActionSchema = z.object({
 export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 
 const heldRevisionSchema = z.object({
-  digest: z.string().meta({ description: 'Digest of the template that failed.' }),
-  revision: z.string().optional().meta({ description: 'Its controller-revision-hash.' }),
-  reason: z.string().optional().meta({ description: 'Why it is held.' }),
+  digest: z.string().meta({ description: 'Digest of the template, which stays when its revision is made anew.' }),
+  revision: z.string().optional().meta({ description: 'Its controller-revision-hash when it was held.' }),
+  reason: known(heldReasons).optional().meta({ description: 'Why it is held: Aborted or Failed.' }),
   at: time().optional().meta({ description: 'Since when.' }),
+  reverted: z.boolean().optional().meta({ description: 'The stable template was put back, which is done once.' }),
 })
 /** A template that failed and is not released again by a re-apply (G12). */
 export type HeldRevision = Frozen<z.infer<typeof heldRevisionSchema>>
@@ -130,6 +131,9 @@ const rolloutStatusSchema = z.object({
     .optional()
     .meta({ description: 'Templates that failed and are not released again by a re-apply.' }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
+  answeredActions: atomicList(z.string())
+    .optional()
+    .meta({ description: 'Ids of the latest wishes that were answered, newest last; none of them is carried out again.' }),
 })
 /** What is seen of a Rollout. */
 export type RolloutStatus = Frozen<z.infer<typeof rolloutStatusSchema>>

@@ -82,6 +82,7 @@ export const stalledReasons = [
   'NodesLeft',
   'ForeignControl',
   'PodsStuck',
+  'RevisionHeld',
 ] as const
 /** @see stalledReasons */
 export type StalledReason = (typeof stalledReasons)[number]
@@ -111,5 +112,16 @@ export const onDeletePolicies = ['Freeze', 'Complete', 'Rollback'] as const
 /** @see onDeletePolicies */
 export type OnDeletePolicy = (typeof onDeletePolicies)[number]
 
+/** Why a revision is held: a person took it back, or it was found to be bad. */
+export const heldReasons = ['Aborted', 'Failed'] as const
+/** @see heldReasons */
+export type HeldReason = (typeof heldReasons)[number]
+
 /** The most node names that one list in a status carries; the count beside it is exact. */
 export const LISTED_NODES_MAX = 50
+
+/** The most held revisions that a status remembers: the oldest goes first. */
+export const HELD_REVISIONS_MAX = 10
+
+/** How many ids of answered wishes a status remembers. */
+export const ANSWERED_ACTIONS_MAX = 16

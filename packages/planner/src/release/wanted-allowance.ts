@@ -21,6 +21,8 @@ export function wantedAllowance(view: ReleaseView): Wanted {
   if (release.metadata.deletionTimestamp !== undefined) return stop('Deleting', release.metadata.uid, 'the BatchRelease is being deleted')
   const foreign = foreignControl(view, daemonSet)
   if (foreign !== null) return stop('ForeignControl', foreign.id, foreign.message)
+  const hold = release.spec.tranche?.hold
+  if (hold !== undefined) return stop(hold.reason, hold.id, hold.message)
   if (release.spec.tranche?.paused === true)
     return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
   const budget = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]

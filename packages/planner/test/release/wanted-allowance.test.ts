@@ -35,6 +35,10 @@ describe('wantedAllowance', () => {
       view: { tranche: { paused: true }, daemonSet: budgetZero },
       want: { kind: 'stop', holds: [{ reason: 'Paused', id: '4' }] },
     },
+    'stops when the Rollout holds it, and says why in its words': {
+      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'taken back' }, paused: true }, daemonSet: budgetZero },
+      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'taken back' },
+    },
     'stops when the budget is zero, before it looks for revisions': {
       view: { daemonSet: budgetZero, revisions: [] },
       want: stop('BudgetZero'),
