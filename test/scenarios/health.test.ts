@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { resourcePaths } from '@tranche/kube-client'
-import type { Pod } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
+import { breakPod, deletePod, setFinalizers } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 
@@ -37,7 +36,7 @@ describe.each([
 
 it('replaces the old pods that are not Ready without the budget for Ready ones, two nodes at a time (G2)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-  for (const pod of await stage.pods()) await breakPod(pod)
+  for (const pod of await stage.pods()) await breakPod(stage, pod)
   await stage.setImage('v2')
   await untilReleased(stage, 'v2')
   expectKept(stage)
@@ -50,7 +49,7 @@ it('does not restart a broken fleet all at once by changing its mind (F11, G2)',
     steps: [{ replicas: '100%' }],
     annotations: { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '8000' },
   })
-  for (const pod of await stage.pods()) await breakPod(pod)
+  for (const pod of await stage.pods()) await breakPod(stage, pod)
   for (const tag of ['v2', 'v3', 'v4', 'v5']) {
     const before = deletions(stage)
     await stage.setImage(tag)
@@ -67,7 +66,7 @@ it('is not blocked by an old pod that turns unready behind the head (F7, G6)', a
   const permits = (await stage.release())?.status?.flight?.permits ?? []
   const behind = (await stage.pods()).find(({ metadata }) => metadata.uid === permits.at(-1)?.podUid)
   if (behind === undefined) throw new Error('the last permit has no pod')
-  await breakPod(behind)
+  await breakPod(stage, behind)
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
@@ -79,7 +78,7 @@ it('is not blocked by an old pod without a permit that turns unready (F7, G6)', 
   const permitted = new Set(((await stage.release())?.status?.flight?.permits ?? []).map(({ podUid }) => podUid))
   const free = (await stage.pods()).find((pod) => runs(pod, 'v1') && !permitted.has(pod.metadata.uid))
   if (free === undefined) throw new Error('every old pod has a permit')
-  await breakPod(free)
+  await breakPod(stage, free)
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
@@ -89,7 +88,7 @@ it('never overshoots its batch when somebody else deletes old pods in mid-step (
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
   for (let round = 0; round < 3; round++) {
-    for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(-2)) await deletePod(pod)
+    for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(-2)) await deletePod(stage, pod)
     await stage.pass(1_500)
   }
   await untilPausedAt(stage, 1)
@@ -107,7 +106,7 @@ it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
   })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
-  for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 12)) await deletePod(pod)
+  for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 12)) await deletePod(stage, pod)
   await untilNodesOn(stage, 'v2', 14)
   const deleted = deletions(stage)
   await stage.approve()
@@ -121,13 +120,13 @@ it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
 it('gives a pod that is stuck terminating one slot and goes on with the others (F12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   const stuck = (await stage.pods())[0]!
-  await setFinalizers(stuck, ['example.com/stuck'])
+  await setFinalizers(stage, stuck, ['example.com/stuck'])
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 9)
   await stage.pass(120_000)
   expect((await stage.rollout()).status?.phase).toBe('Progressing')
   expect((await stage.pods()).find(({ metadata }) => metadata.uid === stuck.metadata.uid)?.metadata.deletionTimestamp).toBeDefined()
-  await setFinalizers(stuck, [])
+  await setFinalizers(stage, stuck, [])
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
@@ -135,38 +134,15 @@ it('gives a pod that is stuck terminating one slot and goes on with the others (
 it('holds with PodsStuck and names the pods when they take the whole budget (F12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   const stuck = (await stage.pods()).slice(0, 2)
-  for (const pod of stuck) await setFinalizers(pod, ['example.com/stuck'])
-  for (const pod of (await stage.pods()).slice(0, 2)) await breakPod(pod)
+  for (const pod of stuck) await setFinalizers(stage, pod, ['example.com/stuck'])
+  for (const pod of (await stage.pods()).slice(0, 2)) await breakPod(stage, pod)
   await stage.setImage('v2')
   await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'PodsStuck')
   const { message } = (await condition(stage, 'Stalled'))!
   for (const pod of stuck) expect(message).toContain(pod.metadata.name)
   for (const pod of stuck) expect(message).toContain(pod.spec?.nodeName)
   expect(message).toContain('example.com/stuck')
-  for (const pod of stuck) await setFinalizers(pod, [])
+  for (const pod of stuck) await setFinalizers(stage, pod, [])
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
-
-/** As a probe that fails would: the kubelet of this pod has nothing to say afterwards, for nothing changes for it. */
-async function breakPod(pod: Pod): Promise<void> {
-  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: new Date(stage.clock.nowMs()).toISOString() }]
-  await stage.client.patch(
-    resourcePaths.pods,
-    keyOf(pod),
-    { type: 'strategic', body: { status: { conditions } } },
-    { subresource: 'status' },
-  )
-}
-
-async function deletePod(pod: Pod): Promise<void> {
-  await stage.client.delete(resourcePaths.pods, keyOf(pod))
-}
-
-async function setFinalizers(pod: Pod, finalizers: readonly string[]): Promise<void> {
-  await stage.client.patch(resourcePaths.pods, keyOf(pod), { type: 'merge', body: { metadata: { finalizers } } })
-}
-
-function keyOf({ metadata }: Pod): { readonly namespace: string; readonly name: string } {
-  return { namespace: metadata.namespace ?? '', name: metadata.name }
-}

@@ -15,6 +15,8 @@ export interface ReleaseOptions {
   readonly minReadySeconds?: number
   /** @default RollingUpdate */
   readonly strategyType?: 'RollingUpdate' | 'OnDelete'
+  /** Of the pod template. @default every taint, as an agent that must be everywhere has it: a node that is NotReady stays desired */
+  readonly tolerations?: readonly object[]
 }
 
 /** The DaemonSet, with the tag v1. */
@@ -29,8 +31,10 @@ export function daemonSetManifest(options: ReleaseOptions): object {
       updateStrategy: { type: options.strategyType ?? 'RollingUpdate', rollingUpdate: { maxUnavailable: options.maxUnavailable ?? 2 } },
       template: {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
-        // As an agent that must be everywhere has it: a node that is NotReady stays desired.
-        spec: { tolerations: [{ operator: 'Exists' }], containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }] },
+        spec: {
+          tolerations: options.tolerations ?? [{ operator: 'Exists' }],
+          containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }],
+        },
       },
     },
   }

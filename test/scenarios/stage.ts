@@ -10,6 +10,7 @@ import { createInProcessQueue } from '@tranche/queue'
 import { type RecordedWrite, readRecording } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
+import type { Exchange } from '@tranche/wire'
 import { admissionOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
@@ -74,6 +75,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly admission?: 'none' | 'inProcess'
   readonly watchDelayMs?: number
   readonly log?: Logger
+  /** Puts something between a program and the API server. */
+  readonly tap?: (identity: string, exchange: Exchange) => Exchange
   /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
   readonly onPoint?: (passing: Passing) => Promise<void> | void
   /** @default true: a Rollout is created, and the story begins when it is Healthy */
@@ -128,7 +131,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   }
 
   async function start(identity: string, begin: (ports: Ports) => Running): Promise<Program> {
-    const process = createProcess(clock, simulator.exchangeFor(identity))
+    const toServer = simulator.exchangeFor(identity)
+    const process = createProcess(clock, options.tap?.(identity, toServer) ?? toServer)
     const { exchange, clock: ownClock } = process
     const { onPoint } = options
     const crashPoints = onPoint === undefined ? noCrashPoints : createCrashPoints((point) => onPoint({ stage, identity, point, process }))
