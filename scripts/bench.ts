@@ -4,6 +4,7 @@
  *   pnpm bench            everything below but the test suite
  *   pnpm bench --queue    the queue alone, in process and on Redis
  *   pnpm bench --tests    the whole test suite as well
+ *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
  *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
  *
  * Seconds are those of the clock on the wall, so the machine should have nothing else to do. What is said in relation (time
@@ -17,6 +18,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
+import type { PacedRelease } from './bench/paced-release.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
 /** One line of the table: the values of all runs, and what the median is held to. */
@@ -29,7 +31,7 @@ interface Row {
 
 const cli = 'apps/cli/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
-const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag } })
+const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, paced: flag } })
 const runs = Number(options.runs)
 
 const rows: readonly Row[] = [
@@ -37,6 +39,7 @@ const rows: readonly Row[] = [
   { name: 'announced to handler, in process, median', unit: 'ms', values: await times(runs, inProcessLatency), limit: { atMost: 0.1 } },
   { name: 'announced to handler, on Redis, median', unit: 'ms', values: await times(runs, redisLatency), limit: { atMost: 1 } },
   { name: 'Redis commands of 4 idle executors', unit: '/s', values: await times(runs, idleCommands), limit: { atMost: 10 } },
+  ...(options.paced ? await pacedReleases() : []),
   ...(options.tests ? [{ name: 'pnpm test', unit: 's', values: await times(1, testSuite), limit: { atMost: 240 } }] : []),
 ]
 printTable(rows)
@@ -95,6 +98,29 @@ async function largeFleet(): Promise<readonly Row[]> {
 async function virtualRelease(nodes: number): Promise<VirtualRelease> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/virtual-release.ts', String(nodes)])
   return JSON.parse(stdout) as VirtualRelease
+}
+
+/** On the real clock; a run that breaks a guarantee has no figures, and ends this with an error. */
+async function pacedReleases(): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const nodes of [300, 1_000]) {
+    for (const percent of [10, 5, 1]) {
+      const seen = await pacedRelease(nodes, percent)
+      const name = `${nodes} nodes, ${seen.limit} at once`
+      rows.push(
+        { name: `${name}: makespan ÷ ideal`, unit: '×', values: [seen.ratio], limit: { atMost: 1.02 } },
+        { name: '… available to next deletion, median', unit: 'ms', values: [seen.reactionP50Ms], limit: { atMost: 15 } },
+        { name: '… 99 %', unit: 'ms', values: [seen.reactionP99Ms], limit: { atMost: 80 } },
+      )
+    }
+  }
+  return rows
+}
+
+async function pacedRelease(nodes: number, percent: number): Promise<PacedRelease> {
+  const args = ['scripts/bench/paced-release.ts', '--nodes', String(nodes), '--budget', String(percent)]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PacedRelease
 }
 
 async function httpsLoad(): Promise<readonly Row[]> {

@@ -16,7 +16,7 @@ import {
 } from '../packages/kube-client/src/index.ts'
 import type { Pod } from '../packages/kube-types/src/index.ts'
 import { silentLogger } from '../packages/log/src/index.ts'
-import { countDeletions, findBreaches, readRecording } from '../packages/recording/src/index.ts'
+import { countDeletions, findBreaches, readRecording, type RecordedWrite } from '../packages/recording/src/index.ts'
 
 /** What a demonstration is told. */
 export interface StageOptions {
@@ -25,6 +25,10 @@ export interface StageOptions {
   readonly nodes: number
   /** Leave recording and logs behind, also when all went well. */
   readonly keep: boolean
+  /** As `--watch-delay-ms` of the simulator takes it. */
+  readonly watchDelayMs?: string
+  /** Looks at the recording of a release that kept every guarantee. */
+  readonly measure?: (writes: readonly RecordedWrite[]) => void
 }
 
 /** A simulated cluster as a process, and everything else that was started beside it. */
@@ -61,9 +65,9 @@ export async function runStage(options: StageOptions, play: (stage: Stage, clien
   let code = 1
   try {
     await using cleanup = new AsyncDisposableStack()
-    await play(stage, await startCluster(stage, folder, recording, cleanup))
+    await play(stage, await startCluster(stage, { ...options, folder, recording }, cleanup))
     await endAll(children)
-    code = judge(recording, options.nodes, startedMs)
+    code = judge(recording, options, startedMs)
   } catch (error) {
     console.log(`broken: ${error instanceof Error ? error.message : String(error)}`)
   } finally {
@@ -106,9 +110,17 @@ function createStage({ nodes }: StageOptions, { folder, startedMs, children }: S
   }
 }
 
-async function startCluster(stage: Stage, folder: string, recording: string, cleanup: AsyncDisposableStack): Promise<KubeClient> {
+async function startCluster(
+  stage: Stage,
+  {
+    folder,
+    recording,
+    watchDelayMs = '0-20',
+  }: Pick<StageOptions, 'watchDelayMs'> & { readonly folder: string; readonly recording: string },
+  cleanup: AsyncDisposableStack,
+): Promise<KubeClient> {
   const readyFile = join(folder, 'ready.json')
-  const files = ['--record', recording, '--ready-file', readyFile, '--kubeconfig', stage.kubeconfig]
+  const files = ['--record', recording, '--ready-file', readyFile, '--kubeconfig', stage.kubeconfig, '--watch-delay-ms', watchDelayMs]
   stage.start('sim', ['sim', '--nodes', String(stage.nodes), '--no-demo', ...files])
   await stage.until('the API server answers', () => existsSync(readyFile), 30)
   const cluster = await loadKubeConfig({ clock: systemClock, path: stage.kubeconfig })
@@ -116,7 +128,7 @@ async function startCluster(stage: Stage, folder: string, recording: string, cle
   return createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: 'staged-release/1' })
 }
 
-function judge(recording: string, nodes: number, startedMs: number): number {
+function judge(recording: string, { nodes, measure }: StageOptions, startedMs: number): number {
   const writes = readRecording(readFileSync(recording, 'utf8').split('\n'))
   const breaches = findBreaches(writes, query)
   for (const { guarantee, atMs, node, text } of breaches) console.error(`${guarantee} ${new Date(atMs).toISOString()} ${node}: ${text}`)
@@ -124,6 +136,7 @@ function judge(recording: string, nodes: number, startedMs: number): number {
   const took = `${Math.round((performance.now() - startedMs) / 1000)} s`
   if (breaches.length === 0 && deletions > 0) {
     console.log(`kept: ${nodes} nodes released in ${took} by ${deletions} deletions, none of which breaks G1, G2, G3, G4 or G9`)
+    measure?.(writes)
     return 0
   }
   const broken = [...new Set(breaches.map(({ guarantee }) => guarantee))].join(', ')

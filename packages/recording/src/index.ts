@@ -1,4 +1,5 @@
 export { type Breach, type BreachQuery, countDeletions, findBreaches, type RecordedGuarantee } from './find-breaches.ts'
+export { type PaceQuery, type ReleasePace, releasePace } from './release-pace.ts'
 export { readRecording } from './read-recording.ts'
 export type { RecordedPod, RecordedWrite } from './recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
