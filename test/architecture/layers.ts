@@ -39,6 +39,7 @@ export const ownedLibraries: Readonly<Record<string, string>> = {
   undici: 'kube-client',
   '@kubernetes/client-node': 'kube-client',
   zod: 'api-schema',
+  '@noble/hashes': 'kube-types',
   '@peculiar/x509': 'sim-api',
   bullmq: 'queue-bullmq',
   ioredis: 'queue-bullmq',

@@ -37,3 +37,4 @@ export type {
   Toleration,
 } from './objects.ts'
 export { compareResourceVersions, newerResourceVersion } from './resource-version.ts'
+export { sha256Hex } from './sha256.ts'
