@@ -18,16 +18,24 @@ import { batchReleasePhases, batchStates, finalizingPolicies, flightStates, roll
 
 const releasePlanSchema = z.object({
   batches: z
-    .array(z.object({ canaryReplicas: intOrString() }))
+    .array(
+      z.object({
+        canaryReplicas: intOrString().meta({
+          description: 'Cumulative nodes after the batch: a whole number from 1 or a percentage, rounded up.',
+        }),
+      }),
+    )
     .optional()
     .meta({ description: 'Cumulative sizes, one for each batch.' }),
   batchPartition: int32().optional().meta({ description: 'Highest batch allowed, from 0; absent finalizes.' }),
-  rolloutID: z.string().optional(),
-  failureThreshold: intOrString().optional(),
-  finalizingPolicy: known(finalizingPolicies).optional(),
-  patchPodTemplateMetadata: patchPodTemplateMetadataSchema.optional(),
-  rollingStyle: known(rollingStyles).optional(),
-  enableExtraWorkloadForCanary: z.boolean(),
+  rolloutID: z.string().optional().meta({ description: 'Name of the release; stands as a label on the pods that it brings.' }),
+  failureThreshold: intOrString().optional().meta({ description: 'Updated nodes that may be unavailable when a batch is ready.' }),
+  finalizingPolicy: known(finalizingPolicies)
+    .optional()
+    .meta({ description: 'Whether finalizing waits for the workload to be wholly updated; a DaemonSet always waits.' }),
+  patchPodTemplateMetadata: patchPodTemplateMetadataSchema.optional().meta({ description: 'Not for DaemonSets.' }),
+  rollingStyle: known(rollingStyles).optional().meta({ description: 'How the revision comes to the workload; Partition for a DaemonSet.' }),
+  enableExtraWorkloadForCanary: z.boolean().meta({ description: 'Not for DaemonSets.' }),
 })
 /** The batches and how far they may go. Its hash is what readers compare. */
 export type ReleasePlan = Frozen<z.infer<typeof releasePlanSchema>>
@@ -56,17 +64,24 @@ export type TrancheSpec = Frozen<z.infer<typeof trancheSpecSchema>>
 
 const batchReleaseSpecSchema = z.object({
   workloadRef: workloadRefSchema.optional().meta({ description: 'The workload to release.' }),
-  releasePlan: releasePlanSchema,
-  tranche: trancheSpecSchema.optional(),
+  releasePlan: releasePlanSchema.meta({ description: 'The batches, and how far they may go.' }),
+  tranche: trancheSpecSchema.optional().meta({ description: 'What the Rollout tells beside the plan.' }),
 })
 /** One release, batch by batch. */
 export type BatchReleaseSpec = Frozen<z.infer<typeof batchReleaseSpecSchema>>
 
-const permitSchema = z.object({ node: z.string(), podUid: z.string(), podResourceVersion: z.string() })
+const permitSchema = z.object({
+  node: z.string().meta({ description: 'Node of the pod.' }),
+  podUid: z.string().meta({ description: 'uid of the pod, a precondition of its deletion.' }),
+  podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod as it was chosen, a precondition of its deletion.' }),
+})
 /** Leave to delete one pod, as it was when it was chosen (rule F3). */
 export type Permit = Frozen<z.infer<typeof permitSchema>>
 
-const holdSchema = z.object({ reason: z.string(), id: z.string() })
+const holdSchema = z.object({
+  reason: z.string().meta({ description: 'Why nothing may be deleted, in one word.' }),
+  id: z.string().meta({ description: 'What the hold belongs to; another one is another hold.' }),
+})
 /** Why a record is not open; lifted only by its own wish or condition (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>
 
@@ -74,8 +89,8 @@ const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
   epoch: int64().min(0).meta({ format: 'int64', description: 'Raised whenever less is allowed.' }),
   seq: int64().min(0).meta({ format: 'int64', description: 'Raised by every write of the record.' }),
-  state: z.enum(flightStates),
-  holds: atomicList(holdSchema),
+  state: z.enum(flightStates).meta({ description: 'Only an open record permits a deletion.' }),
+  holds: atomicList(holdSchema).meta({ description: 'Why the record is not open.' }),
   generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet that the record agrees with.' }),
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),
   partition: int32().min(0).meta({ format: 'int32', description: 'Nodes to keep on the old revision.' }),
@@ -87,51 +102,57 @@ const flightRecordSchema = z.object({
 export type FlightRecord = Frozen<z.infer<typeof flightRecordSchema>>
 
 const batchCanaryStatusSchema = z.object({
-  batchState: known(batchStates).optional(),
+  batchState: known(batchStates).optional().meta({ description: 'Where the current batch stands.' }),
   currentBatch: int32().meta({ format: 'int32', description: 'From 0.' }),
-  batchReadyTime: time().optional(),
-  updatedReplicas: int32().optional(),
-  updatedReadyReplicas: int32().optional(),
-  noNeedUpdateReplicas: int32().optional(),
+  batchReadyTime: time().optional().meta({ description: 'Since when the batch has been ready.' }),
+  updatedReplicas: int32().optional().meta({ description: 'Nodes on the canary revision.' }),
+  updatedReadyReplicas: int32().optional().meta({ description: 'Nodes on the canary revision whose pod is Ready.' }),
+  noNeedUpdateReplicas: int32().optional().meta({ description: 'Not for DaemonSets.' }),
 })
 /** Where the current batch stands. */
 export type BatchCanaryStatus = Frozen<z.infer<typeof batchCanaryStatusSchema>>
 
 const waitingSchema = z.object({
-  reason: z.string(),
-  message: z.string(),
-  since: time(),
-  nodes: atomicList(z.string()),
+  reason: z.string().meta({ description: 'What it waits for, in one word.' }),
+  message: z.string().meta({ description: 'What it waits for, for a person.' }),
+  since: time().meta({ description: 'Since when.' }),
+  nodes: atomicList(z.string()).meta({ description: 'On which nodes, at most as many as a status lists.' }),
 })
 /** What the batch waits for, since when, and on which nodes (bounded). */
 export type Waiting = Frozen<z.infer<typeof waitingSchema>>
 
 const batchReleaseStatusSchema = z.object({
-  observedGeneration: int64().optional(),
-  phase: known(['', ...batchReleasePhases]).optional(),
-  message: z.string().optional(),
-  conditions: z.array(conditionSchema).optional(),
-  canaryStatus: batchCanaryStatusSchema.optional(),
-  stableRevision: z.string().optional(),
-  updateRevision: z.string().optional(),
-  observedRolloutID: z.string().optional(),
+  observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status is about.' }),
+  phase: known(['', ...batchReleasePhases])
+    .optional()
+    .meta({ description: 'Where the release stands.' }),
+  message: z.string().optional().meta({ description: 'What goes on, for a person.' }),
+  conditions: z.array(conditionSchema).optional().meta({ description: 'What holds, and since when.' }),
+  canaryStatus: batchCanaryStatusSchema.optional().meta({ description: 'Where the current batch stands.' }),
+  stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision that is replaced.' }),
+  updateRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision that is released.' }),
+  observedRolloutID: z.string().optional().meta({ description: 'Name of the release that this status is about.' }),
   observedWorkloadReplicas: int32().optional().meta({ description: '-1: not known.' }),
-  observedReleasePlanHash: z.string().optional(),
-  collisionCount: int32().optional(),
+  observedReleasePlanHash: z.string().optional().meta({ description: 'Hash of the releasePlan that this status is about.' }),
+  collisionCount: int32().optional().meta({ description: 'Not for DaemonSets.' }),
   observedRelease: z.string().optional().meta({ description: 'spec.tranche.release that this status speaks of.' }),
   settledSince: time().optional().meta({ description: 'Since when every node of the last batch has been available.' }),
   updatedAvailableReplicas: int32().min(0).optional().meta({ description: 'Updated nodes that are available.' }),
-  failure: failureSchema.optional(),
-  leaked: leakedSchema.optional(),
+  failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
+  leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
   skippedNodes: skippedNodesSchema.optional(),
-  waiting: waitingSchema.optional(),
-  flight: flightRecordSchema.optional(),
+  waiting: waitingSchema.optional().meta({ description: 'What the batch waits for, since when, and on which nodes.' }),
+  flight: flightRecordSchema.optional().meta({ description: 'The permit record: it alone allows a deletion.' }),
 })
 /** What is seen of a BatchRelease. */
 export type BatchReleaseStatus = Frozen<z.infer<typeof batchReleaseStatusSchema>>
 
 /** A BatchRelease: one execution of a Rollout. */
-export const batchReleaseSchema = z.object({ ...objectFields, spec: batchReleaseSpecSchema, status: batchReleaseStatusSchema.optional() })
+export const batchReleaseSchema = z.object({
+  ...objectFields,
+  spec: batchReleaseSpecSchema.meta({ description: 'What to release, in which batches.' }),
+  status: batchReleaseStatusSchema.meta({ description: 'Where it stands, as the controller sees it.' }).optional(),
+})
 
 /** @see batchReleaseSchema */
 export interface BatchRelease extends KubeObject {

@@ -104,8 +104,8 @@ function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): St
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
+      apiVersion: { type: 'string', description: 'Group and version of the object.' },
+      kind: { type: 'string', description: 'Kind of the object.' },
       metadata: { type: 'object' },
       spec: structuralSchema(spec),
       status: structuralSchema(status),

@@ -56,7 +56,10 @@ export const workloadRefSchema = z.object({
 })
 
 /** Labels and annotations for an extra canary workload; not for DaemonSets. */
-export const patchPodTemplateMetadataSchema = z.object({ annotations: textMap().optional(), labels: textMap().optional() })
+export const patchPodTemplateMetadataSchema = z.object({
+  annotations: textMap().optional().meta({ description: 'Annotations to add.' }),
+  labels: textMap().optional().meta({ description: 'Labels to add.' }),
+})
 
 /** What every object of ours carries beside spec and status. Names and times are the API server's business. */
 export const objectFields = {

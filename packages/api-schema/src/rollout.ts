@@ -88,9 +88,9 @@ export type CanaryStatus = Frozen<z.infer<typeof canaryStatusSchema>>
 
 const blueGreenStatusSchema = z.object({
   ...commonStatusFields,
-  updatedRevision: z.string(),
-  updatedReplicas: int32(),
-  updatedReadyReplicas: int32(),
+  updatedRevision: z.string().meta({ description: 'Revision that is released.' }),
+  updatedReplicas: int32().meta({ description: 'Replicas of it.' }),
+  updatedReadyReplicas: int32().meta({ description: 'Replicas of it that are Ready.' }),
 })
 
 const lastActionSchema = z.object({

@@ -7,40 +7,50 @@
 import { z } from 'zod'
 import { int32, workloadRefSchema } from './fields.ts'
 
-const headerSchema = z.looseObject({ name: z.string(), value: z.string() })
+const headerSchema = z.looseObject({
+  name: z.string().meta({ description: 'Name of the header.' }),
+  value: z.string().meta({ description: 'Value of the header.' }),
+})
 
 const valueMatchSchema = z.looseObject({
-  name: z.string(),
-  value: z.string(),
-  type: z.string().optional().meta({ default: 'Exact' }),
+  name: z.string().meta({ description: 'Name of what is compared.' }),
+  value: z.string().meta({ description: 'Value that it is compared with.' }),
+  type: z.string().optional().meta({ default: 'Exact', description: 'How it is compared.' }),
 })
 
 const pathMatchSchema = z.looseObject({
-  type: z.string().optional().meta({ default: 'PathPrefix' }),
-  value: z.string().optional().meta({ default: '/' }),
+  type: z.string().optional().meta({ default: 'PathPrefix', description: 'How the path is compared.' }),
+  value: z.string().optional().meta({ default: '/', description: 'What the path is compared with.' }),
 })
 
 /** How request headers are changed on the way to the canary. */
 export const requestHeaderModifierSchema = z.looseObject({
-  set: listByName(headerSchema).optional(),
-  add: listByName(headerSchema).optional(),
-  remove: z.array(z.string()).max(16).optional().meta({ 'x-kubernetes-list-type': 'set' }),
+  set: listByName(headerSchema).optional().meta({ description: 'Headers to overwrite.' }),
+  add: listByName(headerSchema).optional().meta({ description: 'Headers to add.' }),
+  remove: z.array(z.string()).max(16).optional().meta({ 'x-kubernetes-list-type': 'set', description: 'Headers to remove.' }),
 })
 
 /** Which requests go to the canary. */
 export const routeMatchSchema = z.looseObject({
-  path: pathMatchSchema.optional(),
-  headers: listByName(valueMatchSchema).optional(),
-  queryParams: listByName(valueMatchSchema).optional(),
+  path: pathMatchSchema.optional().meta({ description: 'Which paths.' }),
+  headers: listByName(valueMatchSchema).optional().meta({ description: 'Which headers.' }),
+  queryParams: listByName(valueMatchSchema).optional().meta({ description: 'Which query parameters.' }),
 })
+
+const ingressSchema = z.looseObject({
+  name: z.string().meta({ description: 'Name of the Ingress.' }),
+  classType: z.string().optional().meta({ description: 'Kind of its controller.' }),
+})
+
+const gatewaySchema = z.looseObject({ httpRouteName: z.string().optional().meta({ description: 'Name of the HTTPRoute.' }) })
 
 /** Through which objects requests are routed. */
 export const trafficRoutingSchema = z.looseObject({
-  service: z.string(),
-  gracePeriodSeconds: int32().optional().meta({ default: 3 }),
-  ingress: z.looseObject({ name: z.string(), classType: z.string().optional() }).optional(),
-  gateway: z.looseObject({ httpRouteName: z.string().optional() }).optional(),
-  customNetworkRefs: z.array(workloadRefSchema).optional(),
+  service: z.string().meta({ description: 'Service whose requests are routed.' }),
+  gracePeriodSeconds: int32().optional().meta({ default: 3, description: 'Seconds to wait after each change of routes.' }),
+  ingress: ingressSchema.optional().meta({ description: 'Ingress that routes them.' }),
+  gateway: gatewaySchema.optional().meta({ description: 'Gateway that routes them.' }),
+  customNetworkRefs: z.array(workloadRefSchema).optional().meta({ description: 'Other objects that route them.' }),
 })
 
 function listByName<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
