@@ -3,9 +3,16 @@ import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_L
 
 /** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
 export type Discovery =
-  | { readonly kind: 'found'; readonly canary: string; readonly stable: string }
+  | FoundRevisions
   /** The DaemonSet controller has not observed the latest generation, or our view of its revisions lags. */
   | { readonly kind: 'pending'; readonly why: 'generation' | 'revision' }
+
+/** The two revisions between which a release goes. */
+export interface FoundRevisions {
+  readonly kind: 'found'
+  readonly canary: string
+  readonly stable: string
+}
 
 /** What discovery looks at. */
 export interface DiscoveryView {

@@ -1,36 +1,15 @@
-import type { BatchRelease, BatchReleaseSpec, CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
-import { type DaemonSet, daemonSetAnnotations, ROLLOUT_FINALIZER } from '@tranche/kube-types'
+import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
+import { ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import { oldNodes } from '../old-nodes.ts'
-import { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from '../release/daemon-set-patch.ts'
-import { discoverRevisions } from '../release/discover-revisions.ts'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import type { NextStatus } from './course.ts'
 import { isForeign } from './release-report.ts'
-import { frozenText } from './frozen-text.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
+import { bind, planUnbinding } from './plan-binding.ts'
+import { type RolloutPlan, wait } from './rollout-plan.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus } from './status-writes.ts'
-
-/** The one write that a pass over a Rollout should make. */
-export type RolloutPlan =
-  | { readonly kind: 'setFinalizer'; readonly present: boolean }
-  | {
-      readonly kind: 'patchDaemonSet'
-      readonly why: 'bind' | 'unbind'
-      readonly daemonSet: DaemonSet
-      readonly patch: readonly PatchOperation[]
-      /** What is left frozen by it, for an event of type Warning; null when nothing is. */
-      readonly frozen: string | null
-    }
-  | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
-  | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }
-  | { readonly kind: 'deleteRelease' }
-  /** Replaces the status, with the resourceVersion that was read: what somebody wrote in between is never lost (G10). */
-  | { readonly kind: 'writeStatus'; readonly status: RolloutStatus; readonly warning: string | null }
-  | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
 
 /**
  * Decides what to do next for one Rollout. Pure.
@@ -115,54 +94,7 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
     return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null
   }
   if (daemonSet === undefined || next.blocked) return null
-  const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
-}
-
-function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
-  const takeOver = strategyScope === 'binding' ? takeOverStrategy(daemonSet) : {}
-  return {
-    ...takeOver,
-    annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, [daemonSetAnnotations.frozen]: null },
-    workloadTypeLabel: 'set',
-  }
-}
-
-/** Gives the strategy back where no node runs an old pod; else, and where it was frozen already, all stays as it stands. */
-function planUnbinding(view: RolloutView): RolloutPlan | null {
-  const { daemonSet, rollout } = view
-  const annotations = daemonSet?.metadata.annotations
-  if (daemonSet === undefined || annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
-  const change = unbinding(view, daemonSet)
-  if (change === null) return wait('the DaemonSet controller to observe the latest generation')
-  const patch = daemonSetPatch(daemonSet, change)
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, frozen: frozenText(view, daemonSet, change) }
-}
-
-/** Null while it cannot be told which pods are old. */
-function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
-  const unbound = {
-    annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.inProgressing]: null },
-    workloadTypeLabel: 'remove',
-  } as const
-  const annotations = daemonSet.metadata.annotations ?? {}
-  if (!(daemonSetAnnotations.originalUpdateStrategy in annotations) || daemonSetAnnotations.frozen in annotations) return unbound
-  const original = originalStrategy(daemonSet)
-  const lastStable = view.rollout.status?.stableRevision
-  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
-  if (discovery.kind === 'pending') return null
-  const old = oldNodes(view.fleet, discovery.canary).length
-  // Where the type is no longer OnDelete, somebody has let the native controller go on: there is nothing to freeze.
-  if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
-    const at = new Date(view.nowMs).toISOString()
-    const frozen = JSON.stringify({ revision: discovery.canary, stable: discovery.stable, nodesLeft: old, at })
-    return { ...unbound, annotations: { ...unbound.annotations, [daemonSetAnnotations.frozen]: frozen } }
-  }
-  return {
-    ...unbound,
-    annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
-    ...(original !== undefined && { strategy: original }),
-  }
+  return bind(view, daemonSet)
 }
 
 /** Makes the BatchRelease what the status says it should be. */
@@ -213,8 +145,4 @@ function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
 
 function hasFinalizer(rollout: Rollout): boolean {
   return rollout.metadata.finalizers?.includes(ROLLOUT_FINALIZER) ?? false
-}
-
-function wait(what: string, recheckAfterMs: number | null = null): RolloutPlan {
-  return { kind: 'wait', for: what, recheckAfterMs }
 }

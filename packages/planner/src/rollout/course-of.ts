@@ -1,0 +1,83 @@
+import type { ProgressingReason, StalledReason } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { type Problem, problemsText, validateBinding, validateSpec } from '@tranche/validation'
+import { discoverRevisions } from '../release/discover-revisions.ts'
+import type { Course } from './course.ts'
+import { heedWishes } from './heed-wishes.ts'
+import { progressingCourse } from './progressing-course.ts'
+import { isForeign } from './release-report.ts'
+import { restingCourse } from './resting-course.ts'
+import type { RolloutView } from './rollout-view.ts'
+import { completedCanary } from './start-course.ts'
+
+/** Where the Rollout goes from where it stands. */
+export function courseOf(view: RolloutView, before: Course): Course {
+  const { rollout, daemonSet } = view
+  if (rollout.metadata.deletionTimestamp !== undefined) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
+  if (rollout.spec.disabled === true) return disabledCourse(view, before)
+  if (isForeign(view)) return stalledCourse(before, 'ForeignControl', foreignText(view))
+  const problems = problemsOf(view)
+  const [first] = problems
+  if (first !== undefined) return stalledCourse(before, first.reason, problemsText(problems))
+  if (daemonSet === undefined) return stalledCourse(before, 'WorkloadNotFound', notFoundText(view))
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
+  if (discovery.kind === 'pending')
+    return { ...before, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
+  return before.phase === 'Progressing'
+    ? progressingCourse(view, daemonSet, before, discovery)
+    : restingCourse(view, daemonSet, before, discovery)
+}
+
+function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonly Problem[] {
+  const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
+  return [
+    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateBinding(rollout, others, boundTo),
+  ]
+}
+
+/** What the status says already; what somebody wrote into it that cannot be taken is put back. */
+export function courseBefore(view: RolloutView): Course {
+  const status = view.rollout.status
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
+  const heeded = heedWishes(view.rollout)
+  return {
+    phase: status?.phase ?? 'Initial',
+    reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
+    canary: heeded?.canary ?? completedCanary(view, ''),
+    stableRevision: status?.stableRevision,
+    succeeded: succeeded === undefined ? null : succeeded === 'True',
+    message: status?.message ?? '',
+    stalled: null,
+    warning: heeded?.warning ?? null,
+    recheckAfterMs: null,
+    blocked: false,
+  }
+}
+
+function stalledCourse(before: Course, reason: StalledReason, message: string): Course {
+  return { ...before, message, stalled: { reason, message }, blocked: true }
+}
+
+function disabledCourse(view: RolloutView, before: Course): Course {
+  const { release } = view
+  if (release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
+  return { ...before, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+}
+
+/** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
+function lettingGoText({ release }: RolloutView): string {
+  const waiting = release?.status?.waiting
+  const base = 'stopping the release and leaving the DaemonSet as it stands'
+  return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
+}
+
+function foreignText({ rollout }: RolloutView): string {
+  return `the BatchRelease ${rollout.metadata.name} exists and is not of this Rollout; delete that BatchRelease first`
+}
+
+function notFoundText({ rollout }: RolloutView): string {
+  const { name } = rollout.spec.workloadRef
+  return `spec.workloadRef.name is "${name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
+}

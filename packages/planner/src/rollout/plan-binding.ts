@@ -1,0 +1,59 @@
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { oldNodes } from '../old-nodes.ts'
+import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { discoverRevisions } from '../release/discover-revisions.ts'
+import { frozenText } from './frozen-text.ts'
+import { type RolloutPlan, wait } from './rollout-plan.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** Binds the DaemonSet to the Rollout; null when it is. */
+export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | null {
+  const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
+}
+
+function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
+  const takeOver = strategyScope === 'binding' ? takeOverStrategy(daemonSet) : {}
+  return {
+    ...takeOver,
+    annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, [daemonSetAnnotations.frozen]: null },
+    workloadTypeLabel: 'set',
+  }
+}
+
+/** Gives the strategy back where no node runs an old pod; else, and where it was frozen already, all stays as it stands. */
+export function planUnbinding(view: RolloutView): RolloutPlan | null {
+  const { daemonSet, rollout } = view
+  const annotations = daemonSet?.metadata.annotations
+  if (daemonSet === undefined || annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
+  const change = unbinding(view, daemonSet)
+  if (change === null) return wait('the DaemonSet controller to observe the latest generation')
+  const patch = daemonSetPatch(daemonSet, change)
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, frozen: frozenText(view, daemonSet, change) }
+}
+
+/** Null while it cannot be told which pods are old. */
+function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
+  const unbound = {
+    annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.inProgressing]: null },
+    workloadTypeLabel: 'remove',
+  } as const
+  const annotations = daemonSet.metadata.annotations ?? {}
+  if (!(daemonSetAnnotations.originalUpdateStrategy in annotations) || daemonSetAnnotations.frozen in annotations) return unbound
+  const original = originalStrategy(daemonSet)
+  const lastStable = view.rollout.status?.stableRevision
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
+  if (discovery.kind === 'pending') return null
+  const old = oldNodes(view.fleet, discovery.canary).length
+  // Where the type is no longer OnDelete, somebody has let the native controller go on: there is nothing to freeze.
+  if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
+    const at = new Date(view.nowMs).toISOString()
+    const frozen = JSON.stringify({ revision: discovery.canary, stable: discovery.stable, nodesLeft: old, at })
+    return { ...unbound, annotations: { ...unbound.annotations, [daemonSetAnnotations.frozen]: frozen } }
+  }
+  return {
+    ...unbound,
+    annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
+    ...(original !== undefined && { strategy: original }),
+  }
+}

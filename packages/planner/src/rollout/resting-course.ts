@@ -1,0 +1,40 @@
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { problemsText, validateDaemonSetBudget } from '@tranche/validation'
+import { oldNodes } from '../old-nodes.ts'
+import type { FoundRevisions } from '../release/discover-revisions.ts'
+import type { Course } from './course.ts'
+import { currentText } from './current-text.ts'
+import { releaseReport } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+import { completedCanary, startCourse } from './start-course.ts'
+
+/** No release runs: does one begin? */
+export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
+  const stable = before.stableRevision ?? discovery.stable
+  const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+  const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
+  if (discovery.canary !== stable || (asked && newer && before.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
+    return startCourse(view, before, discovery)
+  const left = releaseReport(view).nodesLeft
+  const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
+  const message = left ?? text
+  const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
+  const canary = known ? before.canary : completedCanary(view, discovery.canary)
+  const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, message } as const
+  return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
+}
+
+/** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
+function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
+  if (release !== undefined && release.metadata.deletionTimestamp === undefined) return false
+  return (
+    oldNodes(fleet, canary).length > 0 ||
+    (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
+  )
+}
+
+/** A budget that lets nothing be updated is said before anybody needs it. */
+function budgetStall(view: RolloutView, daemonSet: DaemonSet): Course['stalled'] {
+  const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
+  return problem === undefined ? null : { reason: problem.reason, message: problemsText([problem]) }
+}

@@ -1,0 +1,26 @@
+import type { BatchReleaseSpec, RolloutStatus } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/flight'
+import type { DaemonSet } from '@tranche/kube-types'
+
+/** The one write that a pass over a Rollout should make. */
+export type RolloutPlan =
+  | { readonly kind: 'setFinalizer'; readonly present: boolean }
+  | {
+      readonly kind: 'patchDaemonSet'
+      readonly why: 'bind' | 'unbind'
+      readonly daemonSet: DaemonSet
+      readonly patch: readonly PatchOperation[]
+      /** What is left frozen by it, for an event of type Warning; null when nothing is. */
+      readonly frozen: string | null
+    }
+  | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
+  | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }
+  | { readonly kind: 'deleteRelease' }
+  /** Replaces the status, with the resourceVersion that was read: what somebody wrote in between is never lost (G10). */
+  | { readonly kind: 'writeStatus'; readonly status: RolloutStatus; readonly warning: string | null }
+  | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
+
+/** @returns the plan to do nothing until an event comes, or `recheckAfterMs` have passed */
+export function wait(what: string, recheckAfterMs: number | null = null): RolloutPlan {
+  return { kind: 'wait', for: what, recheckAfterMs }
+}

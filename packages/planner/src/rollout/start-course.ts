@@ -1,0 +1,51 @@
+import type { CanaryStatus } from '@tranche/api-schema'
+import { ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import type { FoundRevisions } from '../release/discover-revisions.ts'
+import type { Course } from './course.ts'
+import { stepsOf } from './release-spec.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** A release begins, or begins again because the template changed under it. */
+export function startCourse(view: RolloutView, before: Course, discovery: FoundRevisions): Course {
+  const steps = stepsOf(view.rollout).length
+  // Nothing new to release (the template came back): no step is worth a pause.
+  const first = discovery.canary === discovery.stable ? steps : 1
+  const canary: CanaryStatus = {
+    ...completedCanary(view, discovery.canary),
+    stableRevision: discovery.stable,
+    currentStepIndex: first,
+    nextStepIndex: first < steps ? first + 1 : -1,
+    currentStepState: 'BeforeStepUpgrade',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+  }
+  return {
+    ...before,
+    phase: 'Progressing',
+    reason: 'Initializing',
+    canary,
+    stableRevision: discovery.stable,
+    succeeded: null,
+    message: `releasing revision ${discovery.canary}`,
+  }
+}
+
+/** The status of a release that is over: also the first status ever, which readers dereference. */
+export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revision: string): CanaryStatus {
+  const steps = Math.max(1, stepsOf(rollout).length)
+  const rolloutId = daemonSet?.metadata.labels?.[ROLLOUT_ID_LABEL] ?? revision
+  return {
+    observedWorkloadGeneration: daemonSet?.metadata.generation ?? 0,
+    observedRolloutID: rolloutId,
+    stableRevision: revision,
+    podTemplateHash: revision,
+    canaryRevision: revision,
+    currentStepIndex: steps,
+    nextStepIndex: -1,
+    finalisingStep: '',
+    currentStepState: 'Completed',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+    lastUpdateTime: new Date(nowMs).toISOString(),
+  }
+}
