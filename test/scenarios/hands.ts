@@ -48,6 +48,11 @@ export async function forbidPods(stage: Stage): Promise<() => Promise<void>> {
   }
 }
 
+/** Applies the manifest of the DaemonSet, as `kubectl apply` does on what is there: everything that it states is so afterwards. */
+export async function applyDaemonSet(stage: Stage, manifest: object): Promise<void> {
+  await stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body: manifest })
+}
+
 /** @returns the events of the namespace that are kept */
 export async function events(stage: Stage): Promise<readonly ShownEvent[]> {
   const { namespace } = stageKey

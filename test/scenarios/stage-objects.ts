@@ -19,8 +19,8 @@ export interface ReleaseOptions {
   readonly tolerations?: readonly object[]
 }
 
-/** The DaemonSet, with the tag v1. */
-export function daemonSetManifest(options: ReleaseOptions): object {
+/** The DaemonSet, with the image of this tag. */
+export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
@@ -33,7 +33,7 @@ export function daemonSetManifest(options: ReleaseOptions): object {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
         spec: {
           tolerations: options.tolerations ?? [{ operator: 'Exists' }],
-          containers: [{ name: 'agent', image: 'registry.example/node-agent:v1' }],
+          containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }],
         },
       },
     },
