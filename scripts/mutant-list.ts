@@ -18,12 +18,14 @@ const tally = 'packages/planner/src/pass/node-tally.ts'
 const countQuestion = 'packages/planner/src/count-question.ts'
 const counts = 'packages/cluster/src/is-same-but-for-counts.ts'
 const record = 'packages/flight/src/flight-record.ts'
+const carried = 'packages/flight/src/carried.ts'
 const permitState = 'packages/flight/src/permit-state.ts'
 const allowance = 'packages/flight/src/allowance.ts'
 const touch = 'packages/flight/src/touch.ts'
 const fleetPod = 'packages/fleet/src/fleet-pod.ts'
 const release = 'packages/planner/src/release/plan-batch-release.ts'
 const labels = 'packages/planner/src/release/plan-labels.ts'
+const lettingGo = 'packages/planner/src/release/letting-go.ts'
 const releasePass = 'packages/controllers/src/release-pass.ts'
 
 const passTests = ['packages/planner/test/pass/plan-pass.test.ts']
@@ -32,6 +34,8 @@ const walk = ['packages/planner/test/fence.property.test.ts']
 const countTests = ['packages/planner/test/counts.property.test.ts']
 const gatherTests = ['packages/cluster/test/is-same-but-for-counts.test.ts']
 const orderTests = ['packages/planner/test/pass/candidate-order.test.ts']
+const carriedTests = ['packages/flight/test/carried.test.ts']
+const lettingGoTests = ['packages/planner/test/release/letting-go.test.ts']
 const recordTests = ['packages/flight/test/flight-record.test.ts']
 const stateTests = ['packages/flight/test/permit-state.test.ts']
 const allowanceTests = ['packages/flight/test/allowance.test.ts']
@@ -298,6 +302,46 @@ export const mutants: readonly Mutant[] = [
     find: "state: 'open', holds: [] }",
     replace: "state: 'open', holds: [], permits: [] }",
     tests: recordTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'a new record forgets what the last release left in flight',
+    file: carried,
+    find: 'permits: [...missing, ...record.permits]',
+    replace: 'permits: [...record.permits]',
+    tests: walk,
+  },
+  {
+    rule: 'F2',
+    fault: 'a new record may rest on pods older than what it inherits',
+    file: carried,
+    find: 'watermark: newerResourceVersion(record.watermark, carried.watermark)',
+    replace: 'watermark: record.watermark',
+    tests: carriedTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'what is in flight is written down without bound',
+    file: carried,
+    find: 'text.length > MAX_CARRIED_LENGTH ? null : text',
+    replace: 'text',
+    tests: carriedTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'a release that lets go tells nobody what is in flight',
+    file: lettingGo,
+    find: '[daemonSetAnnotations.unsettled]: unsettled }',
+    replace: '[daemonSetAnnotations.unsettled]: null }',
+    tests: lettingGoTests,
+  },
+  {
+    rule: 'F11',
+    fault: 'a release takes control without what the last one left in flight',
+    file: release,
+    find: 'if (inherited !== null) return',
+    replace: 'if (inherited?.epoch === 0) return',
+    tests: lettingGoTests,
   },
   {
     rule: 'F11',

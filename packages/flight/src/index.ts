@@ -1,4 +1,5 @@
 export { type Allowance, type Direction, directionOf } from './allowance.ts'
+export { type Carried, carriedText, carryOver, inheritPermits, MAX_CARRIED_LENGTH, parseCarried } from './carried.ts'
 export {
   changePermits,
   createRecord,

@@ -18,6 +18,8 @@ export const daemonSetAnnotations = {
   rollout: 'tranche.dev/rollout',
   /** JSON: what was left where, after disable or delete. */
   frozen: 'tranche.dev/frozen',
+  /** JSON: nodes on which a release that let go had deleted pods, and that had no available one yet; the next release inherits them. */
+  unsettled: 'tranche.dev/unsettled',
 } as const
 
 /** Label on a bound DaemonSet; its value is {@link WORKLOAD_TYPE_DAEMONSET}. */

@@ -1,12 +1,24 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
-import { changePermits, createRecord, openRecord, recordTouches, type TouchAnswer, voidRecord, widenRecord } from '@tranche/flight'
+import {
+  carriedText,
+  carryOver,
+  changePermits,
+  createRecord,
+  inheritPermits,
+  openRecord,
+  parseCarried,
+  recordTouches,
+  type TouchAnswer,
+  voidRecord,
+  widenRecord,
+} from '@tranche/flight'
 import { type Announcement, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
 
 /**
  * A random walk over the fence: executors whose views lag, each by itself, and who freeze between any read and any
- * write; a controller that stops, rolls over, changes the limit and grows the batch; nodes that come and go; people who
- * delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
+ * write; a controller that stops, rolls over, changes the limit, grows the batch, and lets go of the DaemonSet for another
+ * release to take over; nodes that come and go; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
  * release. Everything that is decided is decided by the real `planPass` and the real record; the checks are written anew.
  */
 export function walkFence(seed: number): WalkReport {
@@ -19,6 +31,8 @@ export function walkFence(seed: number): WalkReport {
 /** What a walk has met. */
 export interface WalkReport {
   stops: number
+  /** Releases that took over while another's pods were on their way. */
+  inheritances: number
   deletions: number
   budgetExhausted: boolean
   terminating: boolean
@@ -27,7 +41,6 @@ export interface WalkReport {
 }
 
 const STEPS = 900
-const RELEASE_UID = 'release'
 
 interface WorldPod {
   readonly uid: number
@@ -53,21 +66,27 @@ interface Executor {
   readonly brokenSince: Map<string, number>
   /** How many announcements it has heard (≥ 1). */
   heard: number
-  record: FlightRecord | null
+  home: Home | null
   deafUntil: number
   /** Decided and not yet written, in order; any of them may be frozen for long. */
   jobs: Job[]
 }
 
+/** A record as it was read, and the BatchRelease it is of. */
+interface Home {
+  readonly uid: string
+  readonly record: FlightRecord
+}
+
 type Job =
   | { readonly kind: 'delete'; readonly pod: PermittedPod; readonly view: Known }
-  | { readonly kind: 'write'; readonly from: FlightRecord; readonly to: FlightRecord }
-  | { readonly kind: 'withdraw'; readonly from: FlightRecord; readonly pods: readonly PermittedPod[] }
+  | { readonly kind: 'write'; readonly from: Home; readonly to: FlightRecord }
+  | { readonly kind: 'withdraw'; readonly from: Home; readonly pods: readonly PermittedPod[] }
 
 /** What the controller is about, and how far it has got. */
 interface Change {
-  readonly kind: 'stop' | 'rollOver' | 'limit' | 'grow'
-  at: 'start' | 'touch' | 'open'
+  readonly kind: 'stop' | 'rollOver' | 'limit' | 'grow' | 'handOver'
+  at: 'start' | 'touch' | 'letGo' | 'create' | 'inherit' | 'claim' | 'open'
   readonly limit: number
 }
 
@@ -82,7 +101,15 @@ interface Deleted {
 }
 
 class FenceWorld {
-  readonly report: WalkReport = { stops: 0, deletions: 0, budgetExhausted: false, terminating: false, podless: false, misScheduled: false }
+  readonly report: WalkReport = {
+    stops: 0,
+    inheritances: 0,
+    deletions: 0,
+    budgetExhausted: false,
+    terminating: false,
+    podless: false,
+    misScheduled: false,
+  }
   readonly #seed: number
   readonly #random: (below: number) => number
   readonly #nodes: readonly string[]
@@ -96,6 +123,11 @@ class FenceWorld {
   #generation = 2
   #size: number
   #record: FlightRecord
+  /** Of the BatchRelease that holds the record; null while there is none. */
+  #releaseUid: string | null = 'release-1'
+  #releases = 1
+  /** The annotation in which a release that let go left what was in flight. */
+  #unsettled: string | null = null
   readonly #announcements: Announcement[]
   /** D of G1 and G2: nodes on which we deleted a pod, without an available one since, desired all the while. */
   readonly #down = new Map<string, Deleted>()
@@ -104,11 +136,14 @@ class FenceWorld {
   #largestLimit: number
   #leaked = 0
   #stopped = false
+  /** A revision whose pods never become Ready, until all is calm. */
+  readonly #bad: string | null
   #change: Change | null = null
 
   constructor(seed: number) {
     this.#seed = seed
     this.#random = randomFrom(seed)
+    this.#bad = pick(this.#random, [null, null, 'v2', 'v3'])
     const count = 3 + this.#random(6)
     this.#nodes = Array.from({ length: count }, (_, at) => `node-${at}`)
     for (const node of this.#nodes) {
@@ -145,7 +180,7 @@ class FenceWorld {
         this.#deliver(executor, this.#log.length)
         executor.heard = this.#announcements.length
         while (executor.jobs.length > 0) this.#perform(executor, 0)
-        executor.record = this.#record
+        executor.home = this.#home()
         this.#decide(executor)
         while (executor.jobs.length > 0) this.#perform(executor, 0)
       }
@@ -165,7 +200,7 @@ class FenceWorld {
     } else if (pod === undefined) this.#put(node, { uid: this.#uid++, revision: this.#template, ready: false, terminating: false })
     else if (pod.terminating) {
       if (calm || dice > 1) this.#put(node, null)
-    } else if (!pod.ready && dice < 8) this.#becomeReady(node, pod)
+    } else if (!pod.ready && dice < 8 && (calm || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
     else if (pod.ready && dice === 0) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
     if (!calm && this.#random(60) === 0) this.#flipDesired(node)
@@ -209,7 +244,7 @@ class FenceWorld {
       desired: new Map(),
       brokenSince: new Map(),
       heard: this.#announcements.length,
-      record: null,
+      home: null,
       deafUntil: 0,
       jobs: [],
     }
@@ -228,7 +263,7 @@ class FenceWorld {
       if (this.#random(3) === 0) this.#perform(executor, this.#random(executor.jobs.length))
       return
     }
-    if (executor.record === null || this.#random(2) === 0) executor.record = this.#record
+    if (executor.home === null || this.#random(2) === 0) executor.home = this.#home()
     else this.#decide(executor)
   }
 
@@ -244,24 +279,25 @@ class FenceWorld {
   }
 
   #decide(executor: Executor): void {
-    const { record } = executor
-    if (record === null) return
+    const { home } = executor
+    if (home === null) return
+    const { record, uid } = home
     const fleet = fleetOf(this.#nodes, executor.pods, executor.desired)
     const plan = planPass({
       announcement: this.#announcements[executor.heard - 1]!,
-      releaseUid: RELEASE_UID,
+      releaseUid: uid,
       record,
       fleet,
       podsSeen: String(executor.seen),
       sent: new Set(),
       monotonicMs: 0,
     })
-    executor.jobs = this.#toJobs(plan, record, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
+    executor.jobs = this.#toJobs(plan, home, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
   }
 
-  #toJobs(plan: PassPlan, from: FlightRecord, view: Known): Job[] {
+  #toJobs(plan: PassPlan, from: Home, view: Known): Job[] {
     if (plan.kind === 'execute') return plan.pods.map((pod): Job => ({ kind: 'delete', pod, view }))
-    if (plan.kind === 'changePermits') return [{ kind: 'write', from, to: changePermits(from, plan.change) }]
+    if (plan.kind === 'changePermits') return [{ kind: 'write', from, to: changePermits(from.record, plan.change) }]
     if (plan.kind === 'withdraw') return [{ kind: 'withdraw', from, pods: plan.pods }]
     return []
   }
@@ -273,7 +309,7 @@ class FenceWorld {
     else if (job.kind === 'write') this.#compareAndSwap(job.from, job.to)
     else {
       const touched = job.pods.map(({ permit }) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
-      executor.jobs.push({ kind: 'write', from: job.from, to: recordTouches(job.from, touched) })
+      executor.jobs.push({ kind: 'write', from: job.from, to: recordTouches(job.from.record, touched) })
     }
   }
 
@@ -318,10 +354,15 @@ class FenceWorld {
     return { kind: 'standing', resourceVersion: String(this.#pods.get(node)!.version) }
   }
 
-  #compareAndSwap(from: FlightRecord, to: FlightRecord): boolean {
-    if (this.#record.epoch !== from.epoch || this.#record.seq !== from.seq) return false
+  #compareAndSwap(from: Home | null, to: FlightRecord): boolean {
+    if (from === null || from.uid !== this.#releaseUid) return false
+    if (this.#record.epoch !== from.record.epoch || this.#record.seq !== from.record.seq) return false
     this.#record = to
     return true
+  }
+
+  #home(): Home | null {
+    return this.#releaseUid === null ? null : { uid: this.#releaseUid, record: this.#record }
   }
 
   // ── the controller ───────────────────────────────────────────────────────
@@ -330,7 +371,11 @@ class FenceWorld {
     this.#settlePartition()
     if (this.#change === null) {
       if (calm || this.#random(12) > 0) return
-      this.#change = { kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'grow']), at: 'start', limit: 1 + this.#random(3) }
+      this.#change = {
+        kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'grow', 'handOver']),
+        at: 'start',
+        limit: 1 + this.#random(3),
+      }
     }
     const change = this.#change
     if (change.kind === 'grow') {
@@ -339,36 +384,76 @@ class FenceWorld {
       this.#change = null
     } else if (change.at === 'start') this.#beginChange(change)
     else if (change.at === 'touch') this.#touchAll(change)
+    else if (change.at !== 'open') this.#handOver(change, change.at, calm)
     else if (calm || this.#random(5) === 0) this.#open(change)
     if (this.#down.size <= this.#record.limit && this.#record.permits.length === 0) this.#largestLimit = this.#record.limit
   }
 
   #beginChange(change: Change): void {
     const holds: readonly Hold[] = change.kind === 'stop' ? [{ reason: 'Paused', id: '1' }] : []
-    if (change.kind === 'stop') this.#announce({ paused: true })
-    if (change.kind === 'rollOver') {
-      this.#template = pick(this.#random, ['v1', 'v2', 'v3'])
-      this.#generation++
-      this.#announce({})
-    }
-    this.#compareAndSwap(this.#record, voidRecord(this.#record, holds))
+    if (change.kind === 'stop' || change.kind === 'handOver') this.#announce({ paused: true })
+    if (change.kind === 'rollOver') this.#changeTemplate()
+    this.#compareAndSwap(this.#home(), voidRecord(this.#record, holds))
     change.at = 'touch'
   }
 
   #touchAll(change: Change): void {
+    const home = this.#home()
     const record = this.#record
     const touched = record.permits.map((permit) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
-    if (!this.#compareAndSwap(record, recordTouches(record, touched))) return
+    if (!this.#compareAndSwap(home, recordTouches(record, touched))) return
     if (this.#record.state !== 'stopped') this.#fail('F8: every pod answered, and the record is not stopped')
     this.#stopped = true
     this.report.stops++
-    change.at = 'open'
+    change.at = change.kind === 'handOver' ? 'letGo' : 'open'
+  }
+
+  /**
+   * One release lets go and another takes over, each step a write after which the process may have died: then the step is
+   * made again by another, which may go by what it saw before. Meanwhile nobody is in charge, and the template may change.
+   */
+  #handOver(change: Change, at: 'letGo' | 'create' | 'inherit' | 'claim', calm: boolean): void {
+    if (!calm && this.#random(3) > 0) return
+    const again = !calm && this.#random(4) === 0
+    if (at === 'letGo') {
+      const carried = carryOver(this.#record)
+      this.#unsettled = carried === null ? null : carriedText(carried)
+      this.#releaseUid = null
+      this.#announce({ controlledBy: undefined, canaryRevision: undefined, partition: undefined })
+      if (this.#random(2) === 0) this.#changeTemplate()
+      change.at = 'create'
+    } else if (at === 'create') {
+      this.#releaseUid = `release-${++this.#releases}`
+      const newest = Math.max(0, ...[...this.#pods.values()].map(({ version }) => version))
+      const { workloadUid, generation, revision, partition, limit } = this.#record
+      this.#record = createRecord({ workloadUid, generation, revision, partition, limit }, String(newest))
+      change.at = 'inherit'
+    } else if (at === 'inherit') {
+      const carried = this.#unsettled === null ? null : parseCarried(this.#unsettled)
+      const inherited = carried === null ? null : inheritPermits(this.#record, carried)
+      if (inherited !== null) this.#compareAndSwap(this.#home(), inherited)
+      if (inherited !== null) this.report.inheritances++
+      if (!again) change.at = 'claim'
+    } else {
+      this.#announce({ controlledBy: this.#releaseUid ?? undefined, canaryRevision: this.#template, partition: this.#partition() })
+      if (again) change.at = 'inherit'
+      else {
+        this.#unsettled = null
+        change.at = 'open'
+      }
+    }
+  }
+
+  #changeTemplate(): void {
+    this.#template = pick(this.#random, ['v1', 'v2', 'v3'])
+    this.#generation++
+    this.#announce({})
   }
 
   #open(change: Change): void {
     this.#stopped = false
     const limit = change.kind === 'limit' ? change.limit : this.#record.limit
-    if (change.kind === 'rollOver') this.#leaked = this.#nodes.length
+    if (change.kind === 'rollOver' || change.kind === 'handOver') this.#leaked = this.#nodes.length
     this.#largestLimit = Math.max(limit, this.#record.permits.length > 0 ? this.#largestLimit : 0, this.#down.size)
     const before = this.#record
     const allowance = {
@@ -379,7 +464,7 @@ class FenceWorld {
       limit,
     }
     this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
-    this.#compareAndSwap(before, openRecord(before, allowance))
+    this.#compareAndSwap(this.#home(), openRecord(before, allowance))
     this.#change = null
   }
 
@@ -395,7 +480,7 @@ class FenceWorld {
     const { workloadUid, generation, revision } = this.#record
     const partition = this.#partition()
     this.#announce({ partition })
-    this.#compareAndSwap(this.#record, widenRecord(this.#record, { workloadUid, generation, revision, partition, limit }))
+    this.#compareAndSwap(this.#home(), widenRecord(this.#record, { workloadUid, generation, revision, partition, limit }))
   }
 
   #announce(change: Partial<Announcement>): void {
@@ -408,7 +493,7 @@ class FenceWorld {
       uid: 'daemonset',
       generation: this.#generation,
       observedGeneration: this.#generation,
-      controlledBy: RELEASE_UID,
+      controlledBy: 'release-1',
       canaryRevision: 'v2',
       stableRevision: 'v1',
       partition: this.#partition(),

@@ -23,7 +23,7 @@ export type BatchReleasePlan =
 /** Why a DaemonSet is patched. */
 export type DaemonSetPatchReason = 'takeOver' | 'announce' | 'pause' | 'resume' | 'restore' | 'release'
 /** Why a record is written. */
-export type RecordWriteReason = 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
+export type RecordWriteReason = 'inherit' | 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
 
 /** Release labels for one pod. */
 export interface PodLabels {

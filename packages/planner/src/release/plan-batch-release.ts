@@ -1,11 +1,10 @@
 import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import { oldNodes } from '../old-nodes.ts'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
-import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy, originalStrategy } from './daemon-set-patch.ts'
-import { discoverRevisions } from './discover-revisions.ts'
+import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { isFinalized } from './is-finalized.ts'
+import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -31,7 +30,7 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
 
 /**
  * F11: the finalizer goes only when the record is stopped and control was handed back, which {@link planEnd} does once
- * nothing is unsettled. Where somebody else took control away, or the DaemonSet was made anew, nothing settles any more.
+ * nothing is unsettled, or what is was carried over. Where somebody else took control away, or the DaemonSet was made anew, nothing settles any more.
  */
 function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   const { release, daemonSet } = view
@@ -77,8 +76,14 @@ function stopAnnouncement(view: ReleaseView, record: FlightRecord): readonly Pat
   return record.state === 'stopped' && release.metadata.deletionTimestamp !== undefined ? null : pausePatch(daemonSet)
 }
 
-/** F9: from stopped to open: take over, announce, open. The annotation that says paused goes last. */
+/**
+ * F9, F11: from stopped to open: inherit, take over, announce, open. What the last release left in flight is in our record
+ * before the announcement takes it from the DaemonSet, and the live reads before the opening see that it was taken. The
+ * annotation that says paused goes last.
+ */
 function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
+  const inherited = inheritedRecord(daemonSet, record)
+  if (inherited !== null) return { kind: 'writeRecord', why: 'inherit', record: inherited, confirm: false }
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
   const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: openRecord(record, wanted.allowance), confirm: true }
@@ -140,6 +145,7 @@ function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted
       [daemonSetAnnotations.stableRevision]: stable,
       [daemonSetAnnotations.partition]: String(allowance.partition),
       [daemonSetAnnotations.controlInfo]: controlInfo(release.metadata.name, release.metadata.uid),
+      [daemonSetAnnotations.unsettled]: null,
       ...(owner !== undefined && { [daemonSetAnnotations.inProgressing]: ended ? null : JSON.stringify({ rolloutName: owner.name }) }),
     },
   }
@@ -156,9 +162,7 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   if (daemonSet === undefined || !isOurs(view, daemonSet)) return null
   const record = release.status?.flight
   if (release.metadata.deletionTimestamp !== undefined) {
-    if (record !== undefined && (record.state !== 'stopped' || record.permits.length > 0)) return null
-    const change = freezing(view, daemonSet)
-    const patch = change === null ? null : daemonSetPatch(daemonSet, change)
+    const patch = lettingGo(view, daemonSet)
     return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
   }
   if (record === undefined || !isOver(view, wanted)) return null
@@ -185,45 +189,6 @@ function isOver(view: ReleaseView, wanted: Wanted): boolean {
   const permits = release.status.flight?.permits.length ?? 0
   if (wanted.progress.old.length > 0 || permits > 0 || settleLeftMs(view, wanted.progress) > 0) return false
   return leftBehind(view, wanted.progress) === null
-}
-
-const releaseKeys = {
-  [daemonSetAnnotations.canaryRevision]: null,
-  [daemonSetAnnotations.stableRevision]: null,
-  [daemonSetAnnotations.partition]: null,
-  [daemonSetAnnotations.paused]: null,
-  [daemonSetAnnotations.controlInfo]: null,
-  [daemonSetAnnotations.inProgressing]: null,
-} as const
-
-/** Gives the strategy back, except where it is a binding. */
-function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
-  if (view.strategyScope === 'binding') return { annotations: releaseKeys }
-  const original = originalStrategy(daemonSet)
-  return {
-    annotations: { ...releaseKeys, [daemonSetAnnotations.originalUpdateStrategy]: null },
-    ...(original !== undefined && { strategy: original }),
-  }
-}
-
-/**
- * Leaves everything where it stands: `OnDelete` and the remembered type stay, and `tranche.dev/frozen` says what was
- * left. Old is what does not run the template of now, which may be newer than what was announced. Null while the
- * DaemonSet controller has not observed it.
- */
-function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | null {
-  const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
-  if (discovery.kind === 'pending') return null
-  const revision = discovery.canary
-  const old = oldNodes(view.fleet, revision)
-  if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
-  const frozen = {
-    revision,
-    stable: discovery.stable,
-    nodesLeft: old.length,
-    at: new Date(view.nowMs).toISOString(),
-  }
-  return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
 }
 
 /**
@@ -260,9 +225,9 @@ function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 
   return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
 }
 
-/** Only minReadySeconds and the final settling end by the clock; everything else ends with an event. */
+/** Only minReadySeconds, the final settling and the wait of a deleted release end by the clock; everything else ends with an event. */
 function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
-  if (wanted.kind !== 'allow') return null
+  if (wanted.kind !== 'allow') return carryLeftMs(view) || null
   if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {
     const left = settleLeftMs(view, wanted.progress)
     if (Number.isFinite(left) && left > 0) return left

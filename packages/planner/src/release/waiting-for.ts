@@ -2,6 +2,7 @@ import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
 import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
+import { carryLeftMs } from './letting-go.ts'
 import { leftBehind } from './the-end.ts'
 import { firstNodes, unwellText } from './unwell-text.ts'
 import type { Wanted } from './wanted-allowance.ts'
@@ -29,11 +30,18 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
 }
 
 /** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
-function stopped({ release, daemonSet }: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
+function stopped(view: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
+  const { release, daemonSet } = view
   const reason = holds[0]?.reason ?? 'Stopped'
   const nodes = [...new Set((release.status?.flight?.permits ?? []).map(({ node }) => node))]
   if (reason !== 'Deleting' || daemonSet === undefined || nodes.length === 0) return { reason, message, nodes: [] }
-  return { reason, message: `${message}; waiting for the nodes in flight to have an available pod: ${firstNodes(nodes)}`, nodes }
+  return { reason, message: `${message}; ${inFlightText(view)}: ${firstNodes(nodes)}`, nodes }
+}
+
+function inFlightText(view: ReleaseView): string {
+  const leftMs = carryLeftMs(view)
+  if (leftMs === 0) return 'leaving nodes without an available pod to the next release'
+  return `waiting until ${new Date(view.nowMs + leftMs).toISOString()} for the nodes in flight to have an available pod`
 }
 
 function left(view: ReleaseView, progress: BatchProgress): Reason | null {

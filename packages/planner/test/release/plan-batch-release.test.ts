@@ -176,10 +176,6 @@ describe('planBatchRelease', () => {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?', annotations: { [partition]: '0', [inProgressing]: null } },
       want: { kind: 'wait' },
     },
-    'keeps the pods in flight when it is deleted, and does not let go before they have settled (F11)': {
-      view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a')] } },
-      want: { kind: 'wait' },
-    },
     'freezes the DaemonSet when it is deleted with nothing in flight': {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } },
       want: { kind: 'patchDaemonSet', why: 'release' },

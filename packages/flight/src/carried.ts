@@ -1,0 +1,65 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { newerResourceVersion } from '@tranche/kube-types'
+import { permitId } from './flight-record.ts'
+
+/** What was in flight when a record came to its end, for the next record of the same DaemonSet to inherit (F11). */
+export interface Carried {
+  /** UID of the DaemonSet. */
+  readonly workloadUid: string
+  /** Watermark of the record that ended (F2). */
+  readonly watermark: string
+  /** Executed and not settled; one for each node, at most as many as a record may have in force. */
+  readonly permits: readonly Permit[]
+}
+
+/** Longest text of {@link carriedText}, in characters: 1,000 permits on nodes with names of up to 63, half of what annotations may hold. */
+export const MAX_CARRIED_LENGTH = 131_072
+
+/**
+ * What a stopped record leaves unsettled; null where everything has settled. Every permit of a stopped record was
+ * executed. Where a node has several, the last says enough: the pods of the others were on their way out before it.
+ */
+export function carryOver({ workloadUid, watermark, permits }: FlightRecord): Carried | null {
+  const byNode = new Map(permits.map((permit) => [permit.node, permit]))
+  return byNode.size === 0 ? null : { workloadUid, watermark, permits: [...byNode.values()] }
+}
+
+/** @returns the text from which {@link parseCarried} reads the same; null where it would be longer than {@link MAX_CARRIED_LENGTH} */
+export function carriedText({ workloadUid, watermark, permits }: Carried): string | null {
+  const list = permits.map(({ node, podUid, podResourceVersion }) => [node, podUid, podResourceVersion])
+  const text = JSON.stringify({ workload: workloadUid, watermark, permits: list })
+  return text.length > MAX_CARRIED_LENGTH ? null : text
+}
+
+/** @returns what the text carries; null for a text that {@link carriedText} has not written */
+export function parseCarried(text: string): Carried | null {
+  try {
+    const { workload, watermark, permits } = JSON.parse(text) as Record<string, unknown>
+    if (typeof workload !== 'string' || typeof watermark !== 'string' || !/^\d+$/.test(watermark) || !Array.isArray(permits)) return null
+    return { workloadUid: workload, watermark, permits: permits.flatMap(toPermit) }
+  } catch {
+    return null
+  }
+}
+
+function toPermit(entry: unknown): Permit[] {
+  if (!Array.isArray(entry) || entry.length !== 3 || entry.some((member) => typeof member !== 'string')) return []
+  const [node, podUid, podResourceVersion] = entry as [string, string, string]
+  return /^\d+$/.test(podResourceVersion) ? [{ node, podUid, podResourceVersion }] : []
+}
+
+/**
+ * F11: puts what was carried over in front of a record that is not open, so that G2 holds across the two; null where it
+ * has everything already. Doing it again with a text that is out of date adds permits that settle at once, never less.
+ */
+export function inheritPermits(record: FlightRecord, carried: Omit<Carried, 'workloadUid'>): FlightRecord | null {
+  const known = new Set(record.permits.map(permitId))
+  const missing = carried.permits.filter((permit) => !known.has(permitId(permit)))
+  if (missing.length === 0) return null
+  return {
+    ...record,
+    seq: record.seq + 1,
+    watermark: newerResourceVersion(record.watermark, carried.watermark),
+    permits: [...missing, ...record.permits],
+  }
+}

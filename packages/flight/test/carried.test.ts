@@ -1,0 +1,87 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import {
+  type Carried,
+  carriedText,
+  carryOver,
+  createRecord,
+  inheritPermits,
+  MAX_CARRIED_LENGTH,
+  MAX_LIMIT,
+  parseCarried,
+} from '@tranche/flight'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'new', partition: 0, limit: 2 }
+const permitFor = (node: string, podUid = `pod-${node}`): Permit => ({ node, podUid, podResourceVersion: '10' })
+const recordWith = (permits: readonly Permit[], watermark = '20'): FlightRecord => ({ ...createRecord(allowance, watermark), permits })
+const carriedOf = (record: FlightRecord): Carried => carryOver(record) ?? { workloadUid: '', watermark: '', permits: [] }
+
+describe('what a stopped record leaves in flight (F11)', () => {
+  it('is nothing where everything has settled', () => {
+    expect(carryOver(recordWith([]))).toBeNull()
+  })
+
+  it('is one permit for each node, the last of them', () => {
+    const carried = carryOver(recordWith([permitFor('a', 'first'), permitFor('b'), permitFor('a', 'second')]))
+    expect(carried).toEqual({ workloadUid: 'daemonset', watermark: '20', permits: [permitFor('a', 'second'), permitFor('b')] })
+  })
+
+  it('is read as it was written, whatever the names', () => {
+    const text = fc.string({ minLength: 1, maxLength: 40 })
+    const version = fc.nat().map(String)
+    const permits = fc.array(fc.record({ node: text, podUid: text, podResourceVersion: version }), { maxLength: 30 })
+    fc.assert(
+      fc.property(permits, version, text, (list, watermark, workloadUid) => {
+        const carried = { workloadUid, watermark, permits: list }
+        expect(parseCarried(carriedText(carried) ?? '')).toEqual(carried)
+      }),
+    )
+  })
+
+  it('has room for the most nodes that can be in flight, and is refused beyond what an annotation can hold', () => {
+    const many = (nameLength: number): Carried => ({
+      workloadUid: '7ee2d3a2-54e7-4cd4-8a4e-0e3d0c6a2a3b',
+      watermark: '123456789012',
+      permits: Array.from({ length: MAX_LIMIT }, (_, at) => ({
+        node: String(at).padStart(nameLength, 'n'),
+        podUid: '7ee2d3a2-54e7-4cd4-8a4e-0e3d0c6a2a3b',
+        podResourceVersion: '123456789012',
+      })),
+    })
+    expect(carriedText(many(63))?.length).toBeLessThan(MAX_CARRIED_LENGTH)
+    expect(carriedText(many(253))).toBeNull()
+  })
+
+  it.each(['', 'null', '[]', '{}', '{"workload":"w","watermark":"x","permits":[]}', '{"workload":"w","watermark":"1","permits":{}}'])(
+    'is nothing in a text of somebody else: %s',
+    (text) => {
+      expect(parseCarried(text)).toBeNull()
+    },
+  )
+
+  it('leaves out what is no permit', () => {
+    const text = '{"workload":"w","watermark":"1","permits":[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],7]}'
+    expect(parseCarried(text)).toEqual({ workloadUid: 'w', watermark: '1', permits: [permitFor('a')] })
+  })
+})
+
+describe('a record that inherits (F11)', () => {
+  it('has what was carried over in front of its own permits, and rests on the higher watermark', () => {
+    const carried = carriedOf(recordWith([permitFor('a'), permitFor('b')], '30'))
+    expect(inheritPermits(recordWith([permitFor('c')], '20'), carried)).toEqual({
+      ...recordWith([permitFor('a'), permitFor('b'), permitFor('c')], '30'),
+      seq: 2,
+    })
+    expect(inheritPermits(recordWith([], '40'), carried)?.watermark).toBe('40')
+  })
+
+  it('needs no write where it has them already', () => {
+    expect(inheritPermits(recordWith([permitFor('a'), permitFor('c')]), carriedOf(recordWith([permitFor('a')])))).toBeNull()
+  })
+
+  it('takes only what it lacks', () => {
+    const carried = carriedOf(recordWith([permitFor('a'), permitFor('b')]))
+    expect(inheritPermits(recordWith([permitFor('b')]), carried)?.permits).toEqual([permitFor('a'), permitFor('b')])
+  })
+})
