@@ -1,15 +1,18 @@
 /**
- * Writes what is checked in but made from the sources: the CustomResourceDefinitions.
+ * Writes what is checked in but made from the sources: the CustomResourceDefinitions, and the lists in docs/guarantees.md.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
+import { writtenPage } from './guarantees.ts'
 
 const check = process.argv.includes('--check')
 const problems: string[] = []
 
 align('packages/api-schema/crds', crdFiles())
+const guarantees = writtenPage()
+write(guarantees.path, guarantees.text)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)
 process.exitCode = problems.length > 0 ? 1 : 0

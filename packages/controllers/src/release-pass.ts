@@ -21,7 +21,7 @@ const UNCLEAR_RECHECK_MS = 500
 /** A record that somebody else wrote is read again by its watch; this is for the case that it is slow. */
 const OVERTAKEN_RECHECK_MS = 1_000
 
-/** Drives one BatchRelease: read everything, decide, write one thing. */
+/** Drives one BatchRelease: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
   const memories = new Map<string, Memory>()
   return async function passOverRelease(key, signal) {

@@ -14,7 +14,7 @@ export interface RolloutParts {
   readonly events: EventRecorder
 }
 
-/** Drives one Rollout: read everything, decide, write one thing. */
+/** Drives one Rollout: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   return async function passOverRollout(key, signal) {

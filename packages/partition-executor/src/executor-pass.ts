@@ -21,7 +21,8 @@ const OVERTAKEN_RECHECK_MS = 1_000
  * Builds the pass of the partition executor over one DaemonSet: read everything, decide, write one permit change or
  * delete pods by permit.
  *
- * Any number of executors may run it for the same DaemonSet at the same time (G8): nothing here is kept that matters.
+ * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): nothing
+ * here is kept that matters.
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const sentByKey = new Map<string, SentDeletes>()

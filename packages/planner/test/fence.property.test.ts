@@ -4,7 +4,7 @@ import { walkFence, type WalkReport } from './fence-world.ts'
 const WALKS = 1_500
 
 describe('the fence, walked at random by lagging, frozen and doubled executors', () => {
-  it('keeps G1, G2, G3, G4, G8 and G9 in every walk, and the release ends (G6)', () => {
+  it('keeps budget, batch, aim and stop in every walk, and the release ends (G1 to G4, G6 to G9, F2, F7, F8)', () => {
     const reports = Array.from({ length: WALKS }, (_, seed) => walkFence(seed))
     expect(reports.reduce((sum, { deletions }) => sum + deletions, 0)).toBeGreaterThan(WALKS)
     expect(reports.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(WALKS)

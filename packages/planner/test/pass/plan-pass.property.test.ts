@@ -25,7 +25,7 @@ import { planText } from './pass-notation.ts'
 const numRuns = 2_000
 
 describe('planPass, for every view', () => {
-  it('G1 executes no Ready pod while as many nodes as the limit are down beside its own', () => {
+  it('executes no Ready pod while as many nodes as the limit are down beside its own (G1, F4)', () => {
     forEveryPlan(({ cluster }, plan) => {
       for (const permit of executedBy(plan)) {
         if (!isReady(podOf(cluster, permit)!)) continue
@@ -35,7 +35,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('G2 executes nothing that would put more nodes than the limit in flight, up to and with its own', () => {
+  it('executes nothing that would put more nodes than the limit in flight, up to and with its own (G2, F4)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const truth = truthOf(cluster)
       const places = executedBy(plan).map((permit) => cluster.record.permits.indexOf(permit))
@@ -45,7 +45,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('G3 appends no more than the batch lacks, nor than the record may hold', () => {
+  it('appends no more than the batch lacks, nor than the record may hold (G3, F3)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const { record } = cluster
       const appended = appendedBy(plan)
@@ -56,7 +56,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('G4 permits and executes only standing old pods of desired nodes, each as it is, one for a node', () => {
+  it('permits and executes only standing old pods of desired nodes, each as it is, one for a node (G4)', () => {
     forEveryPlan(({ cluster, view }, plan) => {
       const truth = truthOf(cluster)
       for (const permit of [...executedBy(plan), ...appendedBy(plan)]) {
@@ -74,7 +74,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('F5, F6, F7 take out only what was executed or can never be: a standing permit leaves by a touch alone', () => {
+  it('takes out only what was executed or can never be: a standing permit leaves by a touch alone (F5, F6, F7)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const removed = plan.kind === 'changePermits' ? plan.change.remove : []
       for (const permit of removed) {
@@ -87,14 +87,14 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('F2 rests on no less than the versions of the pods that it permits', () => {
+  it('rests on no less than the versions of the pods that it permits (F2)', () => {
     forEveryPlan((_pass, plan) => {
       if (plan.kind !== 'changePermits') return
       for (const { podResourceVersion } of plan.change.append) expect(plan.change.restsOn).toContain(podResourceVersion)
     })
   })
 
-  it('G5 makes the same choice whatever the order in which nodes and pods were delivered', () => {
+  it('makes the same choice whatever the order in which nodes and pods were delivered (G5)', () => {
     fc.assert(
       fc.property(
         generatedPasses().chain((pass) =>
@@ -113,7 +113,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('G5 chooses nobody while somebody who stands before them is left out', () => {
+  it('chooses nobody while somebody who stands before them is left out (G5)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const chosen = appendedBy(plan).map((permit) => podOf(cluster, permit)!)
       if (chosen.length === 0) return
@@ -148,7 +148,7 @@ describe('planPass, for every view', () => {
     { generation: 9 },
     { observedGeneration: 1 },
   ]
-  it('F1 does nothing while anybody disagrees', () => {
+  it('does nothing while anybody disagrees (F1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(...disagreements), ({ view }, wrong) => {
         expect(planText(planPass({ ...view, announcement: { ...view.announcement, ...wrong } }))).toBe('wait for agreement')
@@ -157,7 +157,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('F8 only settles while the record is not open', () => {
+  it('only settles while the record is not open (F8)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom<FlightRecord['state']>('voiding', 'stopped'), ({ cluster, view }, state) => {
         const plan = planPass({ ...view, record: { ...cluster.record, state } })
@@ -170,7 +170,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('G6 comes to rest while nothing happens: it never undoes what it has just done', () => {
+  it('comes to rest while nothing happens: it never undoes what it has just done (G6)', () => {
     fc.assert(
       fc.property(generatedPasses(), ({ cluster, view }) => {
         let now: Standing = { cluster, view }

@@ -1,0 +1,126 @@
+/**
+ * What the sources say about each guarantee (G1 to G12) and rule of the fence (F1 to F13): the code whose doc comment carries
+ * its id, and the tests whose names carry it in parentheses. The lists of docs/guarantees.md are made from it.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+/** Every id there is, in order. */
+export const guaranteeIds: readonly string[] = [...numbered('G', 12), ...numbered('F', 13)]
+
+/** Something in the sources that cites ids. */
+export interface Citation {
+  /** From the root of the repository. */
+  readonly file: string
+  /** Of the function, constant or class; or of the test, as it is written. */
+  readonly name: string
+  /** As written, ranges spelled out: also ids that do not exist. */
+  readonly ids: readonly string[]
+}
+
+/** What shows that an id is kept. */
+export interface Evidence {
+  /** Declarations whose doc comment carries the id. */
+  readonly code: readonly Citation[]
+  /** Tests of files named `*.property.test.ts`. */
+  readonly properties: readonly Citation[]
+  /** Tests of test/scenarios and test/faults. */
+  readonly scenarios: readonly Citation[]
+}
+
+const page = 'docs/guarantees.md'
+/** Packages that hold other people to the guarantees, or are a second opinion, keep none themselves. */
+const noKeepers = /^packages\/(recording|sim\b|sim-|testing|kube-conformance|queue-conformance)/
+
+/** @returns everything in the sources that cites an id, known or not */
+export function readCitations(): { readonly code: readonly Citation[]; readonly tests: readonly Citation[] } {
+  const files = ['packages', 'apps', 'test'].flatMap(typeScriptFiles)
+  const sources = files.filter((file) => /^(packages|apps)\/[^/]+\/src\//.test(file))
+  const tests = files.filter((file) => file.endsWith('.test.ts'))
+  return { code: sources.flatMap(citationsInComments), tests: tests.flatMap(citationsInNames) }
+}
+
+/** @returns what shows that this id is kept */
+export function evidenceFor(id: string, { code, tests }: ReturnType<typeof readCitations>): Evidence {
+  const cites = ({ ids }: Citation): boolean => ids.includes(id)
+  return {
+    code: code.filter((one) => cites(one) && !noKeepers.test(one.file)),
+    properties: tests.filter((one) => cites(one) && one.file.endsWith('.property.test.ts')),
+    scenarios: tests.filter((one) => cites(one) && /^test\/(scenarios|faults)\//.test(one.file) && !one.file.endsWith('.property.test.ts')),
+  }
+}
+
+/** @returns docs/guarantees.md with the list of every id as the sources have it; what stands around the lists is left alone */
+export function writtenPage(): { readonly path: string; readonly text: string } {
+  const citations = readCitations()
+  const text = readFileSync(page, 'utf8').replace(
+    /(<!-- evidence of ([GF]\d+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, begin: string, id: string, end: string) => `${begin}\n${evidenceText(evidenceFor(id, citations))}\n${end}`,
+  )
+  return { path: page, text }
+}
+
+function evidenceText({ code, properties, scenarios }: Evidence): string {
+  const kept = code.map(({ file, name }) => `[\`${name}\`](${linkTo(file)})`)
+  return [`Kept by ${listed(kept)}.`, '', ...testsText('Properties', properties), ...testsText('Scenarios', scenarios)].join('\n')
+}
+
+function testsText(title: string, tests: readonly Citation[]): readonly string[] {
+  const byFile = Map.groupBy(tests, ({ file }) => file)
+  if (byFile.size === 0) return [`${title}: none.`, '']
+  const lines = [...byFile].flatMap(([file, here]) => [
+    `- [${file.split('/').at(-1)}](${linkTo(file)})`,
+    ...here.map(({ name }) => `  - ${name.replace(/[<>*_`[\]|]/g, String.raw`\$&`)}`),
+  ])
+  return [`${title}:`, '', ...lines, '']
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.length === 0 ? 'nothing' : texts.join(', ')
+}
+
+function linkTo(file: string): string {
+  return relative('docs', file)
+}
+
+/** A doc comment belongs to the declaration that follows it. */
+function citationsInComments(file: string): readonly Citation[] {
+  const text = readFileSync(file, 'utf8')
+  const pattern =
+    /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?(?:default )?(?:async )?(?:(?:function\*?|class|const) )(\w+)/g
+  return [...text.matchAll(pattern)].flatMap(([, comment = '', name = '']) => citation(file, name, comment))
+}
+
+/** Test names, and the names of table cases, are the strings of a test file that carry ids in parentheses. */
+function citationsInNames(file: string): readonly Citation[] {
+  const code = readFileSync(file, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const strings = [...code.matchAll(/(?<![\w])(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)].map((match) => match[1] ?? match[2] ?? '')
+  const names = strings.filter((text) => /\((?:[^()]*[ ,])?[GF]\d{1,2}\b[^()]*\)/.test(text))
+  return names.flatMap((name) =>
+    citation(file, name.replaceAll(/\\(['"])/g, '$1'), [...name.matchAll(/\(([^()]*)\)/g)].map(([, ids]) => ids).join(' ')),
+  )
+}
+
+function citation(file: string, name: string, text: string): readonly Citation[] {
+  const ids = idsIn(text)
+  return ids.length === 0 ? [] : [{ file, name, ids }]
+}
+
+/** `G1 to G4, F2` cites G1, G2, G3, G4 and F2. */
+function idsIn(text: string): readonly string[] {
+  const spelled = text.replaceAll(/\b([GF])(\d{1,2}) to \1(\d{1,2})\b/g, (_all, kind: string, from: string, to: string) =>
+    numbered(kind, Number(to)).slice(Math.max(0, Number(from) - 1)).join(' '),
+  )
+  return [...new Set([...spelled.matchAll(/\b[GF]\d{1,2}\b/g)].map(([id]) => id))]
+}
+
+function numbered(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `${kind}${at + 1}`)
+}
+
+function typeScriptFiles(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .map((file) => `${folder}/${file}`)
+    .toSorted()
+}
