@@ -86,8 +86,7 @@ function linkTo(file: string): string {
 /** A doc comment belongs to the declaration that follows it. */
 function citationsInComments(file: string): readonly Citation[] {
   const text = readFileSync(file, 'utf8')
-  const pattern =
-    /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?(?:default )?(?:async )?(?:(?:function\*?|class|const) )(\w+)/g
+  const pattern = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?(?:default )?(?:async )?(?:(?:function\*?|class|const) )(\w+)/g
   return [...text.matchAll(pattern)].flatMap(([, comment = '', name = '']) => citation(file, name, comment))
 }
 
@@ -109,7 +108,9 @@ function citation(file: string, name: string, text: string): readonly Citation[]
 /** `G1 to G4, F2` cites G1, G2, G3, G4 and F2. */
 function idsIn(text: string): readonly string[] {
   const spelled = text.replaceAll(/\b([GF])(\d{1,2}) to \1(\d{1,2})\b/g, (_all, kind: string, from: string, to: string) =>
-    numbered(kind, Number(to)).slice(Math.max(0, Number(from) - 1)).join(' '),
+    numbered(kind, Number(to))
+      .slice(Math.max(0, Number(from) - 1))
+      .join(' '),
   )
   return [...new Set([...spelled.matchAll(/\b[GF]\d{1,2}\b/g)].map(([id]) => id))]
 }

@@ -15,6 +15,10 @@ export interface PodFields {
   /** RFC 3339. */
   readonly createdAt?: string
   readonly terminating?: boolean
+  /** Finalizers that alone keep a terminating pod. */
+  readonly keptBy?: readonly string[]
+  /** It is pinned to its node, and the scheduler has not bound it. */
+  readonly unscheduled?: boolean
   readonly phase?: string
   readonly ready?: boolean
   /** `lastTransitionTime` of the Ready condition, RFC 3339. */
@@ -38,10 +42,22 @@ export function aPod(fields: PodFields): Pod {
       labels,
       ownerReferences: [owner],
       ...(fields.terminating === true && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
+      ...(fields.keptBy !== undefined && { deletionGracePeriodSeconds: 0, finalizers: [...fields.keptBy] }),
     },
-    spec: { nodeName: fields.node },
+    spec: fields.unscheduled === true ? { affinity: pinnedTo(fields.node) } : { nodeName: fields.node },
     status: statusOf(fields),
   }
+}
+
+/** @returns the node that the pod is bound to, or pinned to while it waits for the scheduler */
+export function nodeOfPod({ spec }: Pod): string {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  return spec?.nodeName ?? terms[0]?.matchFields?.[0]?.values?.[0] ?? ''
+}
+
+function pinnedTo(node: string): NonNullable<NonNullable<Pod['spec']>['affinity']> {
+  const pin = { key: 'metadata.name', operator: 'In' as const, values: [node] }
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [pin] }] } } }
 }
 
 function statusOf({ phase = 'Running', ready = true, readyStamp = '1970-01-01T00:00:00Z', containers }: PodFields): Pod['status'] & object {

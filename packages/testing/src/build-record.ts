@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
-import { DAEMON_SET_UID } from './build-pod.ts'
+import { DAEMON_SET_UID, nodeOfPod } from './build-pod.ts'
 
 /** Builds an open record that releases revision `new` to every node, one at a time. */
 export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
@@ -22,5 +22,5 @@ export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
 
 /** Builds the permit for a pod as it stands. */
 export function aPermit(pod: Pod): Permit {
-  return { node: pod.spec?.nodeName ?? '', podUid: pod.metadata.uid, podResourceVersion: pod.metadata.resourceVersion }
+  return { node: nodeOfPod(pod), podUid: pod.metadata.uid, podResourceVersion: pod.metadata.resourceVersion }
 }

@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import type { Node, Pod } from '@tranche/kube-types'
+import type { Node, Pod, Taint } from '@tranche/kube-types'
 import fc from 'fast-check'
 import { aNode } from './build-node.ts'
 import { aPod } from './build-pod.ts'
@@ -20,13 +20,18 @@ export interface GeneratedCluster {
   readonly record: FlightRecord
   /** `spec.minReadySeconds`: with any but 0, some Ready pods are not yet available. */
   readonly minReadySeconds: number
+  /** `maxUnavailable` as somebody might write it; the record's limit need not follow from it yet. */
+  readonly maxUnavailable: number | string
+  /** Sizes of the batches, cumulative as people mean them, though they need not grow; one of them is under way. */
+  readonly batches: readonly (number | string)[]
 }
 
 /**
  * Clusters of up to ten nodes in every state that a release can meet: pods that are available, Ready for too short, not
- * Ready, pending, crashing, failed, terminating, missing, doubled or mis-scheduled, of the revisions `new`, `old`,
- * `older` and none; nodes that are NotReady, tainted or gone; and a record with permits that stand, that are dead, not
- * yet seen, executed, or for nodes that are gone.
+ * Ready, pending, not scheduled, crashing, failed, terminating, kept by a finalizer alone, missing, doubled or
+ * mis-scheduled, of the revisions `new`, `old`, `older`, one that no ControllerRevision has, and none; nodes that are
+ * NotReady, dead, cordoned, tainted or gone; and a record with permits that stand, that are dead, not yet seen,
+ * executed, or for nodes that are gone.
  */
 export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
   return fc
@@ -35,25 +40,39 @@ export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
       limit: fc.integer({ min: 1, max: 5 }),
       partition: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5),
       minReadySeconds: fc.constantFrom(0, 0, 60),
+      maxUnavailable: fc.oneof(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 100 }).map((share) => `${share}%`),
+      ),
+      batches: fc.array(
+        fc.oneof(
+          fc.integer({ min: 1, max: 12 }),
+          fc.integer({ min: 1, max: 100 }).map((share) => `${share}%`),
+        ),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      ),
     })
     .map(toCluster)
 }
 
 /** How a node may stand to the DaemonSet: tainted and gone nodes are not desired, though pods may still be there. */
-const nodeStates = ['ready', 'notReady', 'tainted', 'gone'] as const
-const podStates = ['available', 'fresh', 'notReady', 'pending', 'crashing', 'failed', 'terminating'] as const
+const nodeStates = ['ready', 'notReady', 'tainted', 'gone', 'dead', 'cordoned'] as const
+const podStates = ['available', 'fresh', 'notReady', 'pending', 'crashing', 'failed', 'terminating', 'unscheduled', 'stuck'] as const
 const permitKinds = ['none', 'standing', 'dead', 'unseen', 'executed'] as const
 
 const podShape = fc.record({
-  state: weighted(podStates, [6, 1, 2, 1, 1, 1, 2]),
-  hash: weighted(['old', 'new', 'older', null], [6, 3, 2, 1]),
+  state: weighted(podStates, [12, 2, 4, 2, 2, 2, 3, 1, 1]),
+  hash: weighted(['old', 'new', 'older', 'unknown', null], [12, 6, 4, 1, 1]),
   age: fc.nat(3),
   version: fc.integer({ min: 5, max: 1_200 }),
   permit: weighted(permitKinds, [5, 5, 1, 1, 2]),
 })
 
 const slot = fc.record({
-  node: weighted(nodeStates, [16, 2, 1, 1]),
+  node: weighted(nodeStates, [30, 3, 2, 2, 1, 1]),
   pods: fc.oneof(
     { arbitrary: fc.array(podShape, { maxLength: 0 }), weight: 2 },
     { arbitrary: fc.array(podShape, { minLength: 1, maxLength: 1 }), weight: 14 },
@@ -73,9 +92,11 @@ interface ClusterShape {
   readonly limit: number
   readonly partition: number
   readonly minReadySeconds: number
+  readonly maxUnavailable: number | string
+  readonly batches: readonly (number | string)[]
 }
 
-function toCluster({ slots, limit, partition, minReadySeconds }: ClusterShape): GeneratedCluster {
+function toCluster({ slots, limit, partition, ...rest }: ClusterShape): GeneratedCluster {
   const named = slots.map((shape, at) => ({ ...shape, name: `node-${at}` }))
   const pods = named.flatMap((shape) =>
     shape.pods.map((pod, at) => ({ shape: pod, place: shape.place, seen: toSeenPod(shape.name, pod, at) })),
@@ -90,14 +111,20 @@ function toCluster({ slots, limit, partition, minReadySeconds }: ClusterShape): 
     nodes: named.flatMap(({ name, node }) => toNodes(name, node)),
     pods: pods.map(({ seen }) => seen),
     record: aRecord({ limit, partition, watermark: '3', permits: permits.sort((a, b) => a.place - b.place).map(({ permit }) => permit) }),
-    minReadySeconds,
+    ...rest,
   }
 }
 
 function toNodes(name: string, state: (typeof nodeStates)[number]): readonly Node[] {
   if (state === 'gone') return []
-  const taints = state === 'tainted' ? [{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }] : []
-  return [aNode(name, { taints, ready: state !== 'notReady' })]
+  return [aNode(name, { taints: taintsOf(state), ready: state !== 'notReady' && state !== 'dead' })]
+}
+
+/** A DaemonSet tolerates what Kubernetes puts onto dead and cordoned nodes. */
+function taintsOf(state: (typeof nodeStates)[number]): readonly Taint[] {
+  if (state === 'tainted') return [{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }]
+  if (state === 'cordoned') return [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]
+  return state === 'dead' ? [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] : []
 }
 
 function toSeenPod(node: string, { state, hash, age, version }: PodShape, at: number): SeenPod {
@@ -107,8 +134,10 @@ function toSeenPod(node: string, { state, hash, age, version }: PodShape, at: nu
     hash,
     resourceVersion: String(version),
     createdAt: `2026-01-01T00:0${age}:00Z`,
-    terminating: state === 'terminating',
-    phase: state === 'failed' ? 'Failed' : state === 'pending' ? 'Pending' : 'Running',
+    terminating: state === 'terminating' || state === 'stuck',
+    ...(state === 'stuck' && { keptBy: ['example.com/keep'] }),
+    unscheduled: state === 'unscheduled',
+    phase: state === 'failed' ? 'Failed' : state === 'pending' || state === 'unscheduled' ? 'Pending' : 'Running',
     ready: state === 'available' || state === 'fresh',
     ...(state === 'crashing' && { containers: [{ name: 'agent', state: { waiting: { reason: 'CrashLoopBackOff' } } }] }),
   })

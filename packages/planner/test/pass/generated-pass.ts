@@ -2,7 +2,7 @@ import type { Permit } from '@tranche/api-schema'
 import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
 import type { PassPlan, PassView } from '@tranche/planner'
-import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters, type SeenPod } from '@tranche/testing'
+import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { announcementOf, NOW_MS } from './pass-notation.ts'
 
@@ -51,13 +51,13 @@ export interface NodeTruth {
 
 /** The truth about every node that exists or has a pod, by name. */
 export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedCluster): ReadonlyMap<string, NodeTruth> {
-  const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOf(pod))])
+  const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOfPod(pod))])
   return new Map(
     [...names].map((name) => {
       const node = nodes.find(({ metadata }) => metadata.name === name)
-      const here = pods.filter(({ pod }) => nodeOf(pod) === name)
+      const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
       const truth: NodeTruth = {
-        desired: node !== undefined && node.spec?.taints?.length === 0,
+        desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         kubeletAnswers: node?.status?.conditions?.[0]?.status === 'True',
         pods: here,
         available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
@@ -107,7 +107,7 @@ export function appendedBy(plan: PassPlan): readonly Permit[] {
 export function podOf({ pods }: GeneratedCluster, permit: Permit): SeenPod['pod'] | undefined {
   return pods.find(
     ({ pod }) =>
-      pod.metadata.uid === permit.podUid && pod.metadata.resourceVersion === permit.podResourceVersion && nodeOf(pod) === permit.node,
+      pod.metadata.uid === permit.podUid && pod.metadata.resourceVersion === permit.podResourceVersion && nodeOfPod(pod) === permit.node,
   )?.pod
 }
 
@@ -124,8 +124,4 @@ export function isReady(pod: SeenPod['pod']): boolean {
 /** Its revision; undefined where the label is missing. */
 export function hashOf(pod: SeenPod['pod']): string | undefined {
   return pod.metadata.labels?.['controller-revision-hash']
-}
-
-function nodeOf(pod: SeenPod['pod']): string {
-  return pod.spec?.nodeName ?? ''
 }

@@ -1,7 +1,7 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { changePermits, recordTouches } from '@tranche/flight'
 import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
-import type { GeneratedCluster } from '@tranche/testing'
+import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -121,8 +121,8 @@ describe('planPass, for every view', () => {
       const taken = new Set([...nodesBeingTaken(cluster.record.permits, truth), ...appendedBy(plan).map(({ node }) => node)])
       const leftOut = cluster.pods
         .map(({ pod }) => pod)
-        .filter((pod) => stands(pod) && hashOf(pod) !== 'new' && !taken.has(pod.spec?.nodeName ?? ''))
-        .filter((pod) => truth.get(pod.spec?.nodeName ?? '')!.desired && truth.get(pod.spec?.nodeName ?? '')!.kubeletAnswers)
+        .filter((pod) => stands(pod) && hashOf(pod) !== 'new' && !taken.has(nodeOfPod(pod)))
+        .filter((pod) => truth.get(nodeOfPod(pod))!.desired && truth.get(nodeOfPod(pod))!.kubeletAnswers)
       const noBudget = downBeside(cluster, '', cluster.record.permits.length).length >= cluster.record.limit
       for (const pod of leftOut) {
         for (const other of chosen) expect(rankOf(cluster, other, noBudget) <= rankOf(cluster, pod, noBudget)).toBe(true)
@@ -227,7 +227,7 @@ function nodesOf(cluster: GeneratedCluster) {
 
 /** A text by which pods sort as G5 says; where no budget is left, nodes without a Ready pod stand before all others (F7). */
 function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]['pod'], noBudget: boolean): string {
-  const here = cluster.pods.filter((seen) => seen.pod.spec?.nodeName === pod.spec?.nodeName)
+  const here = cluster.pods.filter((seen) => nodeOfPod(seen.pod) === nodeOfPod(pod))
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
   const superseded = hashOf(pod) !== 'old'
   const crashing = pod.status?.containerStatuses !== undefined

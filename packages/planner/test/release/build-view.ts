@@ -8,7 +8,7 @@ import {
   REVISION_HASH_LABEL,
 } from '@tranche/kube-types'
 import { type BatchReleasePlan, controlInfo, planBatchRelease, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
-import { applyPatch } from '../rollout/json-patch.ts'
+import { applyPatch } from '@tranche/testing'
 
 /** Epoch milliseconds at which the calm view is seen. */
 export const NOW_MS = 1_700_000_000_000

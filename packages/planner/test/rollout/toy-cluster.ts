@@ -22,7 +22,7 @@ import {
   strategyOf,
   toAnnouncement,
 } from '@tranche/planner'
-import { applyPatch } from './json-patch.ts'
+import { applyPatch } from '@tranche/testing'
 
 /** How the toy is set up. */
 export interface ToyOptions {

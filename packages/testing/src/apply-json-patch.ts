@@ -1,4 +1,9 @@
-import type { PatchOperation } from '@tranche/flight'
+/** One operation of a JSON Patch. @see RFC 6902 */
+interface PatchOperation {
+  readonly op: 'test' | 'add' | 'replace' | 'remove'
+  readonly path: string
+  readonly value?: unknown
+}
 
 /**
  * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members) to a copy.

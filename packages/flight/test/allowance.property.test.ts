@@ -1,0 +1,73 @@
+import { type Allowance, directionOf } from '@tranche/flight'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const NODES = 4
+const allowance = fc.record({
+  workloadUid: fc.constantFrom('first', 'first', 'first', 'second'),
+  generation: fc.integer({ min: 1, max: 3 }),
+  revision: fc.constantFrom('v2', 'v2', 'v3'),
+  partition: fc.integer({ min: 0, max: NODES - 1 }),
+  limit: fc.integer({ min: 1, max: 3 }),
+})
+
+/** A node's pod, by revision, and whether it is Ready. */
+const states = ['v1', 'v2', 'v3'].flatMap((revision) => [true, false].map((ready) => ({ revision, ready })))
+const clusters = sequences(NODES, states)
+
+describe('the direction of a change, beside the deletions that it allows in every cluster of four nodes', () => {
+  it('widens exactly where all that was allowed stays allowed (F8, F9)', () => {
+    fc.assert(
+      fc.property(allowance, allowance, (from, to) => {
+        expect(['same', 'widens'].includes(directionOf(from, to))).toBe(isSubset(from, to))
+      }),
+      { numRuns: 250 },
+    )
+  })
+
+  it('lowers the limit exactly where nothing else is narrowed (F10)', () => {
+    fc.assert(
+      fc.property(allowance, allowance, (from, to) => {
+        const lowers = to.limit < from.limit && isSubset(from, { ...to, limit: from.limit })
+        expect(directionOf(from, to) === 'lowersLimit').toBe(lowers)
+      }),
+      { numRuns: 250 },
+    )
+  })
+
+  it('is no change exactly where what stands in the record would be the same (F9, F10)', () => {
+    fc.assert(
+      fc.property(allowance, allowance, (from, to) => {
+        expect(directionOf(from, to) === 'same').toBe(JSON.stringify(from) === JSON.stringify(to))
+        expect(directionOf(from, { ...from })).toBe('same')
+      }),
+    )
+  })
+})
+
+/** Whether every set of pods that may be deleted together under `from` may be so under `to`, in whichever cluster. */
+function isSubset(from: Allowance, to: Allowance): boolean {
+  if (from.workloadUid !== to.workloadUid) return false
+  return clusters.every((cluster) => {
+    for (let taken = 1; taken < 1 << NODES; taken++) if (isAllowed(cluster, taken, from) && !isAllowed(cluster, taken, to)) return false
+    return true
+  })
+}
+
+/** G1 to G4 by their words; `taken` has a bit for each node whose pod is deleted. */
+function isAllowed(cluster: readonly (typeof states)[number][], taken: number, { revision, partition, limit }: Allowance): boolean {
+  const chosen = cluster.filter((_, at) => isTaken(taken, at))
+  if (chosen.some((pod) => pod.revision === revision)) return false
+  const lack = cluster.length - partition - cluster.filter((pod) => pod.revision === revision).length
+  if (chosen.length > lack || chosen.length > limit) return false
+  const down = cluster.filter((pod, at) => isTaken(taken, at) || !pod.ready)
+  return down.length <= limit || !chosen.some(({ ready }) => ready)
+}
+
+function isTaken(taken: number, at: number): boolean {
+  return ((taken >> at) & 1) === 1
+}
+
+function sequences<T>(length: number, of: readonly T[]): readonly (readonly T[])[] {
+  return length === 0 ? [[]] : sequences(length - 1, of).flatMap((rest) => of.map((one) => [...rest, one]))
+}
