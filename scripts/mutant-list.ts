@@ -275,8 +275,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'F10',
     fault: 'the limit falls under permits that are beyond it',
     file: release,
-    find: 'const beyond = nodes.size >= limit && !nodes.has(permit.node)',
-    replace: 'const beyond = nodes.size > limit && !nodes.has(permit.node)',
+    find: 'return inFront >= limit',
+    replace: 'return inFront > limit',
     tests: releaseTests,
   },
   {

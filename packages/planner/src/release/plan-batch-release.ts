@@ -113,13 +113,13 @@ function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
   return { kind: 'touchPermits', permits: beyondLimit(record, limit), lowerTo }
 }
 
-/** F10: the permits that have at least `limit` nodes in front of them; the others may stay. */
+/** F10: the permits that have at least `limit` nodes beside their own in front of them; the others may stay. */
 function beyondLimit(record: FlightRecord, limit: number): readonly Permit[] {
   const nodes = new Set<string>()
   return record.permits.filter((permit) => {
-    const beyond = nodes.size >= limit && !nodes.has(permit.node)
+    const inFront = nodes.has(permit.node) ? nodes.size - 1 : nodes.size
     nodes.add(permit.node)
-    return beyond
+    return inFront >= limit
   })
 }
 
