@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, product §3.6)', async () => {
+it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, G5, product §3.6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)

@@ -113,7 +113,8 @@ export class ToyCluster {
   wish(words: Partial<NonNullable<Rollout['status']>['canaryStatus'] & object>): void {
     const canary = this.rollout?.status?.canaryStatus
     if (this.rollout?.status === undefined || canary === undefined) return
-    this.rollout = { ...this.rollout, status: { ...this.rollout.status, canaryStatus: { ...canary, ...words } } }
+    const metadata = { ...this.rollout.metadata, resourceVersion: this.#next() }
+    this.rollout = { ...this.rollout, metadata, status: { ...this.rollout.status, canaryStatus: { ...canary, ...words } } }
   }
 
   /** Writes the annotation `tranche.dev/action`. */
@@ -167,10 +168,14 @@ export class ToyCluster {
 
   // What Tranche does. Each returns whether something was written.
 
-  passRollout(): boolean {
+  /** @param between what others do between the reading and the write; a status that they changed is not overwritten (409) */
+  passRollout(between: () => void = () => {}): boolean {
     const view = this.rolloutView()
     if (view === null) return false
     const plan = planRollout(view)
+    between()
+    const isOvertaken = this.rollout?.metadata.resourceVersion !== view.rollout.metadata.resourceVersion
+    if (plan.kind === 'writeStatus' && isOvertaken) return false
     const { rollout } = view
     switch (plan.kind) {
       case 'setFinalizer':
