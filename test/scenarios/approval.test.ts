@@ -17,35 +17,6 @@ const warnings = async (): Promise<readonly string[]> => {
   return items.filter(({ type }) => type === 'Warning').map(({ message }) => message)
 }
 
-it('loses none of two hundred approvals that race with status writes of ours (G10)', async () => {
-  const steps = Array.from({ length: 50 }, () => ({ replicas: '100%', pause: {} }))
-  stage = await setStage({ nodes: 1, steps })
-  // Between a read and the write that rests on it there is time for somebody else.
-  stage.disturb({
-    onRequest: ({ actor, subresource, count }) =>
-      actor === 'controller-1' && subresource === 'status' ? { kind: 'delay', ms: (count * 7) % 23, when: 'before' } : undefined,
-  })
-  for (let round = 0; round < 4; round++) {
-    await stage.setImage(`v${round + 2}`)
-    for (let step = 1; step < 50; step++) await approveInTheRace(step, round)
-    await untilReleased(stage, `v${round + 2}`)
-  }
-  expectKept(stage)
-})
-
-/** A new generation makes the controller write a status; the approval comes a moment before, during or after it. */
-async function approveInTheRace(step: number, round: number): Promise<void> {
-  await untilPausedAt(stage, step)
-  await stage.patchRollout({ spec: { strategy: { canary: { failureThreshold: step % 2 } } } })
-  await stage.pass((step * 5 + round) % 41)
-  await stage.approve()
-  await stage.until(
-    `the approval of step ${step} is heeded`,
-    async () => (await stage.rollout()).status?.canaryStatus?.currentStepIndex === step + 1,
-    10_000,
-  )
-}
-
 it('puts an approval back that comes while no step is paused, and says so with a Warning (G10)', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')

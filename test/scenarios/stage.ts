@@ -79,6 +79,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
   /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
   readonly onPoint?: (passing: Passing) => Promise<void> | void
+  /** Programs are started from within what the clock runs: nobody can run it until they are ready. @default false */
+  readonly startsWhileRunning?: boolean
   /** @default true: a Rollout is created, and the story begins when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -153,7 +155,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       },
     }
     programs.set(identity, program)
-    if (!options.faults && !options.onPoint) await drive(clock, running.ready)
+    if (!options.faults && !options.onPoint && !options.startsWhileRunning) await drive(clock, running.ready)
     return program
   }
 

@@ -1,0 +1,60 @@
+import { afterEach, expect, it } from 'vitest'
+import type { Rollout } from '@tranche/api-schema'
+import { expectKept } from '../expect-kept.ts'
+import { untilReleased } from '../looks.ts'
+import { setStage, type Stage } from '../stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const RELEASES = 67
+const STEPS = 16
+
+it('heeds each of 1,000 approvals once that race with status writes of ours (X18, W19, G10)', { timeout: 120_000 }, async () => {
+  stage = await setStage({ nodes: 1, steps: Array.from({ length: STEPS }, () => ({ replicas: '100%', pause: {} })) })
+  // Between a read and the write that rests on it there is time for somebody else.
+  stage.disturb({
+    onRequest: ({ actor, subresource, count }) =>
+      actor === 'controller-1' && subresource === 'status' ? { kind: 'delay', ms: (count * 7) % 23, when: 'before' } : undefined,
+  })
+  const pauses = countPauses(stage)
+  let sent = 0
+  pauses.onPause = () => {
+    sent++
+    // What makes the controller write a status comes a moment before, at the same time as, or after the approval.
+    const failureThreshold = sent % 2
+    stage.clock.setTimer((sent * 3) % 31, () => void stage.patchRollout({ spec: { strategy: { canary: { failureThreshold } } } }))
+    stage.clock.setTimer((sent * 5) % 41, () => void stage.approve())
+  }
+  for (let release = 0; release < RELEASES; release++) {
+    await stage.setImage(`v${release + 2}`)
+    await stage.until('the steps are over', () => pauses.seen.length === (release + 1) * (STEPS - 1), 600_000)
+    await untilReleased(stage, `v${release + 2}`)
+  }
+  const expected = Array.from({ length: RELEASES }, () => Array.from({ length: STEPS - 1 }, (_, at) => at + 1)).flat()
+  expect(sent).toBeGreaterThan(1_000)
+  expect(pauses.seen).toEqual(expected)
+  expectKept(stage)
+})
+
+/** Every pause of a step, in order, by the step's number. */
+interface Pauses {
+  readonly seen: number[]
+  onPause: () => void
+}
+
+function countPauses({ simulator }: Stage): Pauses {
+  const pauses: Pauses = { seen: [], onPause: () => {} }
+  let before = ''
+  simulator.server.observe(({ kind, object }) => {
+    if (kind !== 'Rollout') return
+    const { currentStepIndex, currentStepState } = (object as unknown as Rollout).status ?? {}
+    const now = `${currentStepIndex} ${currentStepState}`
+    const begins = now !== before && currentStepState === 'StepPaused'
+    before = now
+    if (!begins) return
+    pauses.seen.push(currentStepIndex ?? 0)
+    pauses.onPause()
+  })
+  return pauses
+}
