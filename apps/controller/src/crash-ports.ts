@@ -9,6 +9,7 @@ export const controllerCrashPorts = {
     read: 'value',
     releaseExists: 'promise',
     setFinalizer: 'promise',
+    setHash: 'promise',
     patchDaemonSet: 'promise',
     createRelease: 'promise',
     updateRelease: 'promise',

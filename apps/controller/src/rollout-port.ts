@@ -3,7 +3,15 @@ import type { WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import {
+  type DaemonSet,
+  daemonSetAnnotations,
+  keyOf,
+  type ObjectKey,
+  rolloutAnnotations,
+  ROLLOUT_FINALIZER,
+  ROLLOUTS_API_VERSION,
+} from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -38,6 +46,11 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
     async setFinalizer(rollout, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
       if (written !== undefined) newest.rollouts.learn(written)
+    },
+    async setHash(rollout, hash, signal) {
+      const { resourceVersion } = rollout.metadata
+      const body = { metadata: { resourceVersion, annotations: { [rolloutAnnotations.hash]: hash } } }
+      newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
     },
     async patchDaemonSet(daemonSet, patch, signal) {
       newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))

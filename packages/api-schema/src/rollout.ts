@@ -66,7 +66,10 @@ export type RolloutSpec = Frozen<z.infer<typeof rolloutSpecSchema>>
 const commonStatusFields = {
   observedWorkloadGeneration: int64().optional().meta({ description: 'Generation of the workload that this is about.' }),
   observedRolloutID: z.string().optional().meta({ description: 'Name that its owner gave the release.' }),
-  rolloutHash: z.string().optional().meta({ description: 'Changes when the steps do.' }),
+  rolloutHash: z
+    .string()
+    .optional()
+    .meta({ description: 'Hash of the steps that this speaks of, as in the annotation rollouts.kruise.io/hash.' }),
   stableRevision: z.string().optional().meta({ description: 'Revision that is replaced.' }),
   podTemplateHash: z.string().meta({ description: 'Hash by which pods of the new revision are told.' }),
   currentStepIndex: int32().meta({ format: 'int32', description: 'From 1.' }),
@@ -124,6 +127,7 @@ const rolloutStatusSchema = z.object({
   canaryStatus: canaryStatusSchema.optional().meta({ description: 'The release in detail; approvals and jumps are written here.' }),
   blueGreenStatus: blueGreenStatusSchema.optional().meta({ description: 'Not for DaemonSets.' }),
   stableRevision: z.string().optional().meta({ description: 'Revision that the last completed release brought to every node.' }),
+  releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
   failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
   skippedNodes: skippedNodesSchema.optional(),

@@ -59,6 +59,8 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
   switch (plan.kind) {
     case 'setFinalizer':
       return cluster.setFinalizer(rollout, plan.present, signal)
+    case 'setHash':
+      return cluster.setHash(rollout, plan.hash, signal)
     case 'patchDaemonSet':
       await cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
       if (plan.frozen !== null) recordFrozen(events, view, plan.daemonSet, plan.frozen)

@@ -56,7 +56,14 @@ describe('a pass over a Rollout', () => {
 function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): RolloutReading {
   const { daemonSet, revisions, fleet } = aReading()
   const rollout: Rollout = {
-    metadata: { ...key, uid: 'rollout', resourceVersion: '3', generation: 1, finalizers: [ROLLOUT_FINALIZER], ...metadata },
+    metadata: {
+      ...key,
+      uid: 'rollout',
+      resourceVersion: '3',
+      generation: 1,
+      finalizers: [ROLLOUT_FINALIZER],
+      ...metadata,
+    },
     spec: {
       workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
       strategy: { canary: { steps: [{ replicas: '100%' }] } },
@@ -82,6 +89,7 @@ async function pass(
       return unseen
     },
     setFinalizer: (_rollout, present) => note(`setFinalizer ${present}`),
+    setHash: (_rollout, hash) => note(`setHash ${hash.length}`),
     patchDaemonSet: () => note('patchDaemonSet'),
     createRelease: () => note('createRelease'),
     updateRelease: () => note('updateRelease'),

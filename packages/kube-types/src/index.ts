@@ -37,4 +37,5 @@ export type {
   Toleration,
 } from './objects.ts'
 export { compareResourceVersions, newerResourceVersion } from './resource-version.ts'
+export { goJson } from './go-json.ts'
 export { sha256Hex } from './sha256.ts'

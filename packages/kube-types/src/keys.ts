@@ -43,6 +43,8 @@ export const rolloutAnnotations = {
   releasePolicy: 'tranche.dev/release-policy',
   onDelete: 'tranche.dev/on-delete',
   rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
+  /** Hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
+  hash: 'rollouts.kruise.io/hash',
 } as const
 
 /** Finalizer on a Rollout. */

@@ -3,6 +3,7 @@ import { isSameJson } from '@tranche/kube-types'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized } from './is-finalized.ts'
+import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
 import type { ReleaseView } from './release-view.ts'
 import { unwellText } from './unwell-text.ts'
@@ -27,7 +28,11 @@ export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchRelea
 function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPatch {
   const { release } = view
   const record = release.status?.flight
-  const base = { observedGeneration: acknowledgedGeneration(view, wanted), observedRelease: release.spec.tranche?.release ?? '' }
+  const base = {
+    observedGeneration: acknowledgedGeneration(view, wanted),
+    observedRelease: release.spec.tranche?.release ?? '',
+    observedReleasePlanHash: releasePlanHash(release.spec.releasePlan),
+  }
   if (isFinalized(view)) return { ...base, phase: 'Completed', message: 'the release is complete', waiting: null }
   if (wanted.kind !== 'allow') {
     return { ...base, ...notYetBegun(release), phase: stoppedPhase(view), message: wanted.message, waiting: waitingFor(view, wanted) }

@@ -47,6 +47,7 @@ export function courseBefore(view: RolloutView): Course {
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
     canary: heeded?.canary ?? completedCanary(view, ''),
     stableRevision: status?.stableRevision,
+    releaseGeneration: status?.releaseGeneration,
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     message: status?.message ?? '',
     stalled: null,

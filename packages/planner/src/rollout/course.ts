@@ -17,6 +17,8 @@ export interface Course {
   readonly reason: ProgressingReason | null
   readonly canary: CanaryStatus
   readonly stableRevision: string | undefined
+  /** Generation of the DaemonSet with which the release began. */
+  readonly releaseGeneration: number | undefined
   readonly succeeded: boolean | null
   readonly message: string
   readonly stalled: { readonly reason: StalledReason; readonly message: string } | null

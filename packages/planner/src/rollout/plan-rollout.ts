@@ -1,7 +1,8 @@
 import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
-import { ROLLOUT_FINALIZER } from '@tranche/kube-types'
+import { ROLLOUT_FINALIZER, rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
+import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus } from './course.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
@@ -140,7 +141,13 @@ function isBehind({ release, rollout }: RolloutView): boolean {
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
   if (mayWriteStatus(view, next.status)) return { kind: 'writeStatus', status: next.status, warning: next.warning }
-  return wait(next.status.message ?? '', next.recheckAfterMs)
+  return planHash(view.rollout) ?? wait(next.status.message ?? '', next.recheckAfterMs)
+}
+
+/** Only readers of the Rollout want it, so everything else comes first. */
+function planHash(rollout: Rollout): RolloutPlan | null {
+  const hash = rolloutHash(rollout)
+  return hash === null || rollout.metadata.annotations?.[rolloutAnnotations.hash] === hash ? null : { kind: 'setHash', hash }
 }
 
 function hasFinalizer(rollout: Rollout): boolean {

@@ -7,12 +7,12 @@ import { currentText } from './current-text.ts'
 import { releaseReport } from './release-report.ts'
 import { isFinalising, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { startCourse } from './start-course.ts'
+import { refreshed, startCourse } from './start-course.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
   if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, before, discovery)
-  const counted = { ...before, canary: withCounts(view, before.canary) }
+  const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)) }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)

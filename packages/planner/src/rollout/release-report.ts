@@ -35,10 +35,9 @@ export function releaseReport(view: RolloutView): ReleaseReport {
   const status = release?.status
   const record = status?.flight
   const current = release !== undefined && status?.observedGeneration === release.metadata.generation
-  const canary = rollout.status?.canaryStatus
   const sameRelease =
-    canary !== undefined &&
-    release?.spec.tranche?.release === releaseId(rollout, canary) &&
+    rollout.status?.canaryStatus !== undefined &&
+    release?.spec.tranche?.release === releaseId(rollout) &&
     status?.observedRelease === release.spec.tranche.release
   const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
   return {

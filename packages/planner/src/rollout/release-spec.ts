@@ -25,7 +25,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       ...(batchPartition !== undefined && { batchPartition }),
       rolloutID,
       ...(strategy?.failureThreshold !== undefined && { failureThreshold: strategy.failureThreshold }),
-      finalizingPolicy: 'WaitResume',
+      ...(batchPartition === undefined && { finalizingPolicy: 'WaitResume' as const }),
       rollingStyle: 'Partition',
       enableExtraWorkloadForCanary: false,
     },
@@ -34,7 +34,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       canaryRevision: canary.canaryRevision,
       stableRevision: canary.stableRevision ?? canary.canaryRevision,
       rolloutGeneration: rollout.metadata.generation ?? 0,
-      release: releaseId(rollout, canary),
+      release: releaseId(rollout),
       finalSettleSeconds: FINAL_SETTLE_SECONDS,
     },
   }
@@ -61,8 +61,9 @@ export function isWithinSteps(rollout: Rollout, { currentStepIndex }: CanaryStat
 }
 
 /** One release of one revision of one DaemonSet: what it is called in `spec.tranche.release`. */
-export function releaseId(rollout: Rollout, canary: CanaryStatus): string {
-  return `${rollout.metadata.uid}/${canary.canaryRevision}/${canary.observedWorkloadGeneration ?? 0}`
+export function releaseId({ metadata, status }: Rollout): string {
+  const { canaryRevision = '', observedWorkloadGeneration = 0 } = status?.canaryStatus ?? {}
+  return `${metadata.uid}/${canaryRevision}/${status?.releaseGeneration ?? observedWorkloadGeneration}`
 }
 
 /** The spec of the BatchRelease says the same already. */

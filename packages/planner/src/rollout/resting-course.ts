@@ -6,7 +6,7 @@ import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { completedCanary, startCourse } from './start-course.ts'
+import { completedCanary, refreshed, startCourse } from './start-course.ts'
 
 /** No release runs: does one begin? */
 export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
@@ -19,7 +19,7 @@ export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: C
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
   const message = left ?? text
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
-  const canary = known ? before.canary : completedCanary(view, discovery.canary)
+  const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, message } as const
   return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }

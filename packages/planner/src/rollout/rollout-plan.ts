@@ -5,6 +5,8 @@ import type { DaemonSet } from '@tranche/kube-types'
 /** The one write that a pass over a Rollout should make. */
 export type RolloutPlan =
   | { readonly kind: 'setFinalizer'; readonly present: boolean }
+  /** Writes the annotation `rollouts.kruise.io/hash`. */
+  | { readonly kind: 'setHash'; readonly hash: string }
   | {
       readonly kind: 'patchDaemonSet'
       readonly why: 'bind' | 'unbind'

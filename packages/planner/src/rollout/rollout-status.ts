@@ -4,6 +4,7 @@ import { type ActionEffect, answerAction } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { releaseReport } from './release-report.ts'
+import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
@@ -45,6 +46,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const before = view.rollout.status
   const { stalled: _none, ...words } = course
   const skipped = view.release?.status?.skippedNodes
+  const hash = rolloutHash(view.rollout)
   const { skippedNodes: _gone, ...kept } = before ?? {}
   return {
     ...kept,
@@ -54,8 +56,9 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     currentStepIndex: course.canary.currentStepIndex,
     currentStepState: course.canary.currentStepState,
     conditions: toConditions(view, { ...words, stalled: course.stalled }),
-    canaryStatus: { ...course.canary, message: course.message },
+    canaryStatus: { ...course.canary, ...(hash !== null && { rolloutHash: hash }), message: course.message },
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
+    ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
   }
 }

@@ -1,5 +1,5 @@
 import type { CanaryStatus } from '@tranche/api-schema'
-import { ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { stepsOf } from './release-spec.ts'
@@ -25,6 +25,7 @@ export function startCourse(view: RolloutView, before: Course, discovery: FoundR
     reason: 'Initializing',
     canary,
     stableRevision: discovery.stable,
+    releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
     succeeded: null,
     message: `releasing revision ${discovery.canary}`,
   }
@@ -33,10 +34,8 @@ export function startCourse(view: RolloutView, before: Course, discovery: FoundR
 /** The status of a release that is over: also the first status ever, which readers dereference. */
 export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revision: string): CanaryStatus {
   const steps = Math.max(1, stepsOf(rollout).length)
-  const rolloutId = daemonSet?.metadata.labels?.[ROLLOUT_ID_LABEL] ?? revision
   return {
-    observedWorkloadGeneration: daemonSet?.metadata.generation ?? 0,
-    observedRolloutID: rolloutId,
+    ...ofWorkload(daemonSet, revision),
     stableRevision: revision,
     podTemplateHash: revision,
     canaryRevision: revision,
@@ -48,4 +47,17 @@ export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revi
     canaryReadyReplicas: 0,
     lastUpdateTime: new Date(nowMs).toISOString(),
   }
+}
+
+/** The same status, of the DaemonSet as it is now: readers compare generation and id with what they see themselves. */
+export function refreshed({ daemonSet }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  return { ...canary, ...ofWorkload(daemonSet, canary.canaryRevision) }
+}
+
+function ofWorkload(
+  daemonSet: DaemonSet | undefined,
+  revision: string,
+): Required<Pick<CanaryStatus, 'observedWorkloadGeneration' | 'observedRolloutID'>> {
+  const { generation = 0, labels } = daemonSet?.metadata ?? {}
+  return { observedWorkloadGeneration: generation, observedRolloutID: labels?.[ROLLOUT_ID_LABEL] ?? revision }
 }

@@ -119,6 +119,8 @@ describe('a Rollout without a release', () => {
     toy.release = { metadata: { ...metadata, ownerReferences: [] }, spec }
     expect(stalledBy(planOf(toy))?.reason).toBe('ForeignControl')
     toy.passRollout()
+    expect(planOf(toy).kind).toBe('setHash')
+    toy.passRollout()
     expect(planOf(toy).kind).toBe('wait')
   })
 

@@ -181,6 +181,11 @@ export class ToyCluster {
       case 'setFinalizer':
         this.rollout = setFinalizer(rollout, plan.present, this.#next())
         break
+      case 'setHash': {
+        const annotations = { ...rollout.metadata.annotations, [rolloutAnnotations.hash]: plan.hash }
+        this.rollout = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: this.#next(), annotations } }
+        break
+      }
       case 'patchDaemonSet':
         if (plan.frozen !== null) this.frozen.push(plan.frozen)
         this.#patchDaemonSet(plan.patch)
