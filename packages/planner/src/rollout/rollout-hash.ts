@@ -20,7 +20,7 @@ export function rolloutHash({ spec }: Rollout): string | null {
     enableExtraWorkloadForCanary: canary.enableExtraWorkloadForCanary === true ? true : undefined,
     disableGenerateCanaryService: canary.disableGenerateCanaryService === true ? true : undefined,
   })
-  return [...sha256Hex(text)].map((digit) => SAFE[digit.charCodeAt(0) % SAFE.length]).join('')
+  return sha256Hex(text).replace(/./g, (digit) => SAFE[digit.charCodeAt(0) % SAFE.length] ?? '')
 }
 
 /** A Rollout with these is never acted on, so nobody waits for its hash. */
