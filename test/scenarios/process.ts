@@ -1,4 +1,4 @@
-import type { Clock, Timer, VirtualClock } from '@tranche/clock'
+import type { Clock, Timer } from '@tranche/clock'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 
 /** One program's process: what an operating system can do to it. */
@@ -13,6 +13,8 @@ export interface Process {
   /** What was due meanwhile happens now. */
   thaw(): void
   isFrozen(): boolean
+  /** Resolves at once, or when the process thaws. */
+  whenThawed(): Promise<void>
   /** Requests that were held by {@link Process.freezeBefore}. */
   held(): number
   /** No connection to the API server, old or new; the process itself goes on. */
@@ -21,7 +23,7 @@ export interface Process {
 }
 
 /** A process on `clock` that reaches the API server by `exchange`. */
-export function createProcess(clock: VirtualClock, exchange: Exchange): Process {
+export function createProcess(clock: Clock, exchange: Exchange): Process {
   let ice = openGate()
   let trap: ((request: WireRequest) => boolean) | null = null
   let held = 0
@@ -81,6 +83,7 @@ export function createProcess(clock: VirtualClock, exchange: Exchange): Process 
       for (const fire of deferred.splice(0)) fire()
     },
     isFrozen: () => ice.isShut(),
+    whenThawed: () => ice.open,
     held: () => held,
     cutOff: () => cable.abort(new Error('the connection was cut')),
     reconnect: () => void (cable = new AbortController()),

@@ -33,7 +33,7 @@ export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
         spec: {
           tolerations: options.tolerations ?? [{ operator: 'Exists' }],
-          containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }],
+          containers: [{ name: 'agent', image: imageOf(tag) }],
         },
       },
     },
@@ -49,4 +49,9 @@ export function rolloutManifest(options: ReleaseOptions, name: string = stageKey
     metadata: { namespace: stageKey.namespace, name },
     spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name }, strategy: { canary: { steps } } },
   }
+}
+
+/** @returns the image of the DaemonSet's container with this tag */
+export function imageOf(tag: string): string {
+  return `registry.example/node-agent:${tag}`
 }

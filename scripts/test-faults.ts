@@ -1,0 +1,56 @@
+/**
+ * The fault bench: `pnpm test:faults`. Plays the whole system in virtual time, under faults that a seed decides, and judges it.
+ * See docs/fault-bench.md.
+ *
+ *   pnpm test:faults                       200 seeds, from 1
+ *   pnpm test:faults --from 17 --seeds 1   exactly what seed 17 stands for
+ *   pnpm test:faults --no-shrink           tells a violation with all that went wrong, not the least that breaks it
+ *   pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
+ *
+ * Exit 1 where a seed breaks a guarantee. Ends no process but its own.
+ */
+import { parseArgs } from 'node:util'
+import { runSeeds } from '../test/faults/pool.ts'
+import type { SeedResult } from '../test/faults/run-seed.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
+    shrink: { type: 'boolean', default: true },
+    output: { type: 'string', short: 'o', default: 'text' },
+  },
+  allowNegative: true,
+})
+const seeds = wholeNumber('--seeds', values.seeds)
+const from = wholeNumber('--from', values.from)
+/** Enough for the schedules there are, and bounded. */
+const SHRINK_RUNS = 60
+
+const startedMs = performance.now()
+let done = 0
+const results = await runSeeds({ from, seeds, shrinkRuns: values.shrink ? SHRINK_RUNS : 0, onResult: show })
+const minutes = (performance.now() - startedMs) / 60_000
+const broken = results.filter(({ violations }) => violations.length > 0)
+const seedsPerMinute = Math.round(seeds / minutes)
+const cpuMs = Math.round(results.reduce((sum, result) => sum + result.cpuMs, 0) / Math.max(1, results.length))
+const summary = { seeds, violations: broken.length, firstSeed: broken[0]?.seed ?? null, seedsPerMinute }
+console.log(
+  values.output === 'json'
+    ? JSON.stringify(summary)
+    : `${seeds} seeds, ${broken.length} with a violation; ${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
+)
+process.exitCode = broken.length === 0 ? 0 : 1
+
+function show({ story }: SeedResult): void {
+  done++
+  if (story !== '') console.log(`${story}\n`)
+  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${seeds} seeds${done === seeds ? '\n' : ''}`)
+}
+
+function wholeNumber(option: string, text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 1) return value
+  console.error(`${option} is "${text}"; give a whole number from 1 on`)
+  process.exit(2)
+}

@@ -1,0 +1,128 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { keyOf, type Node, type ObjectKey, type Pod } from '@tranche/kube-types'
+import { stageKey } from '../scenarios/stage-objects.ts'
+import type { ClusterDeed } from './schedule.ts'
+import { durationText } from './words.ts'
+import type { World } from './world.ts'
+
+const FINALIZER = 'example.com/stuck'
+const TAINT = 'example.com/fault'
+const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
+const pathTo = { resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } } as const
+
+/** Does something to nodes or pods, as others do it. */
+export async function changeCluster(world: World, deed: ClusterDeed): Promise<void> {
+  switch (deed.kind) {
+    case 'addNode':
+    case 'removeNode':
+    case 'silenceNode':
+      return changeMachines(world, deed)
+    case 'cordon':
+    case 'taint':
+      return markNode(world, deed)
+    case 'quota':
+      return limitPods(world, deed.forMs)
+    default:
+      return changePod(world, deed)
+  }
+}
+
+async function changeMachines(
+  world: World,
+  deed: Extract<ClusterDeed, { readonly kind: 'addNode' | 'removeNode' | 'silenceNode' }>,
+): Promise<void> {
+  const { nodes } = world.simulator
+  if (deed.kind === 'addNode') {
+    world.note(`node ${deed.name} joins`)
+    return nodes.addNode(deed.name)
+  }
+  const name = pickByName(await nodesOf(world), deed.pick)?.metadata.name
+  if (name === undefined) return undefined
+  if (deed.kind === 'removeNode') {
+    world.note(`node ${name} is removed`)
+    return nodes.removeNode(name)
+  }
+  world.note(`the kubelet of ${name} falls silent for ${durationText(deed.forMs)}`)
+  await nodes.kill(name)
+  world.later(deed.forMs, async () => {
+    world.note(`the kubelet of ${name} is back`)
+    await nodes.revive(name).catch(() => {})
+  })
+}
+
+async function markNode(world: World, deed: Extract<ClusterDeed, { readonly kind: 'cordon' | 'taint' }>): Promise<void> {
+  const node = pickByName(await nodesOf(world), deed.pick)
+  if (node === undefined) return
+  const { name } = node.metadata
+  const others = async (): Promise<readonly object[]> => {
+    const { spec } = await world.people.get<Node>(resourcePaths.nodes, { namespace: '', name })
+    return (spec?.taints ?? []).filter(({ key }) => key !== TAINT)
+  }
+  const set = (spec: object): Promise<unknown> =>
+    world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body: { spec } })
+  world.note(`node ${name} is ${deed.kind === 'cordon' ? 'cordoned' : `tainted ${deed.effect}`} for ${durationText(deed.forMs)}`)
+  if (deed.kind === 'cordon') await set({ unschedulable: true })
+  else await set({ taints: [...(await others()), { key: TAINT, effect: deed.effect }] })
+  world.later(deed.forMs, async () => {
+    await (deed.kind === 'cordon' ? set({ unschedulable: null }) : others().then((taints) => set({ taints }))).catch(() => {})
+  })
+}
+
+async function limitPods(world: World, forMs: number): Promise<void> {
+  const { people } = world
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: quotaKey, spec: { hard: { pods: '0' } } }
+  world.note(`a quota allows no new pod for ${durationText(forMs)}`)
+  await people.create(pathTo.resourceQuotas, quota as never)
+  world.later(forMs, async () => {
+    await people.delete(pathTo.resourceQuotas, quotaKey).catch(() => {})
+  })
+}
+
+async function changePod(world: World, deed: Extract<ClusterDeed, { readonly kind: 'deletePod' | 'failPod' | 'stickPod' }>): Promise<void> {
+  const { people } = world
+  const { items } = await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
+  const pod = pickByName(items, deed.pick)
+  if (pod === undefined) return
+  const key = keyOf(pod)
+  const where = `${key.name} on ${pod.spec?.nodeName ?? 'no node'}`
+  switch (deed.kind) {
+    case 'deletePod':
+      world.note(`somebody ${deed.evict ? 'evicts' : 'deletes'} pod ${where}`)
+      if (deed.evict) return evict(world, key)
+      return people.delete(resourcePaths.pods, key)
+    case 'failPod':
+      world.note(`pod ${where} fails`)
+      return void (await people.patch(
+        resourcePaths.pods,
+        key,
+        { type: 'merge', body: { status: { phase: 'Failed' } } },
+        { subresource: 'status' },
+      ))
+    case 'stickPod': {
+      world.note(`a finalizer holds pod ${where} for ${durationText(deed.forMs)}`)
+      const set = (finalizers: readonly string[] | null): Promise<unknown> =>
+        people.patch(resourcePaths.pods, key, { type: 'merge', body: { metadata: { finalizers } } })
+      await set([FINALIZER])
+      return world.later(deed.forMs, async () => void (await set(null).catch(() => {})))
+    }
+    default:
+      return deed satisfies never
+  }
+}
+
+/** A disruption budget may refuse it. */
+async function evict({ simulator }: World, { namespace, name }: ObjectKey): Promise<void> {
+  const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } })
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
+  const headers = { 'content-type': 'application/json' }
+  await simulator.exchangeFor('people')({ method: 'POST', path, headers, body }, new AbortController().signal)
+}
+
+async function nodesOf({ people }: World): Promise<readonly Node[]> {
+  return (await people.list<Node>(resourcePaths.nodes)).items
+}
+
+function pickByName<T extends Node | Pod>(items: readonly T[], pick: number): T | undefined {
+  const sorted = items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  return sorted[pick % Math.max(1, sorted.length)]
+}

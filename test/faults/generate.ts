@@ -1,0 +1,232 @@
+import { listCrashPoints } from '@tranche/crash-points'
+import { controllerCrashPorts } from '@tranche/controller'
+import { executorCrashPorts } from '@tranche/executor'
+import { createRandom, type Random } from '@tranche/sim-api'
+import {
+  type ApiDeed,
+  type ClusterDeed,
+  type Deed,
+  type Incident,
+  type ProcessDeed,
+  type Schedule,
+  type Shape,
+  slots,
+  type Steps,
+  type Wish,
+} from './schedule.ts'
+
+const SECOND = 1_000
+const MINUTE = 60_000
+
+/** @returns what the seed stands for: always the same */
+export function generateSchedule(seed: number): Schedule {
+  const random = createRandom('faults', seed)
+  const shape = generateShape(random)
+  const stormMs = between(random, 1 * MINUTE, 12 * MINUTE)
+  const count = 3 + random.integer(18)
+  const mix = generateMix(random)
+  const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
+  const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
+  return { seed, shape, stormMs, incidents: [first, ...drawn].toSorted((a, b) => a.atMs - b.atMs) }
+}
+
+function generateShape(random: Random): Shape {
+  return {
+    nodes: random.next() < 0.05 ? 0 : 1 + random.integer(12),
+    admission: pick(random, ['none', 'inProcess']),
+    queue: pick(random, ['shared', 'own']),
+    declares: random.next() < 0.8 ? 'RollingUpdate' : 'OnDelete',
+    steps: generateSteps(random),
+    maxUnavailable: generateBudget(random),
+    minReadySeconds: pick(random, [0, 0, 0, 1, 5, 20]),
+    watchDelayMs: pick(random, [5, 20, 20, 300, 2_000]),
+    startMs: pick(random, [200, 1_000, 1_000, 5_000, 15_000]),
+    stopMs: pick(random, [100, 500, 500, 5_000]),
+  }
+}
+
+function generateSteps(random: Random): Steps {
+  const count = 1 + random.integer(4)
+  const isPercent = random.next() < 0.7
+  const most = isPercent ? 100 : 12
+  const sizes = Array.from({ length: count }, () => 1 + random.integer(most)).toSorted((a, b) => a - b)
+  if (random.next() < 0.6) sizes[count - 1] = most
+  return sizes.map((size) => ({ replicas: isPercent ? `${size}%` : size, ...generatePause(random) })) as Steps
+}
+
+function generatePause(random: Random): { readonly pause?: { readonly duration?: number } } {
+  const dice = random.next()
+  if (dice < 0.4) return { pause: {} }
+  return dice < 0.7 ? { pause: { duration: 1 + random.integer(60) } } : {}
+}
+
+function generateBudget(random: Random): number | string {
+  return random.next() < 0.6 ? 1 + random.integer(4) : `${pick(random, [5, 10, 25, 34, 50, 100])}%`
+}
+
+/** How often what goes wrong in this world, so that some worlds know one sort of trouble and others all of them. */
+interface Mix {
+  readonly process: number
+  readonly api: number
+  readonly cluster: number
+  readonly wish: number
+}
+
+function generateMix(random: Random): Mix {
+  const weight = (): number => pick(random, [0, 1, 1, 3])
+  return { process: weight(), api: weight(), cluster: weight(), wish: weight() + 1 }
+}
+
+function generateDeed(random: Random, { process, api, cluster, wish }: Mix): Deed {
+  const at = random.next() * (process + api + cluster + wish)
+  if (at < process) return generateProcessDeed(random)
+  if (at < process + api) return generateApiDeed(random)
+  return at < process + api + cluster ? generateClusterDeed(random) : generateWish(random)
+}
+
+const points = {
+  controller: [...listCrashPoints(controllerCrashPorts).keys()],
+  executor: [...listCrashPoints(executorCrashPorts).keys()],
+}
+
+const writes = ['DELETE /pods/', 'PATCH /batchreleases/', 'PATCH /pods/', 'PATCH /daemonsets/', 'PUT /rollouts/']
+
+function generateProcessDeed(random: Random): ProcessDeed {
+  const slot = pick(random, slots)
+  const role = slot.startsWith('controller') ? 'controller' : 'executor'
+  const forMs = duration(random, 60 * MINUTE)
+  switch (random.integer(7)) {
+    case 0:
+      return { kind: 'kill', slot, downMs: duration(random, 2 * MINUTE) }
+    case 1:
+      return { kind: 'freeze', slot, forMs, replaced: random.next() < 0.5 }
+    case 2:
+    case 3:
+      return {
+        kind: 'trap',
+        role,
+        point: pick(random, points[role]),
+        skip: random.integer(4),
+        blow: pick(random, ['kill', 'freeze', 'hang']),
+        forMs,
+      }
+    case 4:
+      return { kind: 'freezeBefore', slot, write: pick(random, writes), forMs }
+    case 5:
+      return { kind: 'cutOff', slot, forMs: duration(random, 5 * MINUTE) }
+    default:
+      return { kind: 'stepOwnClock', slot, ms: clockStep(random) }
+  }
+}
+
+function generateApiDeed(random: Random): ApiDeed {
+  const forMs = duration(random, 5 * MINUTE)
+  switch (random.integer(6)) {
+    case 0:
+    case 1:
+    case 2: {
+      const requests = pick(random, [0, 0.05, 0.2, 0.6, 1])
+      const events = pick(random, [0, 0.02, 0.1, 0.5])
+      const mostDelayMs = pick(random, [200, 3_000, 30_000, 120_000])
+      return { kind: 'weather', who: pick(random, ['controller', 'executor', 'ours', 'native']), requests, events, mostDelayMs, forMs }
+    }
+    case 3:
+      return {
+        kind: 'lag',
+        slot: pick(random, slots),
+        resource: pick(random, [null, 'pods', 'nodes', 'daemonsets', 'batchreleases', 'rollouts']),
+        ms: duration(random, 4 * MINUTE),
+        forMs,
+      }
+    case 4:
+      return {
+        kind: 'badQueue',
+        lost: pick(random, [0, 0.3, 1]),
+        doubled: pick(random, [0, 0.5]),
+        mostDelayMs: pick(random, [0, 2_000, 90_000]),
+        forMs,
+      }
+    default:
+      return { kind: 'stepServerClock', ms: clockStep(random) }
+  }
+}
+
+function generateClusterDeed(random: Random): ClusterDeed {
+  const at = random.integer(1_000)
+  const forMs = duration(random, 8 * MINUTE)
+  switch (random.integer(11)) {
+    case 0:
+      return { kind: 'addNode', name: `added-${random.integer(4)}` }
+    case 1:
+      return { kind: 'removeNode', pick: at }
+    case 2:
+    case 3:
+      return { kind: 'silenceNode', pick: at, forMs }
+    case 4:
+      return { kind: 'cordon', pick: at, forMs }
+    case 5:
+      return { kind: 'taint', pick: at, effect: pick(random, ['NoSchedule', 'NoExecute']), forMs }
+    case 6:
+    case 7:
+      return { kind: 'deletePod', pick: at, evict: random.next() < 0.5 }
+    case 8:
+      return { kind: 'failPod', pick: at }
+    case 9:
+      return { kind: 'stickPod', pick: at, forMs }
+    default:
+      return { kind: 'quota', forMs: duration(random, 3 * MINUTE) }
+  }
+}
+
+const tags = ['v1', 'v2', 'v2', 'v3', 'v3', 'v4', 'v5', 'v6-bad-ready', 'v7-bad-crash', 'v8-bad-pull', 'v9-bad-flap']
+
+function generateWish(random: Random): Wish {
+  switch (random.integer(20)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      return { kind: 'template', tag: pick(random, tags), whole: random.next() < 0.3 }
+    case 4:
+      return { kind: 'reapply' }
+    case 5:
+    case 6:
+      return { kind: 'pause' }
+    case 7:
+    case 8:
+      return { kind: 'resume' }
+    case 9:
+      return { kind: 'jump', step: 1 + random.integer(4), by: pick(random, ['status', 'action']) }
+    case 10:
+      return { kind: 'steps', steps: generateSteps(random) }
+    case 11:
+      return { kind: 'budget', maxUnavailable: generateBudget(random) }
+    case 12:
+      return { kind: 'minReady', seconds: pick(random, [0, 1, 10, 30]) }
+    case 13:
+      return { kind: 'disable', forMs: duration(random, 2 * MINUTE) }
+    case 14:
+      return random.next() < 0.5
+        ? { kind: 'deleteRollout', forMs: duration(random, 2 * MINUTE) }
+        : { kind: 'deleteDaemonSet', forMs: duration(random, 2 * MINUTE) }
+    default:
+      return { kind: 'approve', by: pick(random, ['status', 'status', 'action']) }
+  }
+}
+
+function pick<T>(random: Random, list: readonly T[]): T {
+  return list[random.integer(list.length)]!
+}
+
+function between(random: Random, from: number, to: number): number {
+  return from + random.integer(to - from)
+}
+
+/** Short ones as often as long ones: drawn by order of magnitude, from 50 ms. */
+function duration(random: Random, mostMs: number): number {
+  return Math.round(50 * (mostMs / 50) ** random.next())
+}
+
+function clockStep(random: Random): number {
+  return (random.next() < 0.5 ? -1 : 1) * duration(random, 10 * MINUTE)
+}

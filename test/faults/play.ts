@@ -1,0 +1,159 @@
+import { changeCluster } from './cluster-deeds.ts'
+import { createFates, type Fates } from './process-deeds.ts'
+import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
+import { findUnended } from './the-end.ts'
+import { createOwners, type Owners, rolloutOf } from './wishes.ts'
+import { durationText } from './words.ts'
+import { createWorld, drive, letPass, type Note, type World } from './world.ts'
+
+/** A schedule that was played to its end. */
+export interface Played {
+  readonly schedule: Schedule
+  /** The recording, one JSON object a line. */
+  readonly lines: readonly string[]
+  readonly notes: readonly Note[]
+  /** What is not as it must be at the end, in words. */
+  readonly unended: readonly string[]
+  /** Epoch milliseconds by the recording's clock: the storm begins. */
+  readonly fromMs: number
+  /** The same: everything has healed. */
+  readonly calmFromMs: number
+  readonly endMs: number
+}
+
+const MINUTE = 60_000
+/** How long the first rollout of an undisturbed cluster may take. */
+const FIRST_MS = 10 * MINUTE
+/** After everything has healed, the release must end within this. */
+const END_MS = 60 * MINUTE
+/** How often somebody looks whether the release waits for him, or has ended. */
+const LOOK_MS = 5_000
+/** Nothing may change any more for so long after the end. */
+const QUIET_MS = 2 * MINUTE
+
+/** Plays a schedule: the storm, then a calm in which everything heals and nobody has to decide. */
+export async function play(schedule: Schedule): Promise<Played> {
+  const world = await createWorld(schedule)
+  const { clock } = world
+  const owners = createOwners(world)
+  const fates = createFates(world)
+  for (const slot of slots) world.start(slot)
+  await drive(clock, owners.install())
+  const begun = await untilEnded(world, owners, FIRST_MS)
+  const fromMs = clock.nowMs()
+  if (begun.length > 0) throw new Error(`seed ${schedule.seed}: without any fault, ${begun.join('; ')}`)
+  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall({ world, owners, fates }, incident))
+  await letPass(clock, schedule.stormMs)
+  const calmFromMs = clock.nowMs()
+  const unended = await calmDown({ world, owners, fates })
+  world.simulator.stop()
+  return { schedule, lines: world.lines, notes: world.notes, unended, fromMs, calmFromMs, endMs: clock.nowMs() }
+}
+
+interface Cast {
+  readonly world: World
+  readonly owners: Owners
+  readonly fates: Fates
+}
+
+async function befall({ world, owners, fates }: Cast, incident: Incident): Promise<void> {
+  try {
+    switch (incident.kind) {
+      case 'kill':
+      case 'freeze':
+      case 'trap':
+      case 'freezeBefore':
+      case 'cutOff':
+      case 'stepOwnClock':
+        return fates.befall(incident)
+      case 'weather':
+      case 'lag':
+      case 'badQueue':
+      case 'stepServerClock':
+        return changeWeather(world, incident)
+      case 'addNode':
+      case 'removeNode':
+      case 'silenceNode':
+      case 'cordon':
+      case 'taint':
+      case 'deletePod':
+      case 'failPod':
+      case 'stickPod':
+      case 'quota':
+        return await changeCluster(world, incident)
+      default:
+        return await owners.wish(incident satisfies Wish)
+    }
+  } catch (error) {
+    world.note(`that came to nothing: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function changeWeather(world: World, deed: ApiDeed): void {
+  world.note(weatherText(deed))
+  if (deed.kind === 'stepServerClock') {
+    world.simulator.stepClock(deed.ms)
+    return world.later(Number.POSITIVE_INFINITY, () => world.simulator.stepClock(-deed.ms))
+  }
+  world.later(
+    deed.forMs,
+    world.weather.begin(deed, (actor) => isMeant(world, deed, actor)),
+  )
+}
+
+function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
+  if (deed.kind === 'lag') return world.programIn(deed.slot)?.identity === actor
+  if (deed.kind !== 'weather') return true
+  const role = /^(controller|executor)-\d+$/.exec(actor)?.[1]
+  if (deed.who === 'native') return role === undefined && actor !== 'people'
+  return deed.who === 'ours' ? role !== undefined : role === deed.who
+}
+
+function weatherText(deed: ApiDeed): string {
+  switch (deed.kind) {
+    case 'weather':
+      return `for ${durationText(deed.forMs)}, ${deed.requests * 100} % of the requests and ${deed.events * 100} % of the events of ${deed.who} go wrong, by ${durationText(deed.mostDelayMs)} at most`
+    case 'lag':
+      return `for ${durationText(deed.forMs)}, events of ${deed.resource ?? 'everything'} reach ${deed.slot} ${durationText(deed.ms)} late`
+    case 'badQueue':
+      return `for ${durationText(deed.forMs)}, ${deed.lost * 100} % of the jobs are lost, ${deed.doubled * 100} % doubled, and they are up to ${durationText(deed.mostDelayMs)} late`
+    case 'stepServerClock':
+      return `the server's clock steps by ${durationText(deed.ms)}`
+    default:
+      return deed satisfies never
+  }
+}
+
+/** @returns what has not ended */
+async function calmDown({ world, owners, fates }: Cast): Promise<readonly string[]> {
+  const { clock } = world
+  world.note('everything heals')
+  fates.disarm()
+  await drive(clock, world.heal())
+  for (const slot of slots) if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
+  await drive(clock, owners.settle())
+  const unended = await untilEnded(world, owners, END_MS)
+  while (fates.frozen().length > 0) await letPass(clock, MINUTE)
+  await letPass(clock, QUIET_MS)
+  return unended.length > 0 ? unended : drive(clock, findUnended(world, owners.tag()))
+}
+
+/** Creates what is gone, and approves whatever waits for a person. @returns what has not ended after `withinMs` */
+async function untilEnded(world: World, owners: Owners, withinMs: number): Promise<readonly string[]> {
+  const { clock } = world
+  const untilMs = clock.monotonicMs() + withinMs
+  for (;;) {
+    const unended = await drive(clock, findUnended(world, owners.tag()))
+    if (unended.length === 0 || clock.monotonicMs() >= untilMs) return unended
+    await drive(clock, owners.install())
+    await drive(clock, approveIfPaused(world, owners))
+    await letPass(clock, LOOK_MS)
+  }
+}
+
+async function approveIfPaused(world: World, owners: Owners): Promise<void> {
+  const { currentStepIndex = 0, currentStepState } = (await rolloutOf(world))?.status?.canaryStatus ?? {}
+  if (currentStepState !== 'StepPaused') return
+  world.note(`somebody approves step ${currentStepIndex}`)
+  await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { SeedOptions, SeedResult } from './run-seed.ts'
+
+/** Which seeds are run, and how. */
+export interface PoolOptions extends SeedOptions {
+  readonly from: number
+  /** How many seeds (≥ 0). */
+  readonly seeds: number
+  /** @default as many as there are cores */
+  readonly workers?: number
+  /** After so long no further seed is begun, in milliseconds. @default never */
+  readonly withinMs?: number
+  /** Told of every seed as it ends, in the order in which they end. */
+  readonly onResult?: (result: SeedResult) => void
+}
+
+/**
+ * Runs seeds in processes of their own, and ends them.
+ *
+ * @returns what they have come to, by seed
+ * @throws {Error} when a run itself breaks, naming the seed
+ */
+export async function runSeeds(options: PoolOptions): Promise<readonly SeedResult[]> {
+  const { from, seeds, withinMs = Number.POSITIVE_INFINITY, workers = availableParallelism() } = options
+  const startedMs = performance.now()
+  const results: SeedResult[] = []
+  let next = from
+  const takeSeed = (): number | null => (next < from + seeds && performance.now() - startedMs < withinMs ? next++ : null)
+  const children = Array.from({ length: Math.max(1, Math.min(workers, seeds)) }, () =>
+    fork(fileURLToPath(new URL('worker.ts', import.meta.url))),
+  )
+  try {
+    await Promise.all(
+      children.map(async (child) => {
+        for (let seed = takeSeed(); seed !== null; seed = takeSeed()) {
+          const result = await ask(child, seed, options.shrinkRuns ?? 0)
+          results.push(result)
+          options.onResult?.(result)
+        }
+      }),
+    )
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
+  return results.toSorted((a, b) => a.seed - b.seed)
+}
+
+function ask(child: ChildProcess, seed: number, shrinkRuns: number): Promise<SeedResult> {
+  return new Promise((done, fail) => {
+    const onExit = (code: number | null): void => fail(new Error(`seed ${seed}: its process ended with ${code}`))
+    child.once('exit', onExit)
+    child.once('message', (answer: SeedResult | { readonly error: string }) => {
+      child.off('exit', onExit)
+      if ('error' in answer) fail(new Error(`seed ${seed}: ${answer.error}`))
+      else done(answer)
+    })
+    child.send({ seed, shrinkRuns })
+  })
+}

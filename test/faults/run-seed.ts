@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { generateSchedule } from './generate.ts'
+import { judge, type Violation } from './judge.ts'
+import { play, type Played } from './play.ts'
+import type { Schedule } from './schedule.ts'
+import { shrink } from './shrink.ts'
+import { tellStory } from './story.ts'
+
+/** What a seed has come to. */
+export interface SeedResult {
+  readonly seed: number
+  /** Of the recording: the same seed always gives the same. */
+  readonly hash: string
+  readonly violations: readonly Violation[]
+  /** Empty without a violation. */
+  readonly story: string
+  /** What the run itself cost, without shrinking, in milliseconds of CPU. */
+  readonly cpuMs: number
+}
+
+/** How a seed is run. */
+export interface SeedOptions {
+  /** Most runs that shrinking may take; 0: the schedule is told as it was drawn. @default 0 */
+  readonly shrinkRuns?: number
+}
+
+/** Plays what the seed stands for, and judges it. */
+export async function runSeed(seed: number, { shrinkRuns = 0 }: SeedOptions = {}): Promise<SeedResult> {
+  const before = process.cpuUsage()
+  const schedule = generateSchedule(seed)
+  const { played, violations } = await tryOut(schedule)
+  const { user, system } = process.cpuUsage(before)
+  const hash = createHash('sha256').update(played.lines.join('\n')).digest('hex')
+  const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
+  return { seed, hash, violations, story, cpuMs: (user + system) / 1_000 }
+}
+
+interface Outcome {
+  readonly played: Played
+  readonly violations: readonly Violation[]
+}
+
+async function tryOut(schedule: Schedule): Promise<Outcome> {
+  const played = await play(schedule)
+  return { played, violations: judge(played) }
+}
+
+async function tell(schedule: Schedule, outcome: Outcome, shrinkRuns: number): Promise<string> {
+  if (shrinkRuns === 0) return tellStory(outcome.played, outcome.violations)
+  const isWanted = ({ violations }: Outcome): boolean => violations.some(({ guarantee }) => guarantee === outcome.violations[0]?.guarantee)
+  const shrunk = await shrink(schedule, shrinkRuns, async (smaller) => isWanted(await tryOut(smaller)))
+  const { played, violations } = await tryOut(shrunk)
+  return tellStory(played, violations)
+}

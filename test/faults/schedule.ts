@@ -1,0 +1,112 @@
+import type { Rollout } from '@tranche/api-schema'
+
+/** Steps as a Rollout has them. */
+export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
+
+/** What one of our programs is. */
+export type Role = 'controller' | 'executor'
+
+/** A place in which a program runs; one that was killed is followed there by another. */
+export type Slot = 'controller-a' | 'controller-b' | 'executor-a' | 'executor-b'
+
+/** All places. */
+export const slots: readonly Slot[] = ['controller-a', 'controller-b', 'executor-a', 'executor-b']
+
+/** What the world is made of before anything goes wrong. Durations are in milliseconds. */
+export interface Shape {
+  readonly nodes: number
+  readonly admission: 'none' | 'inProcess'
+  /** `shared`: one queue between all programs; `own`: every executor wakes itself. */
+  readonly queue: 'shared' | 'own'
+  /** What Git says of the strategy. */
+  readonly declares: 'RollingUpdate' | 'OnDelete'
+  readonly steps: Steps
+  readonly maxUnavailable: number | string
+  readonly minReadySeconds: number
+  readonly watchDelayMs: number
+  readonly startMs: number
+  readonly stopMs: number
+}
+
+/** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
+export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish
+
+/** What happens to one of our programs. */
+export type ProcessDeed =
+  | { readonly kind: 'kill'; readonly slot: Slot; readonly downMs: number }
+  /** @see Process.freeze; `replaced`: another is started beside it meanwhile */
+  | { readonly kind: 'freeze'; readonly slot: Slot; readonly forMs: number; readonly replaced: boolean }
+  /** The next program of this role to pass the point for the (`skip` + 1)th time is struck there. */
+  | {
+      readonly kind: 'trap'
+      readonly role: Role
+      readonly point: string
+      readonly skip: number
+      readonly blow: 'kill' | 'freeze' | 'hang'
+      readonly forMs: number
+    }
+  /** Freezes with the next write of this sort decided and not sent. */
+  | { readonly kind: 'freezeBefore'; readonly slot: Slot; readonly write: string; readonly forMs: number }
+  | { readonly kind: 'cutOff'; readonly slot: Slot; readonly forMs: number }
+  /** Steps the wall clock of one program's machine. */
+  | { readonly kind: 'stepOwnClock'; readonly slot: Slot; readonly ms: number }
+
+/** What happens between programs, API server and queue. */
+export type ApiDeed =
+  /** A share of requests and of events goes wrong, each in a way that its number decides. */
+  | {
+      readonly kind: 'weather'
+      readonly who: Role | 'ours' | 'native'
+      readonly requests: number
+      readonly events: number
+      readonly mostDelayMs: number
+      readonly forMs: number
+    }
+  /** Every event of this resource (all: null) reaches the program late. */
+  | { readonly kind: 'lag'; readonly slot: Slot; readonly resource: string | null; readonly ms: number; readonly forMs: number }
+  /** Announcements are lost, doubled and delayed. */
+  | { readonly kind: 'badQueue'; readonly lost: number; readonly doubled: number; readonly mostDelayMs: number; readonly forMs: number }
+  /** Steps the wall clock of API server, native controllers and kubelets. */
+  | { readonly kind: 'stepServerClock'; readonly ms: number }
+
+/** What happens to nodes and pods without us. */
+export type ClusterDeed =
+  | { readonly kind: 'addNode'; readonly name: string }
+  | { readonly kind: 'removeNode'; readonly pick: number }
+  | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
+  | { readonly kind: 'cordon'; readonly pick: number; readonly forMs: number }
+  | { readonly kind: 'taint'; readonly pick: number; readonly effect: 'NoSchedule' | 'NoExecute'; readonly forMs: number }
+  | { readonly kind: 'deletePod'; readonly pick: number; readonly evict: boolean }
+  | { readonly kind: 'failPod'; readonly pick: number }
+  | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
+  | { readonly kind: 'quota'; readonly forMs: number }
+
+/** What people and GitOps want. */
+export type Wish =
+  /** `whole`: the manifest is applied, as a Git tool does it, with its strategy; else only the image changes. */
+  | { readonly kind: 'template'; readonly tag: string; readonly whole: boolean }
+  /** The manifest as it is in Git is applied again. */
+  | { readonly kind: 'reapply' }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'approve'; readonly by: 'status' | 'action' }
+  | { readonly kind: 'jump'; readonly step: number; readonly by: 'status' | 'action' }
+  | { readonly kind: 'steps'; readonly steps: Steps }
+  | { readonly kind: 'budget'; readonly maxUnavailable: number | string }
+  | { readonly kind: 'minReady'; readonly seconds: number }
+  | { readonly kind: 'disable'; readonly forMs: number }
+  | { readonly kind: 'deleteRollout'; readonly forMs: number }
+  | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
+
+/** Something that happens at a moment, in milliseconds after the Rollout was Healthy first. */
+export type Incident = Deed & { readonly atMs: number }
+
+/** Everything that a seed decides, before it is played. */
+export interface Schedule {
+  readonly seed: number
+  readonly shape: Shape
+  /** After this, what is still wrong heals. */
+  readonly stormMs: number
+  /** By `atMs`. */
+  readonly incidents: readonly Incident[]
+}

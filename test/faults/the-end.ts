@@ -1,0 +1,82 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, daemonSetAnnotations as keys, type Pod } from '@tranche/kube-types'
+import { stageKey } from '../scenarios/stage-objects.ts'
+import type { Shape } from './schedule.ts'
+import { daemonSetOf, rolloutOf } from './wishes.ts'
+import type { World } from './world.ts'
+
+/** Everything that an end is judged by. */
+interface EndView {
+  readonly rollout: Rollout | undefined
+  readonly daemonSet: DaemonSet | undefined
+  readonly releases: readonly BatchRelease[]
+  readonly pods: readonly Pod[]
+  readonly nodes: number
+}
+
+/** @returns what is not as it must be when a release has ended, each in words; empty: it has ended */
+export async function findUnended(world: World, tag: string): Promise<readonly string[]> {
+  const { namespace } = stageKey
+  const { people, schedule } = world
+  const view: EndView = {
+    rollout: await rolloutOf(world),
+    daemonSet: await daemonSetOf(world),
+    releases: (await people.list<BatchRelease>(resourcePaths.batchReleases, { namespace })).items,
+    pods: (await people.list<Pod>(resourcePaths.pods, { namespace })).items,
+    nodes: (await people.list(resourcePaths.nodes)).items.length,
+  }
+  return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape)]
+}
+
+function unendedRollout({ rollout, releases }: EndView): readonly string[] {
+  if (rollout === undefined) return ['there is no Rollout']
+  const { status, metadata } = rollout
+  const unended: string[] = []
+  if (status?.phase !== 'Healthy') unended.push(`the Rollout is ${status?.phase ?? 'without status'}: ${status?.message ?? ''}`)
+  if (status?.observedGeneration !== metadata.generation)
+    unended.push(`the Rollout's observedGeneration is ${status?.observedGeneration}, its generation ${metadata.generation}`)
+  for (const { metadata, status } of releases)
+    unended.push(`the BatchRelease ${metadata.name} is there still: ${status?.phase}, ${status?.message ?? ''}`)
+  return unended
+}
+
+function unendedPods({ daemonSet, pods, nodes }: EndView, tag: string): readonly string[] {
+  const { status, metadata } = daemonSet ?? {}
+  if (status === undefined || metadata === undefined) return ['there is no DaemonSet']
+  const unended: string[] = []
+  if (status.observedGeneration !== metadata.generation) unended.push('the DaemonSet controller has not observed the last generation')
+  if ((status.numberAvailable ?? 0) !== nodes || pods.length !== nodes)
+    unended.push(`${status.numberAvailable ?? 0} of ${nodes} nodes have an available pod, and there are ${pods.length} pods`)
+  const others = pods.filter(({ spec }) => !imagesOf(spec).every((image) => image.endsWith(`:${tag}`)))
+  if (others.length > 0) unended.push(`${others.length} pods do not run ${tag}: ${others.map(({ spec }) => spec?.nodeName).join(', ')}`)
+  return unended
+}
+
+function imagesOf(spec: Pod['spec']): readonly string[] {
+  return (spec as unknown as { readonly containers: readonly { readonly image: string }[] }).containers.map(({ image }) => image)
+}
+
+function unendedKeys({ daemonSet }: EndView, { admission, declares }: Shape): readonly string[] {
+  if (daemonSet === undefined) return []
+  const { metadata, spec } = daemonSet
+  const unended: string[] = []
+  const flips = admission === 'none' && declares === 'RollingUpdate'
+  const type = flips ? 'OnDelete' : declares
+  if (spec.updateStrategy?.type !== type) unended.push(`the strategy is ${spec.updateStrategy?.type}, and should be ${type}`)
+  const left = Object.keys(metadata.annotations ?? {}).filter((key) => leaving.includes(key))
+  if (left.length > 0) unended.push(`the DaemonSet still carries ${left.join(', ')}`)
+  const original = metadata.annotations?.[keys.originalUpdateStrategy]
+  if (flips && original !== declares) unended.push(`the original strategy is remembered as ${original}, and was ${declares}`)
+  return unended
+}
+
+/** Keys that the end of a release takes away. */
+const leaving: readonly string[] = [
+  keys.canaryRevision,
+  keys.stableRevision,
+  keys.partition,
+  keys.paused,
+  keys.controlInfo,
+  keys.inProgressing,
+]

@@ -1,0 +1,114 @@
+import {
+  ApiStatusError,
+  createRandom,
+  type FaultCall,
+  type FaultEvent,
+  type FaultInjector,
+  type Random,
+  type RequestFault,
+  type WatchFault,
+} from '@tranche/sim-api'
+import type { JobFate } from './remote-queue.ts'
+import type { ApiDeed } from './schedule.ts'
+
+/** What goes wrong at a time between programs, API server and queue. */
+export interface Weather {
+  readonly faults: FaultInjector
+  /** @returns what becomes of the next announcement to the queue */
+  jobFate(): JobFate
+  /** The deed is in force until the returned function is called. @param isMeant whom it meets, by actor */
+  begin(deed: ApiDeed, isMeant: (actor: string) => boolean): () => void
+}
+
+type Front = Extract<ApiDeed, { readonly kind: 'weather' }>
+type Lag = Extract<ApiDeed, { readonly kind: 'lag' }>
+type BadQueue = Extract<ApiDeed, { readonly kind: 'badQueue' }>
+
+interface InForce {
+  readonly deed: ApiDeed
+  readonly isMeant: (actor: string) => boolean
+}
+
+/** Fair to begin with. What happens to a request or an event depends on the seed, the actor and its number alone. */
+export function createWeather(seed: number): Weather {
+  const inForce = new Set<InForce>()
+  let jobs = 0
+
+  function* of<K extends ApiDeed['kind']>(kind: K, actor: string): Iterable<Extract<ApiDeed, { readonly kind: K }>> {
+    for (const { deed, isMeant } of inForce) if (deed.kind === kind && isMeant(actor)) yield deed as Extract<ApiDeed, { readonly kind: K }>
+  }
+
+  return {
+    faults: {
+      onRequest(call) {
+        for (const front of of('weather', call.actor)) {
+          const random = createRandom(seed, 'request', call.actor, call.count)
+          if (random.next() < front.requests) return requestFault(random, call, front)
+        }
+        return undefined
+      },
+      onEvent(event) {
+        for (const lag of of('lag', event.actor)) if (isLate(lag, event)) return { kind: 'delay', ms: lag.ms }
+        for (const front of of('weather', event.actor)) {
+          const random = createRandom(seed, 'event', event.actor, event.watch, event.event)
+          if (random.next() < front.events) return watchFault(random, front)
+        }
+        return undefined
+      },
+    },
+    jobFate() {
+      const random = createRandom(seed, 'job', ++jobs)
+      const [bad] = of('badQueue', '')
+      return bad === undefined ? { lost: false, doubled: false, delayMs: 0 } : fateOf(random, bad)
+    },
+    begin(deed, isMeant) {
+      const one = { deed, isMeant }
+      inForce.add(one)
+      return () => void inForce.delete(one)
+    },
+  }
+}
+
+function isLate({ resource }: Lag, event: FaultEvent): boolean {
+  return resource === null || resource === event.resource.resource
+}
+
+function fateOf(random: Random, { lost, doubled, mostDelayMs }: BadQueue): JobFate {
+  return { lost: random.next() < lost, doubled: random.next() < doubled, delayMs: random.integer(mostDelayMs + 1) }
+}
+
+function requestFault(random: Random, { verb }: FaultCall, { mostDelayMs }: Front): RequestFault {
+  const when = random.next() < 0.5 ? 'before' : 'after'
+  switch (random.integer(7)) {
+    case 0:
+      return { kind: 'error', error: new ApiStatusError(500, 'InternalError', 'an injected fault') }
+    case 1:
+      return {
+        kind: 'error',
+        error: new ApiStatusError(429, 'TooManyRequests', 'an injected fault', { retryAfterSeconds: 1 + random.integer(5) }),
+      }
+    case 2:
+      return { kind: 'error', error: new ApiStatusError(504, 'Timeout', 'an injected fault') }
+    case 3:
+      // Nobody answers a read with a conflict.
+      return verb === 'get' || verb === 'list' || verb === 'watch' ? { kind: 'cut', when } : { kind: 'conflict' }
+    case 4:
+      return { kind: 'delay', ms: random.integer(mostDelayMs + 1), when }
+    default:
+      return { kind: 'cut', when }
+  }
+}
+
+function watchFault(random: Random, { mostDelayMs }: Front): WatchFault {
+  const ms = random.integer(mostDelayMs + 1)
+  switch (random.integer(4)) {
+    case 0:
+      return { kind: 'cut' }
+    case 1:
+      return { kind: 'gap' }
+    case 2:
+      return { kind: 'delay', ms }
+    default:
+      return { kind: 'stall', ms }
+  }
+}

@@ -1,0 +1,195 @@
+import type { Rollout } from '@tranche/api-schema'
+import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
+import type { Shape, Steps, Wish } from './schedule.ts'
+import { durationText } from './words.ts'
+import type { World } from './world.ts'
+
+/** The people and tools who own DaemonSet and Rollout. */
+export interface Owners {
+  /** Creates whatever of both is not there. */
+  install(): Promise<void>
+  wish(wish: Wish): Promise<void>
+  /** Wishes that nobody has to decide anything for: both are there, enabled, not paused, and the template is good. */
+  settle(): Promise<void>
+  /** Approves a step that waits for a person. */
+  approve(by: 'status' | 'action'): Promise<void>
+  /** Tag that the template should have. */
+  tag(): string
+  /** Id of the action written last; undefined before the first. */
+  lastAction(): string | undefined
+}
+
+/** Everything that Git says. */
+interface Manifest {
+  tag: string
+  maxUnavailable: number | string
+  minReadySeconds: number
+  steps: Steps
+}
+
+/** @param world in which nothing of theirs stands yet */
+export function createOwners(world: World): Owners {
+  const { people, schedule } = world
+  const { shape } = schedule
+  const git: Manifest = { tag: 'v1', maxUnavailable: shape.maxUnavailable, minReadySeconds: shape.minReadySeconds, steps: shape.steps }
+  let actions = 0
+
+  const manifest = (): DaemonSet => daemonSetManifest(releaseOptions(git, shape), git.tag) as DaemonSet
+  const patchRollout = async (body: object): Promise<void> =>
+    ignoreMissing(people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }))
+  const patchDaemonSet = async (body: object): Promise<void> =>
+    ignoreMissing(people.patch(resourcePaths.daemonSets, stageKey, { type: 'merge', body }))
+  const patchCanary = async (canaryStatus: object): Promise<void> =>
+    ignoreMissing(
+      people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body: { status: { canaryStatus } } }, { subresource: 'status' }),
+    )
+
+  async function create(): Promise<void> {
+    await ignoreExisting(people.create(resourcePaths.daemonSets, manifest() as never))
+  }
+
+  async function createRollout(): Promise<void> {
+    await ignoreExisting(people.create(resourcePaths.rollouts, rolloutManifest({ steps: git.steps }) as never))
+  }
+
+  async function install(): Promise<void> {
+    await create()
+    await createRollout()
+  }
+
+  async function apply(): Promise<void> {
+    const { spec } = manifest()
+    await patchDaemonSet({ spec: { updateStrategy: spec.updateStrategy, minReadySeconds: spec.minReadySeconds, template: spec.template } })
+  }
+
+  async function setImage(): Promise<void> {
+    const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: imageOf(git.tag) }] } } } }
+    await ignoreMissing(people.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body }))
+  }
+
+  async function act(type: 'approve' | 'jump', members: object): Promise<void> {
+    const rollout = await rolloutOf(world)
+    const expectedStep = rollout?.status?.canaryStatus?.currentStepIndex
+    const action = { id: `wish-${++actions}`, type, ...(expectedStep !== undefined && expectedStep >= 1 && { expectedStep }), ...members }
+    await patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
+  }
+
+  async function approve(by: 'status' | 'action'): Promise<void> {
+    if (by === 'action') await act('approve', {})
+    else await patchCanary({ currentStepState: 'StepReady' })
+  }
+
+  async function wish(deed: Wish): Promise<void> {
+    world.note(wishText(deed))
+    switch (deed.kind) {
+      case 'template':
+        git.tag = deed.tag
+        return deed.whole ? apply() : setImage()
+      case 'reapply':
+        return apply()
+      case 'pause':
+      case 'resume':
+        return patchRollout({ spec: { strategy: { paused: deed.kind === 'pause' } } })
+      case 'approve':
+        return approve(deed.by)
+      case 'jump':
+        return deed.by === 'action' ? act('jump', { step: deed.step }) : patchCanary({ nextStepIndex: deed.step })
+      case 'steps':
+        git.steps = deed.steps
+        return patchRollout({ spec: { strategy: { canary: { steps: deed.steps } } } })
+      case 'budget':
+        git.maxUnavailable = deed.maxUnavailable
+        return patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: deed.maxUnavailable } } } })
+      case 'minReady':
+        git.minReadySeconds = deed.seconds
+        return patchDaemonSet({ spec: { minReadySeconds: deed.seconds } })
+      case 'disable':
+        world.later(deed.forMs, () => patchRollout({ spec: { disabled: false } }))
+        return patchRollout({ spec: { disabled: true } })
+      case 'deleteRollout':
+        world.later(deed.forMs, createRollout)
+        return ignoreMissing(people.delete(resourcePaths.rollouts, stageKey))
+      case 'deleteDaemonSet':
+        world.later(deed.forMs, create)
+        return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
+      default:
+        return deed satisfies never
+    }
+  }
+
+  return {
+    install,
+    wish,
+    async settle() {
+      await install()
+      if (/bad/.test(git.tag)) await wish({ kind: 'template', tag: 'v10', whole: false })
+      await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
+    },
+    approve,
+    tag: () => git.tag,
+    lastAction: () => (actions === 0 ? undefined : `wish-${actions}`),
+  }
+}
+
+function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs }: Shape): ReleaseOptions {
+  const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
+  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations }
+}
+
+function wishText(deed: Wish): string {
+  switch (deed.kind) {
+    case 'template':
+      return `the template becomes ${deed.tag}${deed.whole ? ', with the whole manifest' : ''}`
+    case 'reapply':
+      return 'Git applies the manifest again'
+    case 'approve':
+      return `somebody approves by ${deed.by}`
+    case 'jump':
+      return `somebody jumps to step ${deed.step} by ${deed.by}`
+    case 'steps':
+      return `the steps become ${JSON.stringify(deed.steps)}`
+    case 'budget':
+      return `maxUnavailable becomes ${deed.maxUnavailable}`
+    case 'minReady':
+      return `minReadySeconds becomes ${deed.seconds}`
+    case 'disable':
+      return `the Rollout is disabled for ${durationText(deed.forMs)}`
+    case 'deleteRollout':
+      return `the Rollout is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'deleteDaemonSet':
+      return `the DaemonSet is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'pause':
+      return 'somebody pauses'
+    case 'resume':
+      return 'somebody resumes'
+    default:
+      return deed satisfies never
+  }
+}
+
+/** @returns the Rollout as it is now; undefined when there is none */
+export async function rolloutOf({ people }: World): Promise<Rollout | undefined> {
+  return people.get<Rollout>(resourcePaths.rollouts, stageKey).catch(undefinedIfMissing)
+}
+
+/** @returns the DaemonSet as it is now; undefined when there is none */
+export async function daemonSetOf({ people }: World): Promise<DaemonSet | undefined> {
+  return people.get<DaemonSet>(resourcePaths.daemonSets, stageKey).catch(undefinedIfMissing)
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (isNotFound(error)) return undefined
+  throw error
+}
+
+async function ignoreMissing(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(undefinedIfMissing)
+}
+
+async function ignoreExisting(promise: Promise<unknown>): Promise<void> {
+  await promise.catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error
+  })
+}

@@ -1,0 +1,174 @@
+import { customResourceDefinitions } from '@tranche/api-schema'
+import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
+import { startController } from '@tranche/controller'
+import { createCrashPoints } from '@tranche/crash-points'
+import { startExecutor } from '@tranche/executor'
+import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { createInProcessQueue } from '@tranche/queue'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { admissionOf } from '../scenarios/admission.ts'
+import { createProcess, type Process } from '../scenarios/process.ts'
+import { stageKey } from '../scenarios/stage-objects.ts'
+import { createRemoteQueue } from './remote-queue.ts'
+import type { Role, Schedule, Slot } from './schedule.ts'
+import { createWeather, type Weather } from './weather.ts'
+
+/** One of our programs in a process of its own. */
+export interface Program {
+  readonly slot: Slot
+  readonly role: Role
+  /** Name of its actor, unlike that of any other that ever ran. */
+  readonly identity: string
+  readonly process: Process
+  /** Steps the wall clock of its machine. */
+  readonly ownClock: SteppedClock
+}
+
+/** Something that was done in the world, for the story. */
+export interface Note {
+  /** Epoch milliseconds by the recording's clock. */
+  readonly atMs: number
+  readonly text: string
+}
+
+/** A cluster with our programs in it, in virtual time. */
+export interface World {
+  readonly schedule: Schedule
+  readonly clock: VirtualClock
+  readonly simulator: Simulator
+  /** Whoever is not one of ours: no request of theirs goes wrong. */
+  readonly people: KubeClient
+  readonly weather: Weather
+  /** Every accepted write, one JSON object a line. */
+  readonly lines: readonly string[]
+  readonly notes: readonly Note[]
+  note(text: string): void
+  /** Starts another program in this place; one that is there still goes on. */
+  start(slot: Slot): Program
+  /** The one started last in this place, if it still runs. */
+  programIn(slot: Slot): Program | undefined
+  /** The process ends where it is, and the operating system closes what it had open. */
+  kill(program: Program): void
+  /** @param onPoint called at every crash point that any program passes */
+  watchPoints(onPoint: (program: Program, point: string) => Promise<void> | undefined): void
+  /** What `undo` does happens in `ms`, or when {@link World.heal} is called; Infinity: not before. */
+  later(ms: number, undo: () => Promise<void> | void): void
+  /** Does at once what was put off. */
+  heal(): Promise<void>
+}
+
+/** Puts up the cluster with CRDs and namespace; nothing of ours runs yet. */
+export async function createWorld(schedule: Schedule): Promise<World> {
+  const { seed, shape } = schedule
+  const clock = new VirtualClock()
+  const lines: string[] = []
+  const notes: Note[] = []
+  const weather = createWeather(seed)
+  const simulator = createSimulator({
+    clock,
+    seed,
+    nodes: shape.nodes,
+    watchDelayMs: shape.watchDelayMs,
+    record: (line) => void lines.push(line),
+    faults: weather.faults,
+  })
+  if (shape.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
+  const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
+  const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
+  const world: World = {
+    schedule,
+    clock,
+    simulator,
+    people,
+    weather,
+    lines,
+    notes,
+    note,
+    ...programsOf({ schedule, clock, simulator, weather, note }),
+    ...createDelays(clock),
+  }
+  await drive(clock, simulator.start())
+  for (const definition of customResourceDefinitions)
+    await drive(clock, people.create(resourcePaths.customResourceDefinitions, definition as never))
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
+  await drive(clock, people.create(resourcePaths.namespaces, namespace as never))
+  return world
+}
+
+type Ground = Pick<World, 'schedule' | 'clock' | 'simulator' | 'weather' | 'note'>
+
+function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick<World, 'start' | 'programIn' | 'kill' | 'watchPoints'> {
+  const { seed, shape } = schedule
+  const queue = createRemoteQueue(clock, () => weather.jobFate())
+  const running = new Map<Slot, Program>()
+  let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
+  let started = 0
+
+  function run({ role, identity, process }: Program, program: Program): void {
+    const crashPoints = createCrashPoints((point) => onPoint(program, point))
+    const ports = { exchange: process.exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
+    const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
+    const { ready, stopped } =
+      role === 'controller'
+        ? startController({ ...ports, ...shared, admission: shape.admission, leaderElection: true })
+        : startExecutor({ queue: createInProcessQueue({ clock: process.clock }), ...ports, ...shared })
+    ready.catch(() => {})
+    // A program that gives up is started again, as a Deployment does it.
+    stopped.catch((error: unknown) => note(`${identity} gave up: ${String(error)}`))
+  }
+
+  return {
+    start(slot) {
+      const role = slot.startsWith('controller') ? 'controller' : 'executor'
+      const identity = `${role}-${++started}`
+      const ownClock = createSteppedClock(clock)
+      const program = { slot, role, identity, ownClock, process: createProcess(ownClock, simulator.exchangeFor(identity)) } as const
+      running.set(slot, program)
+      run(program, program)
+      return program
+    },
+    programIn: (slot) => running.get(slot),
+    kill(program) {
+      program.process.freeze()
+      program.process.cutOff()
+      if (running.get(program.slot) === program) running.delete(program.slot)
+    },
+    watchPoints: (watch) => void (onPoint = watch),
+  }
+}
+
+function createDelays(clock: VirtualClock): Pick<World, 'later' | 'heal'> {
+  const waiting = new Set<() => Promise<void> | void>()
+  return {
+    later(ms, undo) {
+      waiting.add(undo)
+      if (ms === Number.POSITIVE_INFINITY) return
+      clock.setTimer(ms, () => {
+        if (waiting.delete(undo)) void undo()
+      })
+    },
+    async heal() {
+      for (const undo of waiting) {
+        waiting.delete(undo)
+        await undo()
+      }
+    },
+  }
+}
+
+/** Runs the clock until a promise has settled. */
+export async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let settled = false
+  const mark = (): void => void (settled = true)
+  promise.then(mark, mark)
+  await clock.run({ done: () => settled })
+  return promise
+}
+
+/** Lets time pass, also where nobody waits for it. */
+export async function letPass(clock: VirtualClock, ms: number): Promise<void> {
+  const untilMs = clock.monotonicMs() + ms
+  clock.setTimer(ms, () => {})
+  await clock.run({ untilMs })
+}
