@@ -105,9 +105,12 @@ function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
   if (deed.kind === 'lag') return world.programIn(deed.slot)?.identity === actor
   if (deed.kind !== 'weather') return true
   const role = /^(controller|executor)-\d+$/.exec(actor)?.[1]
-  if (deed.who === 'native') return role === undefined && actor !== 'people'
+  if (deed.who === 'native') return role === undefined && !outsiders.includes(actor)
   return deed.who === 'ours' ? role !== undefined : role === deed.who
 }
+
+/** Whose requests always succeed. */
+const outsiders: readonly string[] = ['people', 'admission', 'node-operator']
 
 function weatherText(deed: ApiDeed): string {
   switch (deed.kind) {

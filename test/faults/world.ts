@@ -86,7 +86,7 @@ export async function createWorld(schedule: Schedule): Promise<World> {
     notes,
     note,
     ...programsOf({ schedule, clock, simulator, weather, note }),
-    ...createDelays(clock),
+    ...createDelays(clock, note),
   }
   await drive(clock, simulator.start())
   for (const definition of customResourceDefinitions)
@@ -138,20 +138,21 @@ function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick
   }
 }
 
-function createDelays(clock: VirtualClock): Pick<World, 'later' | 'heal'> {
+function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal'> {
+  const told = (error: unknown): void => note(`that came to nothing: ${String(error)}`)
   const waiting = new Set<() => Promise<void> | void>()
   return {
     later(ms, undo) {
       waiting.add(undo)
       if (ms === Number.POSITIVE_INFINITY) return
       clock.setTimer(ms, () => {
-        if (waiting.delete(undo)) void undo()
+        if (waiting.delete(undo)) void (async () => undo())().catch(told)
       })
     },
     async heal() {
       for (const undo of waiting) {
         waiting.delete(undo)
-        await undo()
+        await (async () => undo())().catch(told)
       }
     },
   }
