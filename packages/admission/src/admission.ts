@@ -1,3 +1,5 @@
+import { fieldManagers } from '@tranche/kube-types'
+
 /** One operation of a JSON Patch (RFC 6902) as admission sends it; pointers are escaped. */
 export type PatchOperation = { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
 
@@ -22,4 +24,9 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE'
 /** @returns the decision to let a request through as it is */
 export function allow(warnings: readonly string[] = []): Admission {
   return { kind: 'allow', warnings }
+}
+
+/** Whether a request comes from a program of ours, which knows what it does. */
+export function isOurWrite(fieldManager: string | undefined): boolean {
+  return fieldManager === fieldManagers.controller || fieldManager === fieldManagers.executor
 }

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
-import { type DaemonSet, daemonSetAnnotations, fieldManagers, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
-import { isDaemonSetRef, problemText, validateBinding, validateDaemonSetBudget, validateSpec } from '@tranche/validation'
-import { type Admission, type AdmissionOperation, allow, type PatchOperation } from './admission.ts'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { isDaemonSetRef, problemText, validateBinding, validateDaemonSetBudget, validateKeys, validateSpec } from '@tranche/validation'
+import { type Admission, type AdmissionOperation, allow, isOurWrite, type PatchOperation } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
 /** A write to a DaemonSet (not to its status), as it would be stored, and the Rollout that may be in charge. */
@@ -13,7 +13,7 @@ export interface DaemonSetRequest {
   readonly newObject: DaemonSet | null
   /** The Rollout of the DaemonSet's namespace that is bound to it, or names it in `workloadRef`; null without one. */
   readonly rollout: Rollout | null
-  /** `options.fieldManager` of the request; our own writes carry one of {@link fieldManagers} and pass untouched. */
+  /** `options.fieldManager` of the request; our own writes pass untouched. */
   readonly fieldManager?: string | undefined
 }
 
@@ -44,6 +44,7 @@ export function admitDaemonSet(request: DaemonSetRequest): Admission {
   const warnings = [
     ...strategyWarnings(oldObject, newObject, rollout),
     ...keyWarnings(oldObject, newObject),
+    ...newKeyWarnings(oldObject, newObject),
     ...(begins ? startWarnings(newObject, rollout) : []),
   ]
   return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }
@@ -77,10 +78,6 @@ function isInCharge(rollout: Rollout, daemonSet: DaemonSet): boolean {
 function isWhole(daemonSet: DaemonSet): boolean {
   const { spec } = daemonSet as { readonly spec?: Partial<DaemonSet['spec']> | null }
   return spec?.template !== undefined && spec.template !== null
-}
-
-function isOurWrite(fieldManager: string | undefined): boolean {
-  return fieldManager === fieldManagers.controller || fieldManager === fieldManagers.executor
 }
 
 /** Whether a release holds the DaemonSet, or has left nodes behind on it, or its strategy was taken when it was bound. */
@@ -158,6 +155,13 @@ function keyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly strin
   const changed = Object.entries(ourAnnotations(oldObject)).filter(([key, value]) => newObject.metadata.annotations?.[key] !== value)
   if (changed.length === 0) return []
   return [`annotations of the release were put back: ${changed.map(([key]) => key).join(', ')}`]
+}
+
+/** Keys that were not there before stay as they were sent: nobody is kept from changing a DaemonSet. */
+function newKeyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
+  const stored = ourAnnotations(oldObject)
+  const added = Object.fromEntries(Object.entries(ourAnnotations(newObject)).filter(([key]) => stored[key] === undefined))
+  return validateKeys({ annotations: added }).map(problemText)
 }
 
 function strategyType(daemonSet: DaemonSet): string {

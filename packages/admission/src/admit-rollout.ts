@@ -1,17 +1,18 @@
-import { type Rollout, rolloutSchema } from '@tranche/api-schema'
+import type { Rollout } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import {
   adviseRollout,
+  checkRollout,
   isDaemonSetRef,
   type Problem,
-  problemBody,
   problemText,
   rivalsOf,
   validateChange,
-  validateRollout,
+  validateStatusChange,
   workloadTaken,
 } from '@tranche/validation'
-import { type Admission, type AdmissionOperation, allow, type DenyCause } from './admission.ts'
+import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
+import { deny } from './deny.ts'
 import { isSameAsSent } from './same-json.ts'
 
 /** A write to a Rollout (not to its status), and the Rollouts beside it. */
@@ -25,6 +26,16 @@ export interface RolloutRequest {
   readonly others: readonly Rollout[]
   /** Nodes on which the DaemonSet should run; null while not known. */
   readonly desired?: number | null | undefined
+  /** Whether the DaemonSet that `workloadRef` names exists; null while not known. */
+  readonly workloadExists?: boolean | null | undefined
+}
+
+/** A write to the status of a Rollout. */
+export interface RolloutStatusRequest {
+  readonly oldObject: Rollout
+  readonly newObject: Rollout
+  /** `options.fieldManager` of the request; our own writes pass. */
+  readonly fieldManager?: string | undefined
 }
 
 /**
@@ -34,16 +45,27 @@ export interface RolloutRequest {
  *
  * What the schema refuses is left to the API server, which says it itself.
  */
-export function admitRollout({ operation, oldObject, newObject, others, desired }: RolloutRequest): Admission {
+export function admitRollout({ operation, oldObject, newObject, others, ...known }: RolloutRequest): Admission {
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
-  if (!rolloutSchema.safeParse(newObject).success) return allow()
   if (oldObject !== null && !isJudgedAgain(oldObject, newObject)) return allow()
+  const surroundings = { desired: known.desired ?? null, workloadExists: known.workloadExists ?? null }
+  const checked = checkRollout(newObject, surroundings)
+  if (checked.object === null) return allow()
   const changes = oldObject === null ? [] : validateChange(oldObject, newObject)
-  if (!isDaemonSetRef(newObject.spec.workloadRef)) {
-    return changes.length === 0 ? allow(adviseRollout(newObject)) : deny(newObject, changes)
-  }
-  const problems = [...validateRollout(newObject, { desired: desired ?? null }), ...takenProblems(newObject, others), ...changes]
-  return problems.length === 0 ? allow(adviseRollout(newObject)) : deny(newObject, problems)
+  const own = isDaemonSetRef(newObject.spec.workloadRef) ? [...checked.problems, ...takenProblems(newObject, others)] : []
+  const problems = [...own, ...changes]
+  if (problems.length > 0) return deny(`Rollout ${newObject.metadata.name} cannot be released`, problems)
+  return allow(adviseRollout(newObject, surroundings).map(problemText))
+}
+
+/**
+ * Decides whether a person may write this into the status of a Rollout: an approval or a jump, and nothing else. Our own
+ * writes, and those to a Rollout that is not ours, pass.
+ */
+export function admitRolloutStatus({ oldObject, newObject, fieldManager }: RolloutStatusRequest): Admission {
+  if (isOurWrite(fieldManager)) return allow()
+  const problems = validateStatusChange(oldObject, newObject)
+  return problems.length === 0 ? allow() : deny(`The status of Rollout ${newObject.metadata.name} cannot be written`, problems)
 }
 
 /** A Rollout that is wrong already may still change in everything that is not judged here. */
@@ -60,26 +82,4 @@ function takenProblems(rollout: Rollout, others: readonly Rollout[]): readonly P
   return rivalsOf(rollout, others)
     .slice(0, 1)
     .map((rival) => workloadTaken(rollout, rival))
-}
-
-function deny(rollout: Rollout, problems: readonly Problem[]): Admission {
-  const texts = problems.map(problemText).join('; and ')
-  return { kind: 'deny', message: `Rollout ${rollout.metadata.name} cannot be released: ${texts}`, causes: problems.map(causeOf) }
-}
-
-/** As the API server words its own causes: the field stands beside the message, not in it. */
-const causeWords = {
-  FieldValueInvalid: 'Invalid value',
-  FieldValueRequired: 'Required value',
-  FieldValueNotSupported: 'Unsupported value',
-} as const
-
-function causeOf(problem: Problem): DenyCause {
-  const reason = causeReason(problem)
-  return { reason, message: `${causeWords[reason]}: ${problemBody(problem)}`, field: problem.path }
-}
-
-function causeReason({ reason, value }: Problem): DenyCause['reason'] {
-  if (reason === 'UnsupportedField') return 'FieldValueNotSupported'
-  return value === undefined ? 'FieldValueRequired' : 'FieldValueInvalid'
 }

@@ -37,7 +37,7 @@ describe('a Rollout is admitted', () => {
     expect(admission).toEqual({
       kind: 'allow',
       warnings: [
-        'spec.workloadRef names a Deployment of apps/v1: Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone',
+        'spec.workloadRef is "Deployment of apps/v1": Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone; leave it to the controller of that kind',
       ],
     })
   })

@@ -61,6 +61,7 @@ export {
   type TerminatingReason,
   terminatingReasons,
 } from './values.ts'
+export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
 export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'

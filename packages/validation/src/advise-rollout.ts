@@ -1,36 +1,60 @@
 import type { Rollout } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
+import { type Advice, adviceOf } from './problem.ts'
+import { STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
 
-/** What is allowed and yet may surprise; shown as warnings by admission and `lint`. Each is one sentence without full stop. */
-export function adviseRollout(rollout: Rollout): readonly string[] {
-  if (!isDaemonSetRef(rollout.spec.workloadRef)) return [notOurs(rollout)]
-  return [...lastStepAdvice(rollout), ...ignoredAdvice(rollout), ...onDeleteAdvice(rollout)]
+/** What is known of the cluster when a Rollout is looked at for what may surprise. */
+export interface AdviceSurroundings {
+  /** Nodes on which the DaemonSet should run; null while not known. */
+  readonly desired: number | null
+  /** Whether the DaemonSet exists; null while not known. */
+  readonly workloadExists: boolean | null
 }
 
-function notOurs(rollout: Rollout): string {
-  const { apiVersion, kind } = rollout.spec.workloadRef
-  return `spec.workloadRef names a ${kind} of ${apiVersion}: Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone`
+const unknownSurroundings: AdviceSurroundings = { desired: null, workloadExists: null }
+
+/** What is allowed and yet may surprise; shown as warnings by admission and `lint`. */
+export function adviseRollout(rollout: Rollout, surroundings: AdviceSurroundings = unknownSurroundings): readonly Advice[] {
+  const { apiVersion, kind, name } = rollout.spec.workloadRef
+  if (!isDaemonSetRef(rollout.spec.workloadRef)) return [adviceOf('OtherWorkload', { value: `${kind} of ${apiVersion}` })]
+  return [
+    ...(surroundings.workloadExists === false ? [adviceOf('WorkloadAbsent', { value: name })] : []),
+    ...sizeAdvice(rollout, surroundings.desired),
+    ...lastStepAdvice(rollout, surroundings.desired),
+    ...ignoredAdvice(rollout),
+    ...onDeleteAdvice(rollout),
+  ]
 }
 
-function lastStepAdvice(rollout: Rollout): readonly string[] {
-  const last = rollout.spec.strategy.canary?.steps?.at(-1)?.replicas
-  if (typeof last !== 'string' || last === '100%') return []
-  return [`the last step ends at ${last}: after its pause the remaining nodes follow as one more batch`]
+/** A DaemonSet that runs nowhere yet says nothing about sizes. */
+function sizeAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
+  if (desired === null || desired === 0) return []
+  return (spec.strategy.canary?.steps ?? []).flatMap(({ replicas }, index) =>
+    typeof replicas === 'number' && replicas > desired
+      ? [adviceOf('SizeAboveFleet', { path: `${STEPS_PATH}[${index}].replicas`, value: replicas })]
+      : [],
+  )
 }
 
-function ignoredAdvice(rollout: Rollout): readonly string[] {
-  const canary = rollout.spec.strategy.canary
-  return (['enableExtraWorkloadForCanary', 'disableGenerateCanaryService'] as const)
-    .filter((field) => canary?.[field] === true)
-    .map((field) => `spec.strategy.canary.${field} has no effect on a DaemonSet`)
+/** Of a number it can be told only where the nodes are known. */
+function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
+  const steps = spec.strategy.canary?.steps ?? []
+  const last = steps.at(-1)?.replicas
+  const isAll = typeof last === 'number' ? desired === null || last >= desired : last === undefined || last === '100%'
+  return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: last })]
+}
+
+function ignoredAdvice({ spec }: Rollout): readonly Advice[] {
+  const { enableExtraWorkloadForCanary, disableGenerateCanaryService } = spec.strategy.canary ?? {}
+  return [
+    ...(enableExtraWorkloadForCanary === true ? [adviceOf('ExtraWorkload', { value: true })] : []),
+    ...(disableGenerateCanaryService === true ? [adviceOf('CanaryService', { value: true })] : []),
+  ]
 }
 
 /** A policy that is not known is a problem, not advice. */
-function onDeleteAdvice({ metadata }: Rollout): readonly string[] {
+function onDeleteAdvice({ metadata }: Rollout): readonly Advice[] {
   const value = metadata.annotations?.[rolloutAnnotations.onDelete]
-  if (value !== 'Complete' && value !== 'Rollback') return []
-  return [
-    `metadata.annotations[${rolloutAnnotations.onDelete}] is ${value}, which is not carried out: this version always freezes a release where it stands`,
-  ]
+  return value === 'Complete' || value === 'Rollback' ? [adviceOf('OnDeleteFreezes', { value })] : []
 }

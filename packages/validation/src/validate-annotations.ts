@@ -1,6 +1,6 @@
 import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import type { Problem } from './problem.ts'
+import { type Problem, problemOf } from './problem.ts'
 
 /** What the annotation `tranche.dev/action` says. */
 export type ParsedAction =
@@ -10,7 +10,7 @@ export type ParsedAction =
 
 /** Checks the annotations of ours that people write on a Rollout. */
 export function validateAnnotations(rollout: Rollout): readonly Problem[] {
-  return [...onDeleteProblems(rollout), ...actionProblems(rollout)]
+  return [...onDeleteProblems(rollout), ...rollbackProblems(rollout), ...actionProblems(rollout)]
 }
 
 /** Reads the wish on a Rollout. One that cannot be read is a problem, never a wish. */
@@ -26,15 +26,12 @@ export function parseAction(rollout: Rollout): ParsedAction {
 function onDeleteProblems(rollout: Rollout): readonly Problem[] {
   const value = rollout.metadata.annotations?.[rolloutAnnotations.onDelete]
   if (value === undefined || onDeletePolicies.some((policy) => policy === value)) return []
-  return [
-    {
-      path: pathOf(rolloutAnnotations.onDelete),
-      value,
-      message: 'it says what happens to a running release when the Rollout goes',
-      fix: `set it to ${onDeletePolicies.slice(0, -1).join(', ')} or ${onDeletePolicies.at(-1)}, or remove it`,
-      reason: 'InvalidSpec',
-    },
-  ]
+  return [problemOf('OnDelete', { value })]
+}
+
+function rollbackProblems(rollout: Rollout): readonly Problem[] {
+  const value = rollout.metadata.annotations?.[rolloutAnnotations.rollbackInBatch]
+  return value === undefined || value === 'true' || value === 'false' ? [] : [problemOf('RollbackInBatch', { value })]
 }
 
 function actionProblems(rollout: Rollout): readonly Problem[] {
@@ -50,8 +47,7 @@ function misplacedMember(action: RolloutAction): string | null {
 }
 
 function actionProblem(text: string, message: string): ParsedAction {
-  const fix = 'write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it'
-  return { kind: 'problem', problem: { path: pathOf(rolloutAnnotations.action), value: text, message, fix, reason: 'InvalidSpec' } }
+  return { kind: 'problem', problem: problemOf('Action', { value: text, message }) }
 }
 
 function issueText(issue: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
@@ -66,8 +62,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function pathOf(annotation: string): string {
-  return `metadata.annotations[${annotation}]`
 }

@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
-import type { Problem } from './problem.ts'
-import { countOfSteps, STEPS_PATH } from './validate-steps.ts'
+import { type Problem, problemOf } from './problem.ts'
+import { countOfSteps } from './validate-steps.ts'
 import { isDaemonSetRef, isSameWorkload } from './workload.ts'
 
 /** Phases in which a release is under way. */
@@ -20,15 +20,8 @@ export function validateChange(before: Rollout, after: Rollout): readonly Proble
 
 function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
   if (isSameWorkload(before.spec.workloadRef, after.spec.workloadRef)) return []
-  return [
-    {
-      path: 'spec.workloadRef',
-      value: after.spec.workloadRef,
-      message: `a release of the DaemonSet ${before.spec.workloadRef.name} is under way`,
-      fix: 'wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
-      reason: 'InvalidSpec',
-    },
-  ]
+  const message = `a release of the DaemonSet ${before.spec.workloadRef.name} is under way`
+  return [problemOf('WorkloadFrozen', { value: after.spec.workloadRef, message })]
 }
 
 function stepCountProblems(before: Rollout, after: Rollout): readonly Problem[] {
@@ -36,13 +29,11 @@ function stepCountProblems(before: Rollout, after: Rollout): readonly Problem[] 
   const has = stepCount(after)
   if (had === has) return []
   return [
-    {
-      path: STEPS_PATH,
+    problemOf('StepsFrozen', {
       value: countOfSteps(has),
       message: `a release in ${countOfSteps(had)} is under way`,
       fix: `keep ${countOfSteps(had)} until it has ended; sizes and pauses may change`,
-      reason: 'InvalidSpec',
-    },
+    }),
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import type { Problem } from './problem.ts'
+import { type Problem, problemOf } from './problem.ts'
 
 type WorkloadRef = Rollout['spec']['workloadRef']
 
@@ -45,13 +45,10 @@ export function validateBinding(rollout: Rollout, others: readonly Rollout[], bo
 
 /** @returns the problem of a Rollout whose workload another one holds */
 export function workloadTaken(rollout: Rollout, holder: Rollout): Problem {
-  return {
-    path: 'spec.workloadRef.name',
+  return problemOf('WorkloadTaken', {
     value: rollout.spec.workloadRef.name,
     message: `the Rollout ${holder.metadata.name} already releases this DaemonSet`,
-    fix: `delete or disable one of the two`,
-    reason: 'WorkloadTaken',
-  }
+  })
 }
 
 function isBefore(rival: Rollout, rollout: Rollout, boundTo: string | null): boolean {

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { type Rollout, rolloutSchema } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { adviseRollout, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
+import { adviseRollout, checkRollout, validateDaemonSetBudget, validateRollout } from '@tranche/validation'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 
 it('examples/rollout.yaml is accepted and needs no advice', () => {
   const rollout = read('rollout.yaml') as Rollout
   expect(rolloutSchema.parse(rollout)).toEqual(rollout)
+  expect(checkRollout(rollout, { desired: 30, workloadExists: true })).toEqual({ problems: [], advice: [], object: rollout })
   expect([...validateRollout(rollout, { desired: 30 }), ...adviseRollout(rollout)]).toEqual([])
 })
 

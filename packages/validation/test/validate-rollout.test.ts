@@ -1,5 +1,15 @@
 import type { CanaryStatus, Rollout, RolloutPhase, RolloutStatus } from '@tranche/api-schema'
-import { adviseRollout, parseAction, problemsText, problemText, validateChange, validateRollout, validateSpec } from '@tranche/validation'
+import {
+  type AdviceRule,
+  type AdviceSurroundings,
+  adviseRollout,
+  parseAction,
+  problemsText,
+  problemText,
+  validateChange,
+  validateRollout,
+  validateSpec,
+} from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { rolloutAnnotated, rolloutInSteps, rolloutWith } from './rollouts.ts'
 
@@ -117,6 +127,21 @@ describe('a Rollout breaks a rule', () => {
       'spec.strategy.canary.failureThreshold is "few": it says how many updated nodes may be unavailable when a step is ready; set it to a whole number from 0 such as 1, or to a percentage from "0%" to "100%"',
     ],
     [
+      'with a name that no DaemonSet can have',
+      rolloutWith({ spec: { workloadRef: { ...workloadRef, name: 'Node Agent' } } }),
+      'spec.workloadRef.name is "Node Agent": it names no DaemonSet; set it to the name of a DaemonSet in the same namespace',
+    ],
+    [
+      'with a large number in quotes',
+      rolloutInSteps({ replicas: '250' }),
+      'spec.strategy.canary.steps[0].replicas is "250": a number of nodes is written without quotes; write 250',
+    ],
+    [
+      'with a way to roll back that is neither',
+      rolloutAnnotated({ 'rollouts.kruise.io/rollback-in-batch': 'yes' }),
+      'metadata.annotations[rollouts.kruise.io/rollback-in-batch] is "yes": it says whether a rollback walks the steps; set it to "true" or "false", or remove it',
+    ],
+    [
       'with a policy for its own deletion that does not exist',
       rolloutAnnotated({ 'tranche.dev/on-delete': 'Abort' }),
       'metadata.annotations[tranche.dev/on-delete] is "Abort": it says what happens to a running release when the Rollout goes; set it to Freeze, Complete or Rollback, or remove it',
@@ -173,8 +198,8 @@ describe('a Rollout of another workload', () => {
   ])('(%s of %s) has no problems, only advice', (kind, apiVersion) => {
     const rollout = rolloutWith({ spec: { workloadRef: { apiVersion, kind, name: 'web' }, strategy: { blueGreen: {} } } })
     expect(validateRollout(rollout)).toEqual([])
-    expect(adviseRollout(rollout)).toEqual([
-      `spec.workloadRef names a ${kind} of ${apiVersion}: Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone`,
+    expect(adviseRollout(rollout).map(problemText)).toEqual([
+      `spec.workloadRef is "${kind} of ${apiVersion}": Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone; leave it to the controller of that kind`,
     ])
   })
 })
@@ -187,21 +212,44 @@ describe('what is allowed and may surprise is said', () => {
       `that a deletion does not end in ${policy}`,
       rolloutAnnotated({ 'tranche.dev/on-delete': policy }),
       [
-        `metadata.annotations[tranche.dev/on-delete] is ${policy}, which is not carried out: this version always freezes a release where it stands`,
+        `metadata.annotations[tranche.dev/on-delete] is "${policy}": it is not carried out: this version always freezes a release where it stands; set it to Freeze, or remove it`,
       ],
     ]),
     [
       'a last step below 100%',
       rolloutInSteps({ replicas: '30%' }),
-      ['the last step ends at 30%: after its pause the remaining nodes follow as one more batch'],
+      [
+        'spec.strategy.canary.steps[0].replicas is "30%": the last step is below 100%: after its pause the remaining nodes follow as one more batch; add a step of "100%" to say so',
+      ],
     ],
     [
       'a field without effect',
       inCanary({ enableExtraWorkloadForCanary: true }),
-      ['spec.strategy.canary.enableExtraWorkloadForCanary has no effect on a DaemonSet'],
+      ['spec.strategy.canary.enableExtraWorkloadForCanary is true: it has no effect on a DaemonSet; remove it'],
+    ],
+    [
+      'another field without effect',
+      inCanary({ disableGenerateCanaryService: true }),
+      ['spec.strategy.canary.disableGenerateCanaryService is true: it has no effect on a DaemonSet; remove it'],
     ],
   ])('%s', (_, rollout, advice) => {
-    expect(adviseRollout(rollout)).toEqual(advice)
+    expect(adviseRollout(rollout).map(problemText)).toEqual(advice)
+  })
+
+  it.each<[string, Rollout, AdviceSurroundings, readonly AdviceRule[]]>([
+    ['a number above the nodes there are', rolloutInSteps({ replicas: 31 }), { desired: 30, workloadExists: true }, ['SizeAboveFleet']],
+    ['a number of all the nodes needs no word', rolloutInSteps({ replicas: 30 }), { desired: 30, workloadExists: true }, []],
+    [
+      'a last number below the nodes there are',
+      rolloutInSteps({ replicas: 29 }),
+      { desired: 30, workloadExists: true },
+      ['LastStepBelowAll'],
+    ],
+    ['a DaemonSet that runs nowhere needs no word', rolloutInSteps({ replicas: 3 }), { desired: 0, workloadExists: true }, []],
+    ['a DaemonSet that may come later', rolloutWith(), { desired: null, workloadExists: false }, ['WorkloadAbsent']],
+  ])('%s', (_, rollout, surroundings, advice) => {
+    expect(adviseRollout(rollout, surroundings).map(({ rule }) => rule)).toEqual(advice)
+    expect(validateRollout(rollout, surroundings)).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
-import { type Admission as Decision, admitDaemonSet, admitRollout } from '@tranche/admission'
-import type { Rollout } from '@tranche/api-schema'
+import { type Admission as Decision, admitBatchRelease, admitDaemonSet, admitRollout, admitRolloutStatus } from '@tranche/admission'
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { type Admission, type AdmissionAnswer, type AdmissionReview, ApiStatusError, resources, type SimClient } from '@tranche/sim-api'
 import { applyPatch } from 'rfc6902'
@@ -7,10 +7,12 @@ import { rolloutOf } from './focus.ts'
 
 /** Rollouts as the simulator's API knows them. */
 const rolloutsId = { group: 'rollouts.kruise.io', resource: 'rollouts' }
+/** BatchReleases as the simulator's API knows them. */
+const batchReleasesId = { group: 'rollouts.kruise.io', resource: 'batchreleases' }
 
 /**
  * Lets our admission decide inside the simulated API server, as a webhook would outside of it: DaemonSets get their
- * strategy and keys in the very write that begins a release, and a Rollout that cannot work is refused.
+ * strategy and keys in the very write that begins a release, and a Rollout or BatchRelease that cannot work is refused.
  *
  * @param client reads Rollouts and DaemonSets past every cache
  */
@@ -18,12 +20,15 @@ export function createAdmissionHook(client: SimClient): Admission {
   return {
     handles: ({ operation, resource, subresource }) =>
       operation !== 'DELETE' &&
-      subresource === undefined &&
-      (isResource(resource, resources.daemonSets) || isResource(resource, rolloutsId)),
+      (subresource === undefined
+        ? [resources.daemonSets, rolloutsId, batchReleasesId].some((ours) => isResource(resource, ours))
+        : subresource === 'status' && isResource(resource, rolloutsId)),
     async admit(review) {
+      if (review.subresource === 'status') return answerOf(review, decideStatus(review))
+      if (isResource(review.resource, batchReleasesId)) return answerOf(review, decideBatchRelease(review))
       const others = await listRollouts(client, review.namespace)
-      if (isResource(review.resource, rolloutsId)) return answerOf(review, decideRollout(review, others))
-      return answerOf(review, decideDaemonSet(review, others))
+      if (isResource(review.resource, resources.daemonSets)) return answerOf(review, decideDaemonSet(review, others))
+      return answerOf(review, decideRollout(review, others, await workloadOf(client, review)))
     },
   }
 }
@@ -43,12 +48,49 @@ async function listRollouts(client: SimClient, namespace: string | undefined): P
   }
 }
 
-function decideRollout({ operation, oldObject, object }: AdmissionReview, others: readonly Rollout[]): Decision {
+/** @returns the DaemonSet that a Rollout names; null where it does not exist, undefined where the Rollout names none */
+async function workloadOf(client: SimClient, { namespace = '', object }: AdmissionReview): Promise<DaemonSet | null | undefined> {
+  const spec = object?.['spec'] as { readonly workloadRef?: { readonly kind?: unknown; readonly name?: unknown } } | undefined
+  const { kind, name } = spec?.workloadRef ?? {}
+  if (kind !== 'DaemonSet' || typeof name !== 'string' || name === '') return undefined
+  try {
+    return (await client.get(resources.daemonSets, name, namespace)) as unknown as DaemonSet
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.code === 404) return null
+    throw error
+  }
+}
+
+function decideRollout(
+  { operation, oldObject, object }: AdmissionReview,
+  others: readonly Rollout[],
+  workload: DaemonSet | null | undefined,
+): Decision {
   return admitRollout({
     operation,
     oldObject: (oldObject ?? null) as Rollout | null,
     newObject: (object ?? null) as Rollout | null,
     others,
+    desired: workload?.status?.desiredNumberScheduled,
+    workloadExists: workload === undefined ? null : workload !== null,
+  })
+}
+
+function decideStatus({ oldObject, object, actor }: AdmissionReview): Decision {
+  if (oldObject === undefined || object === undefined) return { kind: 'allow', warnings: [] }
+  return admitRolloutStatus({
+    oldObject: oldObject as unknown as Rollout,
+    newObject: object as unknown as Rollout,
+    fieldManager: actor.name,
+  })
+}
+
+function decideBatchRelease({ operation, oldObject, object, actor }: AdmissionReview): Decision {
+  return admitBatchRelease({
+    operation,
+    oldObject: (oldObject ?? null) as BatchRelease | null,
+    newObject: (object ?? null) as BatchRelease | null,
+    fieldManager: actor.name,
   })
 }
 

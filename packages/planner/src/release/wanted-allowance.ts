@@ -1,7 +1,7 @@
 import type { Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
 import { daemonSetAnnotations, type DaemonSet, scaleIntOrPercent } from '@tranche/kube-types'
-import { problemText, validateDaemonSetBudget } from '@tranche/validation'
+import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from './discover-revisions.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -25,6 +25,8 @@ export function wantedAllowance(view: ReleaseView): Wanted {
   if (hold !== undefined) return stop(hold.reason, hold.id, hold.message)
   if (release.spec.tranche?.paused === true)
     return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
+  const problems = validateBatchRelease(release)
+  if (problems.length > 0) return stop(problems[0]!.reason, String(release.metadata.generation ?? 0), problemsText(problems))
   const budget = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
   if (budget !== undefined) return stop('BudgetZero', String(daemonSet.metadata.generation ?? 0), problemText(budget))
   return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired))

@@ -77,7 +77,10 @@ describe('wantedAllowance', () => {
       view: { spec: { batchPartition: undefined } },
       want: { allowance: { partition: 0 } },
     },
-    'allows nothing where the batch is outside the plan': { view: { spec: { batchPartition: 9 } }, want: { allowance: { partition: 5 } } },
+    'holds a plan that breaks a rule, and names the field': {
+      view: { spec: { batchPartition: 9 } },
+      want: { kind: 'stop', holds: [{ reason: 'InvalidSpec' }], message: expect.stringContaining('spec.releasePlan.batchPartition is 9') },
+    },
     'counts a percent size of the nodes desired now': {
       view: { nodes: 'a:old b:old c:old d:old e:old f:old' },
       want: { allowance: { partition: 3 } },

@@ -1,0 +1,27 @@
+import { type Problem, problemBody, problemText } from '@tranche/validation'
+import type { Admission, DenyCause } from './admission.ts'
+
+/**
+ * @param what is refused: "Rollout node-agent cannot be released"
+ * @param problems at least one; all of them are told, each with its field
+ */
+export function deny(what: string, problems: readonly Problem[]): Admission {
+  return { kind: 'deny', message: `${what}: ${problems.map(problemText).join('; and ')}`, causes: problems.map(causeOf) }
+}
+
+/** As the API server words its own causes: the field stands beside the message, not in it. */
+const causeWords = {
+  FieldValueInvalid: 'Invalid value',
+  FieldValueRequired: 'Required value',
+  FieldValueNotSupported: 'Unsupported value',
+} as const
+
+function causeOf(problem: Problem): DenyCause {
+  const reason = causeReason(problem)
+  return { reason, message: `${causeWords[reason]}: ${problemBody(problem)}`, field: problem.path }
+}
+
+function causeReason({ reason, value }: Problem): DenyCause['reason'] {
+  if (reason === 'UnsupportedField') return 'FieldValueNotSupported'
+  return value === undefined ? 'FieldValueRequired' : 'FieldValueInvalid'
+}

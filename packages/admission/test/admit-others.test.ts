@@ -1,0 +1,106 @@
+import { admitBatchRelease, admitDaemonSet, admitRollout, admitRolloutStatus } from '@tranche/admission'
+import type { BatchRelease, CanaryStatus } from '@tranche/api-schema'
+import { describe, expect, it } from 'vitest'
+import { daemonSet, rollout } from './objects.ts'
+
+const spec: BatchRelease['spec'] = {
+  workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' },
+  releasePlan: { batches: [{ canaryReplicas: 1 }], batchPartition: 0, enableExtraWorkloadForCanary: false },
+}
+const inOrder: BatchRelease = { metadata: { name: 'by-hand', namespace: 'demo', uid: 'b1', resourceVersion: '1' }, spec }
+const wrong: BatchRelease = {
+  ...inOrder,
+  spec: { ...spec, releasePlan: { ...spec.releasePlan, batches: [{ canaryReplicas: 0 }], batchPartition: 3 } },
+}
+const allowed = { kind: 'allow', warnings: [] }
+
+describe('a BatchRelease that a person writes', () => {
+  it('is denied with every cause', () => {
+    expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject: wrong })).toMatchObject({
+      kind: 'deny',
+      message: expect.stringMatching(
+        /^BatchRelease by-hand cannot be carried out: spec\.releasePlan\.batches\[0\]\.canaryReplicas is 0: .*; and spec\.releasePlan\.batchPartition is 3/,
+      ),
+      causes: [{ field: 'spec.releasePlan.batches[0].canaryReplicas' }, { field: 'spec.releasePlan.batchPartition' }],
+    })
+  })
+
+  it.each([
+    ['is in order', { oldObject: null, newObject: inOrder }],
+    [
+      'stays as it was, though it is wrong',
+      { oldObject: wrong, newObject: { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } } },
+    ],
+    [
+      'is going',
+      { oldObject: inOrder, newObject: { ...wrong, metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } },
+    ],
+    ['is written by the controller', { oldObject: null, newObject: wrong, fieldManager: 'tranche-controller' }],
+    ['has a broken schema, which the API server tells', { oldObject: null, newObject: { ...inOrder, spec: 3 } as unknown as BatchRelease }],
+  ])('passes when it %s', (_, request) => {
+    expect(admitBatchRelease({ operation: 'UPDATE', ...request })).toEqual(allowed)
+  })
+
+  it('passes with a warning when its workload is not ours', () => {
+    const newObject = { ...wrong, spec: { ...wrong.spec, workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }
+    expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject })).toMatchObject({
+      kind: 'allow',
+      warnings: [expect.stringContaining('leaves this BatchRelease alone')],
+    })
+  })
+})
+
+describe('the status of a Rollout', () => {
+  const canaryStatus: CanaryStatus = {
+    podTemplateHash: '',
+    currentStepIndex: 1,
+    nextStepIndex: 2,
+    finalisingStep: '',
+    currentStepState: 'StepPaused',
+    canaryRevision: '',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+  }
+  const before = { ...rollout(), status: { currentStepIndex: 1, currentStepState: 'StepPaused' as const, canaryStatus } }
+  const after = (canary: Partial<CanaryStatus>) => ({
+    ...before,
+    status: { ...before.status, canaryStatus: { ...canaryStatus, ...canary } },
+  })
+
+  it('takes an approval', () => {
+    expect(admitRolloutStatus({ oldObject: before, newObject: after({ currentStepState: 'StepReady' }) })).toEqual(allowed)
+  })
+
+  it('takes everything from the controller, and nothing else from people', () => {
+    const request = { oldObject: before, newObject: after({ currentStepState: 'Completed', canaryReplicas: 5 }) }
+    expect(admitRolloutStatus({ ...request, fieldManager: 'tranche-controller' })).toEqual(allowed)
+    expect(admitRolloutStatus(request)).toMatchObject({
+      kind: 'deny',
+      message: expect.stringMatching(
+        /^The status of Rollout node-agent cannot be written: status\.canaryStatus\.currentStepState is "Completed"/,
+      ),
+      causes: [{ field: 'status.canaryStatus.currentStepState' }, { field: 'status.canaryStatus' }],
+    })
+  })
+})
+
+it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
+  const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: rollout(), others: [], workloadExists: false })
+  expect(admission).toMatchObject({ kind: 'allow', warnings: [expect.stringContaining('there is no such DaemonSet in the namespace yet')] })
+})
+
+it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be read', () => {
+  const annotations = { 'rollouts.kruise.io/daemonset-partition': 'half' }
+  const admission = admitDaemonSet({
+    operation: 'UPDATE',
+    oldObject: daemonSet(),
+    newObject: daemonSet({ annotations }),
+    rollout: rollout(),
+  })
+  expect(admission).toMatchObject({
+    kind: 'allow',
+    warnings: [
+      expect.stringMatching(/^metadata\.annotations\[rollouts\.kruise\.io\/daemonset-partition\] is "half": it is a whole number/),
+    ],
+  })
+})

@@ -1,0 +1,25 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { type Advice, adviceOf } from './problem.ts'
+import { isDaemonSetRef } from './workload.ts'
+
+/** What of a hand-written BatchRelease is allowed and yet may surprise. */
+export function adviseBatchRelease({ spec }: BatchRelease): readonly Advice[] {
+  const { workloadRef, releasePlan } = spec
+  if (workloadRef !== undefined && !isDaemonSetRef(workloadRef)) {
+    return [adviceOf('BatchOtherWorkload', { value: `${workloadRef.kind} of ${workloadRef.apiVersion}` })]
+  }
+  return [
+    ...(releasePlan.batchPartition === undefined ? [adviceOf('BatchPartitionAbsent', { value: undefined })] : []),
+    ...(releasePlan.enableExtraWorkloadForCanary ? [adviceOf('BatchExtraWorkload', { value: true })] : []),
+  ]
+}
+
+/** What of a DaemonSet that a Rollout releases is allowed and yet may surprise. */
+export function adviseDaemonSet({ spec }: DaemonSet): readonly Advice[] {
+  const type = spec.updateStrategy?.type
+  return [
+    ...(type === undefined || type === 'RollingUpdate' ? [adviceOf('NativeMoment', { value: type })] : []),
+    ...(spec.revisionHistoryLimit === 0 ? [adviceOf('HistoryGone', { value: 0 })] : []),
+  ]
+}

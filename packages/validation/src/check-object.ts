@@ -1,0 +1,122 @@
+import { type BatchRelease, batchReleaseSchema, type Rollout, rolloutSchema, unknownFields } from '@tranche/api-schema'
+import { adviseBatchRelease } from './advise-others.ts'
+import { type AdviceSurroundings, adviseRollout } from './advise-rollout.ts'
+import { type Advice, type Problem, problemOf } from './problem.ts'
+import type { ProblemRule } from './rules.ts'
+import { validateBatchRelease } from './validate-batch-release.ts'
+import { validateRollout } from './validate-rollout.ts'
+
+/** What is said of an object from outside, of which nothing is known yet. */
+export interface Checked<T> {
+  /** Every problem, in one go. */
+  readonly problems: readonly Problem[]
+  readonly advice: readonly Advice[]
+  /** The object, where its fields have the types they should; null where they have not. */
+  readonly object: T | null
+}
+
+/**
+ * Checks anything that claims to be a Rollout: first that its fields exist and have the right types, then every rule. What
+ * one field breaks does not hide what the others do. Never throws.
+ */
+export function checkRollout(value: unknown, surroundings: AdviceSurroundings): Checked<Rollout> {
+  return check(value, {
+    schema: rolloutSchema.pick({ metadata: true, spec: true }),
+    kind: 'Rollout',
+    rule: 'RolloutField',
+    validate: (rollout: Rollout) => validateRollout(rollout, surroundings),
+    advise: (rollout: Rollout) => adviseRollout(rollout, surroundings),
+  })
+}
+
+/** Checks anything that claims to be a BatchRelease, as {@link checkRollout} does. */
+export function checkBatchRelease(value: unknown): Checked<BatchRelease> {
+  return check(value, {
+    schema: batchReleaseSchema.pick({ metadata: true, spec: true }),
+    kind: 'BatchRelease',
+    rule: 'BatchReleaseField',
+    validate: (release: BatchRelease) => validateBatchRelease(release),
+    advise: (release: BatchRelease) => adviseBatchRelease(release),
+  })
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly code: string
+  readonly message: string
+}
+
+interface Checks<T> {
+  readonly schema: {
+    safeParse(value: unknown): { readonly success: boolean; readonly error?: { readonly issues: readonly Issue[] } | undefined }
+  }
+  readonly kind: 'Rollout' | 'BatchRelease'
+  readonly rule: ProblemRule
+  readonly validate: (object: T) => readonly Problem[]
+  readonly advise: (object: T) => readonly Advice[]
+}
+
+function check<T>(value: unknown, { schema, kind, rule, validate, advise }: Checks<T>): Checked<T> {
+  const issues = schema.safeParse(value).error?.issues ?? []
+  const wrong = issues.map((issue) => fieldProblem(rule, value, issue))
+  const unknown = unknownFields(kind, value).map((path) =>
+    problemOf(rule, {
+      path: pathText(path),
+      value: at(value, path),
+      message: 'there is no such field, and it would be dropped',
+      fix: 'remove it, or mend its name',
+    }),
+  )
+  const mended =
+    issues.length === 0
+      ? value
+      : without(
+          value,
+          issues.map(({ path }) => path),
+        )
+  if (issues.length > 0 && !schema.safeParse(mended).success) return { problems: [...wrong, ...unknown], advice: [], object: null }
+  const told = [...wrong, ...unknown]
+  const more = validate(mended as T).filter(({ path }) => !told.some((other) => isWithin(path, other.path)))
+  return { problems: [...told, ...more], advice: advise(mended as T), object: issues.length === 0 ? (value as T) : null }
+}
+
+/** Of a field that is told already, and what is in it, nothing more is said. */
+function isWithin(path: string, field: string): boolean {
+  return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
+}
+
+function fieldProblem(rule: ProblemRule, value: unknown, { path, message }: Issue): Problem {
+  const found = at(value, path)
+  return problemOf(rule, { path: pathText(path), value: found, message: found === undefined ? 'it is required' : lowerFirst(message) })
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+}
+
+/** As the API server writes paths. */
+function pathText(path: readonly PropertyKey[]): string {
+  const text = path.reduce<string>((whole, part) => (typeof part === 'number' ? `${whole}[${part}]` : `${whole}.${String(part)}`), '')
+  return text === '' ? 'the document' : text.slice(1)
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, part) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, part) ? (inner as Record<PropertyKey, unknown>)[part] : undefined,
+    value,
+  )
+}
+
+/** A copy without the fields at these paths; entries of lists become empty, so that the others keep their numbers. */
+function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+  const copy = structuredClone(value)
+  for (const path of paths) {
+    const parent = at(copy, path.slice(0, -1))
+    const last = path.at(-1)
+    if (last === undefined || typeof parent !== 'object' || parent === null) continue
+    if (Array.isArray(parent)) parent[Number(last)] = {}
+    else Reflect.deleteProperty(parent, last)
+  }
+  return copy
+}

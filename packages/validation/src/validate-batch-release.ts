@@ -1,0 +1,78 @@
+import type { BatchRelease, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
+import { isLabelValue, isObjectName } from './names.ts'
+import { type Problem, problemOf } from './problem.ts'
+import { problemRules } from './rules.ts'
+import { isThreshold, type RolloutSurroundings } from './validate-rollout.ts'
+import { shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
+import { MAX_STEPS } from './validate-steps.ts'
+import { isDaemonSetRef } from './workload.ts'
+
+/**
+ * Checks a BatchRelease that its schema has accepted: above all one that a person wrote, for those of a Rollout follow
+ * from a spec that was checked. One of another workload kind has no problems: it is somebody else's.
+ *
+ * @returns every problem; empty when it may be carried out
+ */
+export function validateBatchRelease({ spec }: BatchRelease, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
+  if (spec.workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec.releasePlan, desired)]
+  if (!isDaemonSetRef(spec.workloadRef)) return []
+  return [...workloadProblems(spec.workloadRef), ...planProblems(spec.releasePlan, desired), ...trancheProblems(spec.tranche)]
+}
+
+function workloadProblems({ apiVersion, name }: { readonly apiVersion: string; readonly name: string }): readonly Problem[] {
+  return [
+    ...(apiVersion === 'apps/v1' ? [] : [problemOf('BatchWorkloadVersion', { value: apiVersion })]),
+    ...(isObjectName(name) ? [] : [problemOf('BatchWorkloadName', { value: name })]),
+  ]
+}
+
+function planProblems(plan: ReleasePlan, desired: number | null): readonly Problem[] {
+  const { failureThreshold, rolloutID, rollingStyle, patchPodTemplateMetadata } = plan
+  return [
+    ...batchProblems(plan, desired),
+    ...(isThreshold(failureThreshold) ? [] : [problemOf('BatchFailureThreshold', { value: failureThreshold })]),
+    ...(rolloutID === undefined || rolloutID === '' || isLabelValue(rolloutID) ? [] : [problemOf('RolloutId', { value: rolloutID })]),
+    ...(rollingStyle === undefined || rollingStyle === 'Partition' ? [] : [problemOf('RollingStyle', { value: rollingStyle })]),
+    ...(patchPodTemplateMetadata === undefined ? [] : [problemOf('BatchTemplateMetadata', { value: patchPodTemplateMetadata })]),
+  ]
+}
+
+function batchProblems({ batches, batchPartition }: ReleasePlan, desired: number | null): readonly Problem[] {
+  if (batches === undefined || batches.length === 0) return [problemOf('BatchesMissing', { value: batches })]
+  if (batches.length > MAX_STEPS) return [problemOf('BatchesTooMany', { value: `${batches.length} batches` })]
+  const sizes: SizeList = {
+    sizes: batches.map(({ canaryReplicas }) => canaryReplicas),
+    pathOf: (index) => `${problemRules.BatchesMissing.path}[${index}].canaryReplicas`,
+    list: 'batches',
+    rules: { size: 'BatchSize', shrinks: 'BatchShrinks' },
+  }
+  return [
+    ...batches.flatMap((_, index) => sizeProblems(sizes, index)),
+    ...shrinkingProblems(sizes, desired),
+    ...partitionProblems(batchPartition, batches.length),
+  ]
+}
+
+function partitionProblems(batchPartition: number | undefined, batches: number): readonly Problem[] {
+  if (batchPartition === undefined || (batchPartition >= 0 && batchPartition < batches)) return []
+  const highest = batches - 1
+  const fix = `set it to ${highest === 0 ? '0' : `a number from 0 to ${highest}`}, or remove it to release every node`
+  return [problemOf('BatchPartition', { value: batchPartition, fix })]
+}
+
+const LONGEST_SETTLE_SECONDS = 86_400
+
+function trancheProblems(tranche: TrancheSpec | undefined): readonly Problem[] {
+  const { canaryRevision, stableRevision, finalSettleSeconds = 0 } = tranche ?? {}
+  return [
+    ...(isRevision(canaryRevision) ? [] : [problemOf('TrancheCanaryRevision', { value: canaryRevision })]),
+    ...(isRevision(stableRevision) ? [] : [problemOf('TrancheStableRevision', { value: stableRevision })]),
+    ...(finalSettleSeconds >= 0 && finalSettleSeconds <= LONGEST_SETTLE_SECONDS
+      ? []
+      : [problemOf('FinalSettle', { value: finalSettleSeconds })]),
+  ]
+}
+
+function isRevision(revision: string | undefined): boolean {
+  return revision === undefined || isLabelValue(revision)
+}

@@ -1,0 +1,65 @@
+import { checkRollout, type Problem } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { rolloutWith } from './rollouts.ts'
+
+const unknown = { desired: null, workloadExists: null }
+
+describe('fields of the wrong type', () => {
+  it('are told with path and value, and hide nothing else', () => {
+    const { problems, object } = checkRollout(
+      {
+        metadata: { name: 'node-agent', annotations: { 'tranche.dev/on-delete': 'Abort' } },
+        spec: {
+          workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: '' },
+          strategy: { canary: { steps: [{ replicas: 1.5 }, { replicas: 0, pause: { duration: 'soon' } }] } },
+        },
+      },
+      unknown,
+    )
+    expect(object).toBeNull()
+    expect(problems.map(({ rule, path, value }) => [rule, path, value])).toEqual([
+      ['RolloutField', 'spec.strategy.canary.steps[0].replicas', 1.5],
+      ['RolloutField', 'spec.strategy.canary.steps[1].pause.duration', 'soon'],
+      ['WorkloadName', 'spec.workloadRef.name', ''],
+      ['StepSize', 'spec.strategy.canary.steps[1].replicas', 0],
+      ['OnDelete', 'metadata.annotations[tranche.dev/on-delete]', 'Abort'],
+    ])
+  })
+
+  it('that are missing are told as missing', () => {
+    expect(paths(checkRollout({ metadata: { name: 'x' }, spec: { strategy: {} } }, unknown).problems)).toEqual(['spec.workloadRef'])
+  })
+
+  it.each([[null], [3], ['rollout'], [[]], [{}]])('%j is no Rollout at all, and that is said', (value) => {
+    expect(checkRollout(value, unknown)).toMatchObject({
+      object: null,
+      problems: expect.arrayContaining([expect.objectContaining({ rule: 'RolloutField' })]),
+    })
+  })
+})
+
+describe('fields that do not exist', () => {
+  it('are told, wherever they stand', () => {
+    const rollout = rolloutWith()
+    const value = {
+      ...rollout,
+      spec: { ...rollout.spec, strategy: { canary: { steps: [{ replica: '10%' }, { replicas: '100%' }], stepz: [] } } },
+    }
+    expect(paths(checkRollout(value, unknown).problems)).toEqual([
+      'spec.strategy.canary.steps[0].replica',
+      'spec.strategy.canary.stepz',
+      'spec.strategy.canary.steps[0].replicas',
+    ])
+  })
+
+  it('are those of others where the schema is open', () => {
+    const rollout = rolloutWith()
+    const matches = [{ path: { value: '/x', more: 1 } }]
+    const value = { ...rollout, spec: { ...rollout.spec, strategy: { canary: { steps: [{ replicas: '100%', matches }] } } } }
+    expect(checkRollout(value, unknown).problems.map(({ rule }) => rule)).toEqual(['StepMatches'])
+  })
+})
+
+function paths(problems: readonly Problem[]): readonly string[] {
+  return problems.map(({ path }) => path)
+}

@@ -1,0 +1,156 @@
+import type { BatchRelease, CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import {
+  adviseBatchRelease,
+  adviseDaemonSet,
+  adviseRollout,
+  type AdviceRule,
+  adviceRules,
+  checkBatchRelease,
+  checkRollout,
+  type Problem,
+  type ProblemRule,
+  problemRules,
+  validateBinding,
+  validateChange,
+  validateDaemonSetBudget,
+  validateKeys,
+  validateRollout,
+  validateStatusChange,
+} from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { batchReleaseWith } from './batch-releases.ts'
+import { rolloutAnnotated, rolloutInSteps, rolloutWith } from './rollouts.ts'
+
+const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' }
+const steps = [{ replicas: '100%' }]
+const canaryStatus: CanaryStatus = {
+  podTemplateHash: '7c9f',
+  currentStepIndex: 1,
+  nextStepIndex: 2,
+  finalisingStep: '',
+  currentStepState: 'StepPaused',
+  canaryRevision: '7c9f',
+  canaryReplicas: 3,
+  canaryReadyReplicas: 3,
+}
+const status: RolloutStatus = { phase: 'Progressing', currentStepIndex: 1, currentStepState: 'StepPaused', canaryStatus }
+const running = rolloutWith({ status })
+
+/** One breach of every rule: the compiler misses none. */
+const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
+  RolloutField: () => inRollout({ ...rolloutWith(), spec: { ...rolloutWith().spec, disabled: 'no' } }),
+  // Told by those who read manifests: an API server has no other version to give.
+  RolloutVersion: () => [{ ...problemRules.RolloutVersion, rule: 'RolloutVersion', value: '', message: '' }],
+  WorkloadVersion: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, apiVersion: 'apps/v1beta2' } } })),
+  WorkloadName: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, name: '' } } })),
+  WorkloadTaken: () => validateBinding(rolloutWith({ metadata: { name: 'second' } }), [rolloutWith({ metadata: { name: 'first' } })], null),
+  WorkloadFrozen: () => validateChange(running, rolloutWith({ spec: { workloadRef: { ...workloadRef, name: 'other' } } })),
+  StrategyMissing: () => inRollout(rolloutWith({ spec: { strategy: {} } })),
+  BlueGreen: () => inRollout(rolloutWith({ spec: { strategy: { blueGreen: { steps } } } })),
+  StepsMissing: () => inRollout(rolloutInSteps()),
+  StepsTooMany: () => validateRollout(rolloutInSteps(...Array.from({ length: 51 }, () => ({ replicas: 1 })))),
+  StepsFrozen: () => validateChange(running, rolloutInSteps({ replicas: 1 })),
+  StepSize: () => inRollout(rolloutInSteps({ replicas: 0 })),
+  StepShrinks: () => inRollout(rolloutInSteps({ replicas: 5 }, { replicas: 3 })),
+  PauseNegative: () => inRollout(rolloutInSteps({ replicas: 1, pause: { duration: -1 } })),
+  StepTraffic: () => inRollout(rolloutInSteps({ replicas: 1, traffic: '5%' })),
+  StepHeaders: () => inRollout(rolloutInSteps({ replicas: 1, requestHeaderModifier: {} })),
+  StepMatches: () => inRollout(rolloutInSteps({ replicas: 1, matches: [] })),
+  TrafficRoutings: () => inCanary({ trafficRoutings: [{ service: 'web' }] }),
+  TrafficRoutingRef: () => inCanary({ trafficRoutingRef: 'web' }),
+  TemplateMetadata: () => inCanary({ patchPodTemplateMetadata: {} }),
+  FailureThreshold: () => inCanary({ failureThreshold: 'few' }),
+  Action: () => inRollout(rolloutAnnotated({ 'tranche.dev/action': 'approve' })),
+  OnDelete: () => inRollout(rolloutAnnotated({ 'tranche.dev/on-delete': 'Abort' })),
+  RollbackInBatch: () => inRollout(rolloutAnnotated({ 'rollouts.kruise.io/rollback-in-batch': 'yes' })),
+  StatusStepState: () => inStatus({ currentStepState: 'StepUpgrade' }),
+  StatusNextStep: () => inStatus({ nextStepIndex: 3 }),
+  StatusOthers: () => validateStatusChange(running, rolloutWith({ status: { ...status, stableRevision: '5d4f' } })),
+  BatchReleaseField: () => inBatchRelease({ ...batchReleaseWith(), spec: { ...batchReleaseWith().spec, tranche: { paused: 3 } } }),
+  BatchWorkload: () => inBatchRelease(batchReleaseWith({}, { workloadRef: undefined })),
+  BatchWorkloadVersion: () => inBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, apiVersion: 'apps/v2' } })),
+  BatchWorkloadName: () => inBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, name: '-' } })),
+  BatchesMissing: () => inBatchRelease(batchReleaseWith({ batches: [] })),
+  BatchesTooMany: () => inBatchRelease(batchReleaseWith({ batches: Array.from({ length: 51 }, () => ({ canaryReplicas: 1 })) })),
+  BatchSize: () => inBatchRelease(batchReleaseWith({ batches: [{ canaryReplicas: '0%' }] })),
+  BatchShrinks: () => inBatchRelease(batchReleaseWith({ batches: [{ canaryReplicas: 2 }, { canaryReplicas: 1 }] })),
+  BatchPartition: () => inBatchRelease(batchReleaseWith({ batchPartition: 2 })),
+  BatchFailureThreshold: () => inBatchRelease(batchReleaseWith({ failureThreshold: '200%' })),
+  RolloutId: () => inBatchRelease(batchReleaseWith({ rolloutID: 'a b' })),
+  RollingStyle: () => inBatchRelease(batchReleaseWith({ rollingStyle: 'Canary' })),
+  BatchTemplateMetadata: () => inBatchRelease(batchReleaseWith({ patchPodTemplateMetadata: {} })),
+  TrancheCanaryRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { canaryRevision: '' } })),
+  TrancheStableRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { stableRevision: '?' } })),
+  FinalSettle: () => inBatchRelease(batchReleaseWith({}, { tranche: { finalSettleSeconds: 1e8 } })),
+  BudgetSurge: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }), 10),
+  BudgetNothing: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } }), 10),
+  BudgetUnreadable: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 'x' } } }), 10),
+  KeyPartition: () => keyed('rollouts.kruise.io/daemonset-partition'),
+  KeyCanaryRevision: () => keyed('rollouts.kruise.io/daemonset-canary-revision'),
+  KeyStableRevision: () => keyed('rollouts.kruise.io/daemonset-stable-revision'),
+  KeyControlInfo: () => keyed('batchrelease.rollouts.kruise.io/control-info'),
+  KeyInProgressing: () => keyed('rollouts.kruise.io/in-progressing'),
+  KeyOriginalStrategy: () => keyed('rollouts.kruise.io/daemonset-original-update-strategy'),
+  KeyPaused: () => keyed('tranche.dev/paused'),
+  KeyRollout: () => keyed('tranche.dev/rollout'),
+  KeyFrozen: () => keyed('tranche.dev/frozen'),
+}
+
+const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: string; readonly path: string }[]>> = {
+  OtherWorkload: () => adviseRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, kind: 'Deployment' } } })),
+  WorkloadAbsent: () => adviseRollout(rolloutWith(), { desired: null, workloadExists: false }),
+  SizeAboveFleet: () => adviseRollout(rolloutInSteps({ replicas: 31 }), { desired: 30, workloadExists: true }),
+  LastStepBelowAll: () => adviseRollout(rolloutInSteps({ replicas: '10%' })),
+  ExtraWorkload: () => adviseRollout(rolloutWith({ spec: { strategy: { canary: { steps, enableExtraWorkloadForCanary: true } } } })),
+  CanaryService: () => adviseRollout(rolloutWith({ spec: { strategy: { canary: { steps, disableGenerateCanaryService: true } } } })),
+  OnDeleteFreezes: () => adviseRollout(rolloutAnnotated({ 'tranche.dev/on-delete': 'Rollback' })),
+  BatchOtherWorkload: () => adviseBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, kind: 'Deployment' } })),
+  BatchPartitionAbsent: () => adviseBatchRelease(batchReleaseWith({ batchPartition: undefined })),
+  BatchExtraWorkload: () => adviseBatchRelease(batchReleaseWith({ enableExtraWorkloadForCanary: true })),
+  NativeMoment: () => adviseDaemonSet(daemonSet({})),
+  HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
+}
+
+describe('every rule has a breach that is told with its code and its path', () => {
+  it.each(Object.entries(breaches))('%s', (rule, breach) => {
+    const { path } = problemRules[rule as ProblemRule]
+    expect(breach().map((problem) => ({ rule: problem.rule, path: generic(problem.path, path) }))).toEqual([{ rule, path }])
+  })
+
+  it.each(Object.entries(surprises))('%s', (rule, surprise) => {
+    const { path } = adviceRules[rule as AdviceRule]
+    expect(surprise().map((advice) => ({ rule: advice.rule, path: generic(advice.path, path) }))).toEqual([{ rule, path }])
+  })
+})
+
+/** As the table of rules writes paths. */
+function generic(path: string, wanted: string): string {
+  if (wanted.endsWith('…')) return path.startsWith(wanted.slice(0, -1)) ? wanted : path
+  if (wanted === 'status') return path.startsWith('status.') ? wanted : path
+  return path.replace(/\[\d+\]/g, '[i]')
+}
+
+function inRollout(value: unknown): readonly Problem[] {
+  return checkRollout(value, { desired: null, workloadExists: null }).problems
+}
+
+function inCanary(canary: NonNullable<Rollout['spec']['strategy']['canary']>): readonly Problem[] {
+  return inRollout(rolloutWith({ spec: { strategy: { canary: { steps, ...canary } } } }))
+}
+
+function inStatus(canary: Partial<CanaryStatus>): readonly Problem[] {
+  return validateStatusChange(running, rolloutWith({ status: { ...status, canaryStatus: { ...canaryStatus, ...canary } } }))
+}
+
+function inBatchRelease(value: unknown): readonly Problem[] {
+  return checkBatchRelease(value as BatchRelease).problems
+}
+
+function keyed(key: string): readonly Problem[] {
+  return validateKeys({ annotations: { [key]: '' } })
+}
+
+function daemonSet(spec: Partial<DaemonSet['spec']>): DaemonSet {
+  return { metadata: { name: 'node-agent', uid: 'd1', resourceVersion: '1' }, spec: { template: {}, ...spec } }
+}

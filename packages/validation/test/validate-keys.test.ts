@@ -1,0 +1,68 @@
+import type { DaemonSet } from '@tranche/kube-types'
+import { adviseDaemonSet, problemText, validateKeys } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+
+const kruise = 'rollouts.kruise.io'
+
+describe('our keys on a DaemonSet', () => {
+  it('are in order as the controller writes them, and others are not looked at', () => {
+    const annotations = {
+      [`${kruise}/daemonset-canary-revision`]: '7c9f',
+      [`${kruise}/daemonset-stable-revision`]: '5d4f',
+      [`${kruise}/daemonset-partition`]: '27',
+      'tranche.dev/paused': 'true',
+      'batchrelease.rollouts.kruise.io/control-info': '{"name":"node-agent","uid":"b1"}',
+      [`${kruise}/in-progressing`]: '{"rolloutName":"node-agent"}',
+      [`${kruise}/daemonset-original-update-strategy`]: 'RollingUpdate',
+      'tranche.dev/rollout': 'node-agent',
+      'tranche.dev/frozen': '{"revision":"7c9f"}',
+      'example.com/note': '{',
+    }
+    expect(validateKeys({ annotations })).toEqual([])
+    expect(validateKeys({})).toEqual([])
+  })
+
+  it.each([
+    [`${kruise}/daemonset-partition`, 'half', 'it is a whole number from 0: the nodes to keep on the old revision'],
+    [`${kruise}/daemonset-partition`, '-1', 'it is a whole number from 0: the nodes to keep on the old revision'],
+    [`${kruise}/daemonset-canary-revision`, '', 'it is the controller-revision-hash that is released'],
+    [`${kruise}/daemonset-stable-revision`, 'v1 v2', 'it is the controller-revision-hash that is replaced'],
+    ['batchrelease.rollouts.kruise.io/control-info', 'node-agent', 'it is JSON with name and uid of the BatchRelease in charge'],
+    ['batchrelease.rollouts.kruise.io/control-info', '{"name":"node-agent"}', 'it is JSON with name and uid of the BatchRelease in charge'],
+    [`${kruise}/in-progressing`, 'true', 'it is JSON such as {"rolloutName":"node-agent"}'],
+    ['tranche.dev/rollout', 'Node Agent', 'it is the name of the Rollout that the DaemonSet is bound to'],
+    ['tranche.dev/frozen', '[]', 'it is JSON that says what was left when a Rollout went'],
+  ])('%s is not %j', (key, value, says) => {
+    expect(validateKeys({ annotations: { [key]: value } }).map(problemText)).toEqual([
+      `metadata.annotations[${key}] is ${JSON.stringify(value)}: ${says}; remove the annotation; the controller writes it`,
+    ])
+  })
+
+  it('the remembered strategy is a type, for otherwise it is not restored', () => {
+    expect(validateKeys({ annotations: { [`${kruise}/daemonset-original-update-strategy`]: 'Recreate' } }).map(problemText)).toEqual([
+      `metadata.annotations[${kruise}/daemonset-original-update-strategy] is "Recreate": it is the type to restore: RollingUpdate or OnDelete; set it to RollingUpdate or OnDelete, whichever the DaemonSet had; without a type the strategy stays OnDelete at the end`,
+    ])
+  })
+
+  it('the stop is not lifted by saying false', () => {
+    expect(validateKeys({ annotations: { 'tranche.dev/paused': 'false' } }).map(problemText)).toEqual([
+      'metadata.annotations[tranche.dev/paused] is "false": it stops every deletion, whatever it says; set spec.strategy.paused of the Rollout in its place',
+    ])
+  })
+})
+
+describe('a DaemonSet that a Rollout releases', () => {
+  const daemonSet = (spec: Partial<DaemonSet['spec']>): DaemonSet => ({
+    metadata: { name: 'node-agent', uid: 'd1', resourceVersion: '1' },
+    spec: { template: {}, ...spec },
+  })
+
+  it.each<[string, Partial<DaemonSet['spec']>, readonly string[]]>([
+    ['needs no word with OnDelete', { updateStrategy: { type: 'OnDelete' } }, []],
+    ['has a native moment with RollingUpdate', { updateStrategy: { type: 'RollingUpdate' } }, ['NativeMoment']],
+    ['has a native moment by default', {}, ['NativeMoment']],
+    ['has nothing to go back to without history', { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 }, ['HistoryGone']],
+  ])('%s', (_, spec, rules) => {
+    expect(adviseDaemonSet(daemonSet(spec)).map(({ rule }) => rule)).toEqual(rules)
+  })
+})

@@ -1,0 +1,81 @@
+import type { CanaryStatus, Rollout } from '@tranche/api-schema'
+import { problemText, validateStatusChange } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { rolloutWith } from './rollouts.ts'
+
+const canaryStatus: CanaryStatus = {
+  podTemplateHash: '7c9f',
+  currentStepIndex: 1,
+  nextStepIndex: 2,
+  finalisingStep: '',
+  currentStepState: 'StepPaused',
+  canaryRevision: '7c9f',
+  canaryReplicas: 3,
+  canaryReadyReplicas: 3,
+}
+const before = withCanary({})
+
+describe('what a person writes into a status', () => {
+  it.each<[string, Rollout]>([
+    ['nothing', before],
+    ['an approval', withCanary({ currentStepState: 'StepReady' })],
+    ['a jump', withCanary({ nextStepIndex: 1 })],
+    ['both', withCanary({ currentStepState: 'StepReady', nextStepIndex: 1 })],
+  ])('may be %s', (_, after) => {
+    expect(validateStatusChange(before, after)).toEqual([])
+  })
+
+  it('may be anything on a Rollout that is not ours', () => {
+    const other = rolloutWith({ spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } })
+    expect(validateStatusChange(other, withCanary({ canaryReplicas: 99 }))).toEqual([])
+  })
+
+  it('may be an approval where no step is paused: the controller puts it back and says so', () => {
+    expect(validateStatusChange(withCanary({ currentStepState: 'StepUpgrade' }), withCanary({ currentStepState: 'StepReady' }))).toEqual([])
+  })
+
+  it.each<[string, Rollout, readonly string[]]>([
+    [
+      'another state',
+      withCanary({ currentStepState: 'Completed' }),
+      [
+        'status.canaryStatus.currentStepState is "Completed": people write StepReady here, which approves a paused step, and nothing else; set it to StepReady, or leave it as it is',
+      ],
+    ],
+    [
+      'a jump to a step that does not exist',
+      withCanary({ nextStepIndex: 3 }),
+      [
+        'status.canaryStatus.nextStepIndex is 3: people write the number of a step here, which jumps to it; set it to a number from 1 to 2, or leave it as it is',
+      ],
+    ],
+    [
+      'what the controller knows',
+      withCanary({ canaryReplicas: 9 }, { stableRevision: '5d4f' }),
+      [
+        'status.stableRevision is "5d4f": the controller writes the status; people write canaryStatus.currentStepState and canaryStatus.nextStepIndex only; leave the rest of the status as it is',
+        expect.stringContaining('status.canaryStatus is {'),
+      ],
+    ],
+    [
+      'its end',
+      rolloutWith(),
+      [expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
+    ],
+  ])('may not be %s', (_, after, texts) => {
+    expect(validateStatusChange(before, after).map(problemText)).toEqual(expect.arrayContaining([...texts]))
+    expect(validateStatusChange(before, after)).toHaveLength(texts.length)
+  })
+})
+
+function withCanary(canary: Partial<CanaryStatus>, status: Partial<NonNullable<Rollout['status']>> = {}): Rollout {
+  return rolloutWith({
+    status: {
+      phase: 'Progressing',
+      currentStepIndex: 1,
+      currentStepState: 'StepPaused',
+      canaryStatus: { ...canaryStatus, ...canary },
+      ...status,
+    },
+  })
+}
