@@ -322,6 +322,7 @@ export const problemRules = {
   },
   KeyRollout: key('tranche.dev/rollout', 'it is the name of the Rollout that the DaemonSet is bound to'),
   KeyFrozen: key('tranche.dev/frozen', 'it is JSON that says what was left when a Rollout went'),
+  KeyUnsettled: key('tranche.dev/unsettled', 'it is JSON that says on which nodes the last release had deleted pods'),
 } as const satisfies Record<string, ProblemEntry>
 
 /** Every rule whose breach is allowed and may surprise: shown as a warning by admission and `lint`, and failing nothing. */

@@ -15,6 +15,7 @@ const keyRules: Readonly<Record<Key, { readonly rule: ProblemRule; readonly hold
   originalUpdateStrategy: { rule: 'KeyOriginalStrategy', holds: (value) => value === 'RollingUpdate' || value === 'OnDelete' },
   rollout: { rule: 'KeyRollout', holds: isObjectName },
   frozen: { rule: 'KeyFrozen', holds: (value) => membersOf(value) !== null },
+  unsettled: { rule: 'KeyUnsettled', holds: isJson },
 }
 
 /**
@@ -33,6 +34,15 @@ export function validateKeys({ annotations = {} }: Pick<DaemonSet['metadata'], '
 function hasText(json: string, member: string): boolean {
   const value = membersOf(json)?.[member]
   return typeof value === 'string' && value !== ''
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function membersOf(json: string): Readonly<Record<string, unknown>> | null {

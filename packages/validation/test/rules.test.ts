@@ -95,6 +95,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyPaused: () => keyed('tranche.dev/paused'),
   KeyRollout: () => keyed('tranche.dev/rollout'),
   KeyFrozen: () => keyed('tranche.dev/frozen'),
+  KeyUnsettled: () => keyed('tranche.dev/unsettled'),
 }
 
 const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: string; readonly path: string }[]>> = {
