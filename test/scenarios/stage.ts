@@ -7,7 +7,7 @@ import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
-import { type RecordedWrite, readRecording } from '@tranche/recording'
+import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
@@ -50,6 +50,8 @@ export interface Stage {
   disturb(faults: FaultInjector): () => void
   /** Every write the API server has accepted. */
   recording(): readonly RecordedWrite[]
+  /** The same, with what the watches of our programs were sent. */
+  recordingWithDeliveries(): Recording
   end(): Promise<void>
 }
 
@@ -96,6 +98,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     nodes: options.nodes ?? 10,
     watchDelayMs: options.watchDelayMs ?? 20,
     record: (line) => void lines.push(line),
+    recordDeliveriesTo: (actor) => /^(controller|executor)-/.test(actor),
     faults: {
       onRequest: (call) => firstOf(faults, (injector) => injector.onRequest?.(call)),
       onEvent: (event) => firstOf(faults, (injector) => injector.onEvent?.(event)),
@@ -126,6 +129,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       return () => void faults.delete(injector)
     },
     recording: () => [...readRecording(lines)],
+    recordingWithDeliveries: () => readWithDeliveries(lines),
     async end() {
       await drive(clock, Promise.all([...programs.values()].map((program) => program.stop())))
       simulator.stop()
