@@ -6,7 +6,7 @@ import { stageKey } from './stage-objects.ts'
 const query: BreachQuery = { daemonSet: stageKey.name, isOurs: (actor) => actor.startsWith('executor') }
 
 /** What a story knows beside its recording. */
-export type Circumstances = Pick<JudgeQuery, 'stalls' | 'calmFromMs' | 'guarantees'>
+type Circumstances = Pick<JudgeQuery, 'stalls' | 'calmFromMs' | 'guarantees'>
 
 /** Holds everything that was recorded against the guarantees, and what was deleted against what its watches had been sent. */
 export function expectKept(stage: Stage, circumstances: Circumstances = {}): void {
@@ -15,7 +15,7 @@ export function expectKept(stage: Stage, circumstances: Circumstances = {}): voi
 }
 
 /** @returns everything of ours that a guarantee forbids */
-export function breaches(stage: Stage, circumstances: Circumstances = {}): readonly Breach[] {
+function breaches(stage: Stage, circumstances: Circumstances = {}): readonly Breach[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   return judge(stage.recordingWithDeliveries(), { isOurs, ...circumstances })
 }
