@@ -1,6 +1,8 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { controlledBy } from '../release/release-view.ts'
+import { isMidSurge } from '../release/strategy-contest.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { frozenText } from './frozen-text.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
@@ -12,8 +14,13 @@ export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | nul
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
 }
 
-function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
-  const takeOver = strategyScope === 'binding' ? takeOverStrategy(daemonSet) : {}
+/**
+ * While a release is in charge the strategy is its own affair: it counts who sets it back (G11). A node with two pods makes
+ * it wait too: under `OnDelete` the DaemonSet controller would delete the newer one.
+ */
+function binding({ rollout, fleet, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
+  const mayTakeOver = strategyScope === 'binding' && controlledBy(daemonSet) === undefined && !isMidSurge(fleet)
+  const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
   return {
     ...takeOver,
     annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, [daemonSetAnnotations.frozen]: null },

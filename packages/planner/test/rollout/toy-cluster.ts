@@ -295,7 +295,8 @@ export class ToyCluster {
       case 'labelPods':
         for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
         break
-      case 'writeStatus': {
+      case 'writeStatus':
+      case 'reportContest': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
         if (patched === null) throw new Error('a status patch failed on what it was made from')
         this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
