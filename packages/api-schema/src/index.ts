@@ -15,6 +15,7 @@ export {
   type Waiting,
 } from './batch-release.ts'
 export {
+  type AcceptedWishes,
   type CanaryStatus,
   type CanaryStrategy,
   type HeldRevision,

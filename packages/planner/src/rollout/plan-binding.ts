@@ -11,7 +11,7 @@ import type { RolloutView } from './rollout-view.ts'
 /** Binds the DaemonSet to the Rollout; null when it is. */
 export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | null {
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, event: null }
 }
 
 /**
@@ -36,13 +36,20 @@ export function planUnbinding(view: RolloutView): RolloutPlan | null {
   const change = unbinding(view, daemonSet)
   if (change === null) return wait('the DaemonSet controller to observe the latest generation')
   const patch = daemonSetPatch(daemonSet, change)
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, frozen: frozenText(view, daemonSet, change) }
+  if (patch === null) return null
+  const frozen = frozenText(view, daemonSet, change)
+  const event = frozen === null ? null : ({ type: 'Warning', reason: 'Frozen', message: frozen } as const)
+  return { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, event }
 }
 
 /** Null while it cannot be told which pods are old. */
 function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
   const unbound = {
-    annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.inProgressing]: null },
+    annotations: {
+      [daemonSetAnnotations.rollout]: null,
+      [daemonSetAnnotations.inProgressing]: null,
+      [daemonSetAnnotations.reverted]: null,
+    },
     workloadTypeLabel: 'remove',
   } as const
   const annotations = daemonSet.metadata.annotations ?? {}
