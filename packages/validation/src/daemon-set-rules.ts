@@ -42,6 +42,7 @@ export const daemonSetRules = {
   },
   KeyRollout: key('tranche.dev/rollout', 'it is the name of the Rollout that the DaemonSet is bound to'),
   KeyFrozen: key('tranche.dev/frozen', 'it is JSON that says what was left when a Rollout went'),
+  KeyReverted: key('tranche.dev/reverted', 'it is the moment of the abort for which the stable template was put back'),
   KeyUnsettled: key('tranche.dev/unsettled', 'it is JSON that says on which nodes the last release had deleted pods'),
 } as const satisfies Record<string, ProblemEntry>
 

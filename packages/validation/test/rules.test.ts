@@ -96,6 +96,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyPaused: () => keyed('tranche.dev/paused'),
   KeyRollout: () => keyed('tranche.dev/rollout'),
   KeyFrozen: () => keyed('tranche.dev/frozen'),
+  KeyReverted: () => keyed('tranche.dev/reverted'),
   KeyUnsettled: () => keyed('tranche.dev/unsettled'),
 }
 
