@@ -80,7 +80,7 @@ async function readingOf(
 ): Promise<ReleaseReading> {
   const { cluster, strategyScope } = parts
   if (daemonSet === undefined) {
-    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope }
+    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, peer: cluster.peer.sighting() }
   }
   return {
     release,
@@ -89,6 +89,7 @@ async function readingOf(
     fleet: cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
+    peer: cluster.peer.sighting(),
   }
 }
 

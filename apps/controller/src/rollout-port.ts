@@ -32,6 +32,7 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
         release: newest.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
         strategyScope,
+        peer: cluster.peer.sighting(),
       }
     },
     async releaseExists(rollout, signal) {

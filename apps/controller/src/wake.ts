@@ -14,7 +14,7 @@ export interface Woken {
 
 /** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
 export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
-  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes } = cluster
+  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, peer } = cluster
   const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
 
   rollouts.subscribe({
@@ -60,10 +60,11 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
       if (owner === undefined) return
       wakeReleases(cluster, owner, woken.releaseSoon)
-      wakeCounting(cluster, owner, woken)
+      wakeResting(cluster, owner, woken)
     },
   })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
+  peer.subscribe(() => wakeAll(cluster, woken))
 }
 
 /** Looks at everything: when leadership begins, and when nodes change. */
@@ -76,9 +77,11 @@ function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: 
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
 }
 
-/** A Rollout says how many nodes are updated, or available, also while its release stands still. */
-function wakeCounting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
-  for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
+/** A Rollout says how many nodes are available while no release of its own tells it. */
+function wakeResting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
+  for (const rollout of rollouts.store.list()) {
+    if (rollout.status?.phase === 'Healthy' && isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
+  }
 }
 
 function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {

@@ -1,5 +1,14 @@
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { createNewest, type Newest } from './newest.ts'
+export {
+  PEER_DAEMON_SET_WEBHOOK,
+  PEER_LEASE_NAME,
+  PEER_WEBHOOKS_NAME,
+  type PeerSighting,
+  type PeerWatch,
+  type PeerWatchOptions,
+  watchPeer,
+} from './peer-watch.ts'
 export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'
 export { watchCluster, type WatchedCluster, type WatchedClusterOptions } from './watched-cluster.ts'
 export { writeRecord } from './write-record.ts'

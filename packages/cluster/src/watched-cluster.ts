@@ -5,6 +5,7 @@ import { createReflector, type KubeClient, type Reflector, type ResourcePath, re
 import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createNewest, type Newest } from './newest.ts'
+import { type PeerWatch, watchPeer } from './peer-watch.ts'
 
 /** What a watched cluster is made of. */
 export interface WatchedClusterOptions {
@@ -25,6 +26,8 @@ export interface WatchedCluster {
   readonly daemonSets: Reflector<DaemonSet>
   readonly batchReleases: Reflector<BatchRelease>
   readonly rollouts: Reflector<Rollout>
+  /** Looks out for another controller of native DaemonSets; for controllers only. */
+  readonly peer: PeerWatch
   /** ControllerRevisions; `byIndex('owner', uid)` finds those of one DaemonSet. */
   readonly revisions: Reflector<ControllerRevision>
   /** What our own writes were answered with counts until the watch shows it. */
@@ -52,6 +55,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
     transform: (revision) => (controllerOf(revision)?.kind === 'DaemonSet' ? withoutManagedFields(revision) : null),
     indexers: { owner: (revision) => controllerOf(revision)?.uid },
   })
+  const peer = watchPeer(common(options))
   nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
   pods.subscribe({ onChange: (_key, previous, current) => fleet.podChanged(previous, current) })
   daemonSets.subscribe({
@@ -60,7 +64,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   })
 
   const started: readonly Reflector<unknown>[] = options.withRollouts
-    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions]
+    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...peer.reflectors]
     : [nodes, pods, daemonSets, batchReleases]
   return {
     fleet,
@@ -69,6 +73,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
     daemonSets,
     batchReleases,
     rollouts,
+    peer,
     revisions,
     newest: { daemonSets: createNewest(daemonSets), batchReleases: createNewest(batchReleases), rollouts: createNewest(rollouts) },
     async start(signal, failed) {

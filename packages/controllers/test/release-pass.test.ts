@@ -161,7 +161,6 @@ function pass(port: RecordingPort): Promise<Outcome> {
 }
 
 function passOf(cluster: RecordingPort): () => Promise<Outcome> {
-  const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
-  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger, events })
+  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger })
   return () => run(key, new AbortController().signal)
 }

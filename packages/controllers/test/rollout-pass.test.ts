@@ -69,7 +69,17 @@ function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): Rol
       strategy: { canary: { steps: [{ replicas: '100%' }] } },
     },
   }
-  return { rollout, daemonSet, revisions, fleet, former: undefined, release: undefined, others: [rollout], strategyScope: 'binding' }
+  return {
+    rollout,
+    daemonSet,
+    revisions,
+    fleet,
+    former: undefined,
+    release: undefined,
+    others: [rollout],
+    strategyScope: 'binding',
+    peer: null,
+  }
 }
 
 async function pass(

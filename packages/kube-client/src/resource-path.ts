@@ -19,6 +19,12 @@ export const resourcePaths = {
   daemonSets: { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true },
   controllerRevisions: { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
+  mutatingWebhookConfigurations: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'mutatingwebhookconfigurations',
+    namespaced: false,
+  },
   customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false },
   rollouts: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'rollouts', namespaced: true },
   batchReleases: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'batchreleases', namespaced: true },

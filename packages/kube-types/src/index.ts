@@ -3,6 +3,7 @@ export {
   BATCH_RELEASE_FINALIZER,
   daemonSetAnnotations,
   fieldManagers,
+  peerAnnotations,
   REVISION_HASH_LABEL,
   ROLLOUT_BATCH_ID_LABEL,
   ROLLOUT_FINALIZER,

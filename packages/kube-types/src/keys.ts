@@ -16,12 +16,21 @@ export const daemonSetAnnotations = {
   originalUpdateStrategy: 'rollouts.kruise.io/daemonset-original-update-strategy',
   /** Name of the Rollout bound to the DaemonSet. */
   rollout: 'tranche.dev/rollout',
-  /** When the hold was made for which the template was put back: it is put back once for each. */
-  reverted: 'tranche.dev/reverted',
   /** JSON: what was left where, after disable or delete. */
   frozen: 'tranche.dev/frozen',
   /** JSON: nodes on which a release that let go had deleted pods, and that had no available one yet; the next release inherits them. */
   unsettled: 'tranche.dev/unsettled',
+} as const
+
+/**
+ * Annotations of OpenKruise's own controller on a DaemonSet in the middle of a release of its own; taken away when we take
+ * the release over, for they mean nothing any more.
+ */
+export const peerAnnotations = {
+  /** JSON: canary and stable revision. */
+  revision: 'rollouts.kruise.io/daemonset-revision',
+  /** JSON: how many pods to keep, and the revision of the batch. */
+  advancedControl: 'rollouts.kruise.io/daemonset-advanced-control',
 } as const
 
 /** Label on a bound DaemonSet; its value is {@link WORKLOAD_TYPE_DAEMONSET}. */

@@ -1,4 +1,5 @@
-import { controlledBy, type ReleaseView } from './release-view.ts'
+import type { ReleaseView } from './release-view.ts'
+import { controlledBy } from './wanted-allowance.ts'
 
 /** The end was written: the DaemonSet is no longer ours, and nothing is announced or opened again. */
 export function isFinalized({ release, daemonSet }: ReleaseView): boolean {

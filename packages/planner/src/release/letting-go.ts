@@ -1,6 +1,6 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, peerAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
@@ -44,13 +44,14 @@ export function inheritedRecord({ metadata }: DaemonSet, record: FlightRecord): 
 }
 
 const releaseKeys = {
+  [peerAnnotations.revision]: null,
+  [peerAnnotations.advancedControl]: null,
   [daemonSetAnnotations.canaryRevision]: null,
   [daemonSetAnnotations.stableRevision]: null,
   [daemonSetAnnotations.partition]: null,
   [daemonSetAnnotations.paused]: null,
   [daemonSetAnnotations.controlInfo]: null,
   [daemonSetAnnotations.inProgressing]: null,
-  [daemonSetAnnotations.reverted]: null,
 } as const
 
 /** Gives the strategy back, except where it is a binding. */

@@ -1,6 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import type { PeerActivity } from '../peer-activity.ts'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 
 /**
  * How the update strategy is taken over.
@@ -21,6 +22,8 @@ export interface ReleaseView {
   /** Whether the BatchRelease that control-info names, where it is not this one, still exists. */
   readonly otherControl: 'none' | 'exists' | 'vanished'
   readonly strategyScope: StrategyScope
+  /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
+  readonly peer: PeerActivity | null
   /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */
   readonly labelled: ReadonlySet<string>
   /** What the last touch of a permit's pod was answered with, where it said neither way: node, pod and why; null otherwise. */
@@ -32,21 +35,4 @@ export interface ReleaseView {
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
-}
-
-/** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
-export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
-  const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
-  if (text === undefined) return undefined
-  try {
-    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
-    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether control-info names this BatchRelease. */
-export function isInCharge({ release }: Pick<ReleaseView, 'release'>, daemonSet: DaemonSet): boolean {
-  return controlledBy(daemonSet)?.uid === release.metadata.uid
 }

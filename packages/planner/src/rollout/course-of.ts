@@ -8,6 +8,8 @@ import { progressingCourse } from './progressing-course.ts'
 import { isForeign } from './release-report.ts'
 import { restingCourse } from './resting-course.ts'
 import type { RolloutView } from './rollout-view.ts'
+import { peerText } from '../peer-activity.ts'
+import { takenOver } from './taken-over.ts'
 import { completedCanary } from './start-course.ts'
 
 /** Where the Rollout goes from where it stands. */
@@ -16,6 +18,9 @@ export function courseOf(view: RolloutView, before: Course): Course {
   if (rollout.metadata.deletionTimestamp !== undefined) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
   if (rollout.spec.disabled === true) return disabledCourse(view, before)
   if (isForeign(view)) return stalledCourse(before, 'ForeignControl', foreignText(view))
+  if (view.peer !== null) {
+    return { ...stalledCourse(before, 'PeerActive', peerText(view.peer)), recheckAfterMs: view.peer.activeForMs }
+  }
   const problems = problemsOf(view)
   const [first] = problems
   if (first !== undefined) return stalledCourse(before, first.reason, problemsText(problems))
@@ -45,13 +50,8 @@ export function courseBefore(view: RolloutView): Course {
   return {
     phase: status?.phase ?? 'Initial',
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
-    canary: heeded?.canary ?? completedCanary(view, ''),
-    stableRevision: status?.stableRevision,
-    releaseGeneration: status?.releaseGeneration,
+    ...takenOver(status, heeded?.canary ?? completedCanary(view, '')),
     succeeded: succeeded === undefined ? null : succeeded === 'True',
-    heldRevisions: status?.heldRevisions ?? [],
-    acceptedWishes: status?.acceptedWishes ?? {},
-    rollbackFrom: status?.rollbackFrom,
     message: status?.message ?? '',
     stalled: null,
     warning: heeded?.warning ?? null,

@@ -2,12 +2,12 @@ import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
 import { ROLLOUT_FINALIZER, rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
+import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus } from './course.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
-import { planRevert } from './plan-revert.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -21,6 +21,8 @@ import { mayWriteStatus } from './status-writes.ts'
  */
 export function planRollout(view: RolloutView): RolloutPlan {
   if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planLettingGo(view) ?? wait('another controller: the workload is no DaemonSet')
+  const beside = planBesidePeer(view)
+  if (beside !== null) return beside
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }
   const left = planLeaving(view)
@@ -28,7 +30,7 @@ export function planRollout(view: RolloutView): RolloutPlan {
   const next = nextRolloutStatus(view)
   const bound = planBinding(view, next)
   if (bound !== null && bound.kind !== 'wait') return bound
-  return planOwnRelease(view, next) ?? planRevert(view) ?? planStatus(view, next)
+  return planOwnRelease(view, next) ?? planStatus(view, next)
 }
 
 /**

@@ -86,6 +86,7 @@ export function aView(fields: ViewFields = {}): ReleaseView {
     fleet,
     otherControl: 'none',
     strategyScope: 'binding',
+    peer: null,
     ...memory,
     nowMs: NOW_MS,
     monotonicMs: 100_000,

@@ -65,6 +65,7 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
       fleet: fleetOf(cluster),
       otherControl: drawn.control === 'vanished' || drawn.control === 'exists' ? drawn.control : 'none',
       strategyScope: drawn.scope as ReleaseView['strategyScope'],
+      peer: null,
       labelled: new Set(),
       unclear: drawn.unclear,
       pauseRefused: false,

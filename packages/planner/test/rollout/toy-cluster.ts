@@ -51,8 +51,6 @@ export class ToyCluster {
   pods: FleetPod[] = []
   warnings: string[] = []
   frozen: string[] = []
-  /** What the names of revisions begin with. */
-  salt = 'hash-'
   #version = 100
   #uid = 0
 
@@ -145,11 +143,6 @@ export class ToyCluster {
     }
   }
 
-  /** The image of the template. */
-  image(): string {
-    return this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''
-  }
-
   // What Kubernetes does.
 
   /** One round of the DaemonSet controller and the kubelets. */
@@ -194,7 +187,7 @@ export class ToyCluster {
         break
       }
       case 'patchDaemonSet':
-        if (plan.event?.reason === 'Frozen') this.frozen.push(plan.event.message)
+        if (plan.frozen !== null) this.frozen.push(plan.frozen)
         this.#patchDaemonSet(plan.patch)
         break
       case 'createRelease': {
@@ -257,7 +250,7 @@ export class ToyCluster {
     const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
     const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
-    return { rollout, ...workloads, release, others: [rollout], strategyScope, ...clocks }
+    return { rollout, ...workloads, release, others: [rollout], strategyScope, peer: null, ...clocks }
   }
 
   releaseView(): ReleaseView | null {
@@ -267,7 +260,7 @@ export class ToyCluster {
     const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
     const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
     const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false }
-    return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, ...memory, ...clocks }
+    return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, peer: null, ...memory, ...clocks }
   }
 
   fleet(): FleetView {
@@ -302,8 +295,7 @@ export class ToyCluster {
       case 'labelPods':
         for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
         break
-      case 'writeStatus':
-      case 'reportContest': {
+      case 'writeStatus': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
         if (patched === null) throw new Error('a status patch failed on what it was made from')
         this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
@@ -392,7 +384,7 @@ export class ToyCluster {
   }
 
   #hash(): string {
-    return `${this.salt}${this.image()}`
+    return `hash-${this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''}`
   }
 
   #wrote(): boolean {

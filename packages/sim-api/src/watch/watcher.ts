@@ -28,8 +28,6 @@ export interface WatcherOptions {
   readonly bookmarks: boolean
   /** Infinity: never ends by itself. Undefined: 30 to 60 minutes, by seed. */
   readonly timeoutSeconds: number | undefined
-  /** Called just before a frame is given to the sink, with the revision up to which everything has been sent. */
-  readonly onDelivered: (revision: number) => void
   readonly onClosed: () => void
 }
 
@@ -37,10 +35,7 @@ const BOOKMARK_EVERY_MS = 60_000
 const LAST_BOOKMARK_BEFORE_MS = 2_000
 const SHORTEST_TIMEOUT_SECONDS = 30 * 60
 
-/** `upTo`: everything up to this revision has been sent with it; 0 where that cannot be said. */
-type Delivery =
-  | { readonly atMs: number; readonly frame: WatchFrame; readonly upTo: number }
-  | { readonly atMs: number; readonly end: 'closed' | 'cut' }
+type Delivery = { readonly atMs: number; readonly frame: WatchFrame } | { readonly atMs: number; readonly end: 'closed' | 'cut' }
 
 /** One open watch: frames wait in a queue, each until its time, and never overtake one another. */
 export class Watcher implements Watching {
@@ -64,7 +59,7 @@ export class Watcher implements Watching {
 
   /** Sends what is there at the start. */
   start(objects: readonly ApiObject[]): void {
-    for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object, 0)
+    for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object)
   }
 
   /** Says that everything there is at the start has been sent. Nothing is said to a watch that takes no bookmarks. */
@@ -91,7 +86,7 @@ export class Watcher implements Watching {
   fail(status: ApiStatus): void {
     if (this.#state !== 'open') return
     this.#state = 'ending'
-    this.#enqueue({ frame: { type: 'ERROR', object: status }, upTo: 0 }, 0)
+    this.#enqueue({ frame: { type: 'ERROR', object: status } }, 0)
     this.#enqueue({ end: 'closed' }, 0)
   }
 
@@ -110,11 +105,10 @@ export class Watcher implements Watching {
     this.#options.onClosed()
   }
 
-  /** @param upTo everything up to this revision has been sent with it */
-  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject, upTo = Number(object.metadata.resourceVersion)): void {
+  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): void {
     if (this.#state !== 'open') return
     const extraMs = this.#fault(type, object)
-    if (extraMs !== null) this.#enqueue({ frame: { type, object }, upTo }, extraMs)
+    if (extraMs !== null) this.#enqueue({ frame: { type, object } }, extraMs)
   }
 
   /** @returns how much later the event arrives; null when it does not */
@@ -153,7 +147,7 @@ export class Watcher implements Watching {
     if (Number.isFinite(ms)) this.#delivery = this.#options.clock.setTimer(ms, () => this.close('cut'))
   }
 
-  #enqueue(what: { readonly frame: WatchFrame; readonly upTo: number } | { readonly end: 'closed' | 'cut' }, extraMs: number): void {
+  #enqueue(what: { readonly frame: WatchFrame } | { readonly end: 'closed' | 'cut' }, extraMs: number): void {
     const { clock, delayMs, random } = this.#options
     const drawnMs = Math.round((delayMs.min + random.next() * (delayMs.max - delayMs.min)) * 1000) / 1000
     this.#lastMs = Math.max(this.#lastMs, clock.monotonicMs() + drawnMs + extraMs)
@@ -177,13 +171,8 @@ export class Watcher implements Watching {
     for (const delivery of batch) {
       if (this.#state === 'closed') return
       if ('end' in delivery) this.close(delivery.end)
-      else this.#give(delivery)
+      else this.#options.sink.frame(delivery.frame)
     }
-  }
-
-  #give({ frame, upTo }: { readonly frame: WatchFrame; readonly upTo: number }): void {
-    if (upTo > 0) this.#options.onDelivered(upTo)
-    this.#options.sink.frame(frame)
   }
 
   /** Once a minute, and once shortly before the end: whoever goes on from there misses little. */
@@ -201,9 +190,8 @@ export class Watcher implements Watching {
   #bookmarkNow(annotations?: Readonly<Record<string, string>>): void {
     if (this.#state !== 'open') return
     const { apiVersion, kind, revision } = this.#options
-    const upTo = Math.max(revision(), this.#after)
-    const metadata = { resourceVersion: String(upTo), ...(annotations && { annotations }) }
-    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } }, upTo }, 0)
+    const metadata = { resourceVersion: String(Math.max(revision(), this.#after)), ...(annotations && { annotations }) }
+    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } } }, 0)
   }
 }
 

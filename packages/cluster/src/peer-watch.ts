@@ -1,0 +1,95 @@
+import type { Clock } from '@tranche/clock'
+import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
+import { type KubeObject, type Lease, keyOf, keyText } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+
+/** Name of the Lease by which OpenKruise Rollouts elects its leader. */
+export const PEER_LEASE_NAME = '71ddec2c.kruise.io'
+/** Name of its webhooks' configuration. */
+export const PEER_WEBHOOKS_NAME = 'kruise-rollout-mutating-webhook-configuration'
+/** Name of the webhook without which it does not roll out DaemonSets of apps/v1. */
+export const PEER_DAEMON_SET_WEBHOOK = 'mdaemonset-native.kb.io'
+
+/** How long a holder counts as active that does not say how long, in milliseconds. */
+const LEASE_MS = 15_000
+
+/** Another controller of native DaemonSets, as this process sees it. */
+export interface PeerSighting {
+  /** Namespace and name of its Lease. */
+  readonly lease: string
+  readonly holder: string
+  /** For how long (ms) it counts as active although nothing more is heard of it. */
+  readonly activeForMs: number
+}
+
+/** Looks out for OpenKruise's controller of native DaemonSets. */
+export interface PeerWatch {
+  readonly reflectors: readonly Reflector<unknown>[]
+  /**
+   * It is active while its Lease is being renewed, by this process's own clock (others' may differ), and its webhook for
+   * native DaemonSets is registered; a Lease seen for the first time counts as just renewed.
+   */
+  sighting(): PeerSighting | null
+  /** Calls back when it may have become active, or may be so no longer; not for each renewal. */
+  subscribe(onChange: () => void): void
+}
+
+interface SeenLease {
+  readonly text: string
+  readonly holder: string
+  readonly lastMs: number
+  readonly untilMs: number
+}
+
+interface WebhookConfiguration extends KubeObject {
+  readonly webhooks?: readonly { readonly name: string }[]
+}
+
+/** What the look-out is made of. */
+export interface PeerWatchOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  readonly seed?: number
+}
+
+/** Builds the two watches; whoever asks for them starts them. Both are of one name each, which a role can name too. */
+export function watchPeer(options: PeerWatchOptions): PeerWatch {
+  const { clock } = options
+  const leases = createReflector<SeenLease, Lease>({
+    ...options,
+    resource: resourcePaths.leases,
+    scope: { fieldSelector: `metadata.name=${PEER_LEASE_NAME}` },
+    transform: (lease) => toSeen(lease, clock.monotonicMs()),
+  })
+  const webhooks = createReflector<true, WebhookConfiguration>({
+    ...options,
+    resource: resourcePaths.mutatingWebhookConfigurations,
+    scope: { fieldSelector: `metadata.name=${PEER_WEBHOOKS_NAME}` },
+    transform: (configuration) => (configuration.webhooks?.some(({ name }) => name === PEER_DAEMON_SET_WEBHOOK) === true ? true : null),
+  })
+  return {
+    reflectors: [leases, webhooks],
+    sighting() {
+      if (webhooks.store.size === 0) return null
+      const nowMs = clock.monotonicMs()
+      const held = leases.store.list().find(({ holder, untilMs }) => holder !== '' && untilMs > nowMs)
+      return held === undefined ? null : { lease: held.text, holder: held.holder, activeForMs: held.untilMs - nowMs }
+    },
+    subscribe(onChange) {
+      webhooks.subscribe({ onChange })
+      leases.subscribe({
+        onChange(_key, previous, current) {
+          const wasHeld = previous !== undefined && previous.holder !== '' && previous.untilMs > (current?.lastMs ?? 0)
+          if (wasHeld !== (current !== undefined && current.holder !== '')) onChange()
+        },
+      })
+    },
+  }
+}
+
+function toSeen(lease: Lease, monotonicMs: number): SeenLease {
+  const { holderIdentity = '', leaseDurationSeconds } = lease.spec ?? {}
+  const lastsMs = leaseDurationSeconds === undefined ? LEASE_MS : leaseDurationSeconds * 1000
+  return { text: keyText(keyOf(lease)), holder: holderIdentity, lastMs: monotonicMs, untilMs: monotonicMs + lastsMs }
+}

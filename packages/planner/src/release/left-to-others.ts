@@ -1,0 +1,14 @@
+import type { BatchReleasePlan } from './batch-release-plan.ts'
+import type { ReleaseView } from './release-view.ts'
+
+/**
+ * A BatchRelease that no Rollout of ours has written yet is left alone while another controller is active, and until its
+ * Rollout has taken it over. Null where it is ours, or written by hand.
+ */
+export function planLeftToOthers({ release, peer }: ReleaseView): BatchReleasePlan | null {
+  if (release.spec.tranche !== undefined) return null
+  if (peer !== null) return { kind: 'wait', for: 'another controller of DaemonSets to stop', recheckAfterMs: peer.activeForMs }
+  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  if (!isOwned || release.metadata.deletionTimestamp !== undefined) return null
+  return { kind: 'wait', for: 'its Rollout to take it over', recheckAfterMs: null }
+}

@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { deletions, expectKept } from './expect-kept.ts'
+import { leaveAsPeer, type PeerLeavings, startPeer } from './peer-leavings.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const peerKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
+
+/** A cluster on which OpenKruise's manager stopped in mid-release, and none of our programs runs yet. */
+async function stageAsLeft(leavings: PeerLeavings, admission: 'none' | 'inProcess' = 'none'): Promise<void> {
+  stage = await setStage({
+    nodes: 10,
+    maxUnavailable: 2,
+    strategyType: 'OnDelete',
+    withRollout: false,
+    controllers: [],
+    executors: [],
+    admission,
+  })
+  await leaveAsPeer(stage, leavings)
+}
+
+async function startPrograms(): Promise<void> {
+  await stage.startController('controller-1')
+  await stage.startExecutor('executor-1')
+}
+
+describe("a release that OpenKruise's manager left in the middle", () => {
+  it.each<[string, PeerLeavings]>([
+    ['in a pause', { step: 1, state: 'StepPaused', updated: 2, size: 2 }],
+    ['between a step and its pause', { step: 1, state: 'StepMetricsAnalysis', updated: 2, size: 2 }],
+    ['in a pause, with its batch not whole', { step: 1, state: 'StepPaused', updated: 1, size: 2 }],
+    ['in the middle of a batch', { step: 2, state: 'StepUpgrade', updated: 3, size: 5 }],
+  ])('goes on where it stood: %s', async (_where, leavings) => {
+    await stageAsLeft(leavings)
+    const untouched = new Set((await stage.pods()).map(({ metadata }) => metadata.uid))
+    await startPrograms()
+    await untilPausedAt(stage, leavings.step)
+    await stage.until('its batch is whole', async () => (await nodesOn(stage, 'v2')).length === leavings.size)
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(leavings.size)
+    expect(deletions(stage)).toBe(leavings.size - leavings.updated)
+    expect((await stage.pods()).filter(({ metadata }) => untouched.has(metadata.uid))).toHaveLength(10 - leavings.size + leavings.updated)
+    expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: leavings.step, currentStepState: 'StepPaused' })
+
+    for (let step = leavings.step; step < 3; step++) {
+      await untilPausedAt(stage, step)
+      await stage.approve()
+    }
+    await untilReleased(stage, 'v2')
+    const { annotations = {} } = (await stage.daemonSet()).metadata
+    expect(Object.keys(annotations).filter((key) => peerKeys.includes(key))).toEqual([])
+    expectKept(stage)
+  })
+
+  it('heeds an approval that nobody had heeded yet', async () => {
+    await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
+    await stage.approve()
+    await startPrograms()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(5)
+    expectKept(stage)
+  })
+
+  it('is finished where it was being finished, and gives back the strategy that it remembered', async () => {
+    const finalising = { reason: 'Finalising', finalisingStep: 'RestoreStableService' } as const
+    await stageAsLeft({ step: 3, state: 'Completed', updated: 10, size: 10, ...finalising }, 'inProcess')
+    await startPrograms()
+    await untilReleased(stage, 'v2')
+    await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
+    expect(deletions(stage)).toBe(0)
+    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('RollingUpdate')
+    expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'True' })
+  })
+
+  it('is rolled back by an undo to the revision that ran before', async () => {
+    await stageAsLeft({ step: 2, state: 'StepPaused', updated: 5, size: 5 })
+    await startPrograms()
+    await untilPausedAt(stage, 2)
+    await stage.pass(10_000)
+    await stage.setImage('v1')
+    await untilReleased(stage, 'v1')
+    expect(deletions(stage)).toBe(5)
+    expectKept(stage)
+  })
+})
+
+describe("while OpenKruise's manager is active", () => {
+  it('its release is left to it to the last key, and taken over once it has stopped', async () => {
+    await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
+    const peer = await startPeer(stage)
+    const before = [await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)
+    const { conditions: _told, ...said } = (await stage.rollout()).status ?? {}
+    await startPrograms()
+    await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    await stage.pass(120_000)
+    expect([await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)).toEqual(before)
+    const { conditions, ...kept } = (await stage.rollout()).status ?? {}
+    expect(kept).toEqual(said)
+    expect(conditions?.map(({ type, status }) => [type, status])).toEqual([
+      ['Progressing', 'True'],
+      ['Ready', 'False'],
+      ['Reconciling', 'False'],
+      ['Stalled', 'True'],
+    ])
+    peer.stop()
+    await stage.until('it is over', async () => (await condition(stage, 'Stalled'))?.status === 'False', 30_000)
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expectKept(stage)
+  })
+
+  it('no release of ours starts until it has stopped', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    const first = await startPeer(stage)
+    await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    expect((await stage.rollout()).status?.message).toContain('manager-0 renews the Lease kruise-rollout/71ddec2c.kruise.io')
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(0)
+    first.stop()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('one that runs is held, and goes on once it has stopped', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    const peer = await startPeer(stage)
+    await stage.until('the record is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
+    const deleted = deletions(stage)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'PeerActive' })
+    peer.stop()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
