@@ -1,11 +1,13 @@
 /**
- * Writes what is checked in but made from the sources: the CustomResourceDefinitions, and the lists in docs/guarantees.md.
+ * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
+ * the tables in docs/validation.md.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { writtenPage } from './guarantees.ts'
+import { writtenRules } from './validation-rules.ts'
 
 const check = process.argv.includes('--check')
 const problems: string[] = []
@@ -13,6 +15,8 @@ const problems: string[] = []
 align('packages/api-schema/crds', crdFiles())
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
+const rules = writtenRules()
+write(rules.path, rules.text)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)
 process.exitCode = problems.length > 0 ? 1 : 0

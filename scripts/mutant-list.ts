@@ -25,6 +25,7 @@ const touch = 'packages/flight/src/touch.ts'
 const fleetPod = 'packages/fleet/src/fleet-pod.ts'
 const release = 'packages/planner/src/release/plan-batch-release.ts'
 const labels = 'packages/planner/src/release/plan-labels.ts'
+const contest = 'packages/planner/src/release/strategy-contest.ts'
 const lettingGo = 'packages/planner/src/release/letting-go.ts'
 const releasePass = 'packages/controllers/src/release-pass.ts'
 
@@ -35,6 +36,7 @@ const countTests = ['packages/planner/test/counts.property.test.ts']
 const gatherTests = ['packages/cluster/test/is-same-but-for-counts.test.ts']
 const orderTests = ['packages/planner/test/pass/candidate-order.test.ts']
 const carriedTests = ['packages/flight/test/carried.test.ts']
+const contestTests = ['packages/planner/test/release/strategy-contest.test.ts']
 const lettingGoTests = ['packages/planner/test/release/letting-go.test.ts']
 const recordTests = ['packages/flight/test/flight-record.test.ts']
 const stateTests = ['packages/flight/test/permit-state.test.ts']
@@ -302,6 +304,38 @@ export const mutants: readonly Mutant[] = [
     find: "state: 'open', holds: [] }",
     replace: "state: 'open', holds: [], permits: [] }",
     tests: recordTests,
+  },
+  {
+    rule: 'G11',
+    fault: 'a strategy that is set back is answered before the round is stored',
+    file: contest,
+    find: 'if (!isSaid) {',
+    replace: 'if (!isSaid && generation < 0) {',
+    tests: contestTests,
+  },
+  {
+    rule: 'G11',
+    fault: 'the strategy is fought over without end',
+    file: contest,
+    find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2',
+    replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 1_000_000',
+    tests: contestTests,
+  },
+  {
+    rule: 'G11',
+    fault: 'a retry does not lift what a contest has stopped',
+    file: contest,
+    find: 'contested.retry === retry ?',
+    replace: "contested.retry !== '' ?",
+    tests: contestTests,
+  },
+  {
+    rule: 'G11',
+    fault: 'a DaemonSet in mid-surge is made OnDelete',
+    file: contest,
+    find: 'desired && pods.filter(({ terminating }) => !terminating).length > 1',
+    replace: 'desired && pods.length > 1_000',
+    tests: contestTests,
   },
   {
     rule: 'F11',

@@ -18,7 +18,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/kube-client': 'The Kubernetes API as we use it: transport, reflector, patches, preconditions.',
   'packages/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
   'packages/cluster': 'What a process has seen of the cluster: reflectors, the fleet they feed, and writes of the permit record.',
-  'packages/recording': 'The reading of a recording: accepted writes, and how many nodes were down at once.',
+  'packages/recording': 'The reading of a recording: what it shows of a cluster, and a judge for each guarantee.',
   'packages/sim-api': 'A Kubernetes API server in process: store, watch, patch, schema, HTTP.',
   'packages/sim-controllers': 'The native controllers of the simulator: DaemonSet, scheduler, garbage collection.',
   'packages/sim-nodes': 'The nodes and kubelets of the simulator: life cycles as data.',

@@ -1,6 +1,5 @@
-import { findBreaches, readRecording } from '@tranche/recording'
+import { judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { stageKey } from '../scenarios/stage-objects.ts'
-import type { Played } from './play.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
@@ -12,22 +11,31 @@ export interface Violation {
   readonly text: string
 }
 
-/** How late watches count as being where nothing made them late, in milliseconds. */
-const LAG_MS = 5_000
-
-/** Holds what was played against the guarantees: the recording, and the end. */
-export function judge(played: Played): readonly Violation[] {
-  const { lines, unended, endMs } = played
-  const recording = readRecording(lines)
-  const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
-  const breaches = findBreaches(recording, { daemonSet: stageKey.name, isOurs, watchLagMs: lagOf(played) })
-  const broken = breaches.map(({ guarantee, atMs, node, text }) => ({ guarantee, atMs, text: `a pod on ${node} was deleted, and ${text}` }))
-  const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  return [...broken, ...g6]
+/** What is known of a run beside its recording. Moments are epoch milliseconds by the recording's clock. */
+export interface Facts {
+  /** When our programs stood still, or held something decided back. */
+  readonly stalls: readonly Stall[]
+  /** From then on nothing goes wrong and nobody wishes anything. */
+  readonly calmFromMs: number
+  readonly endMs: number
+  /** What is not as it must be at the end, in words. */
+  readonly unended: readonly string[]
 }
 
-/** Infinity where watches may have been late by any time: then what others did is not held against us. */
-function lagOf({ schedule }: Played): number {
-  const isLate = schedule.incidents.some(({ kind }) => ['weather', 'lag', 'freeze', 'freezeBefore', 'trap', 'cutOff'].includes(kind))
-  return isLate ? Number.POSITIVE_INFINITY : LAG_MS + schedule.shape.watchDelayMs
+/** How long a program may take from what it was told to what it does, in milliseconds, where nothing holds it up. */
+const REACTION_MS = 50
+
+/** Holds a run against the guarantees: the recording, and the end. */
+export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended }: Facts): readonly Violation[] {
+  const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
+  // The latest first: what was held back twice was decided before the first time.
+  const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
+  const query = { isOurs, stalls: backwards, calmFromMs, daemonSet: stageKey, reactionMs: REACTION_MS }
+  const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
+    guarantee,
+    atMs,
+    text: node === undefined ? text : `on ${node}, ${text}`,
+  }))
+  const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
+  return [...breaches, ...g6]
 }

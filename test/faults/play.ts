@@ -1,4 +1,6 @@
 import { changeCluster } from './cluster-deeds.ts'
+import type { Recording } from '@tranche/recording'
+import type { Facts } from './judge.ts'
 import { createFates, type Fates } from './process-deeds.ts'
 import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
 import { findUnended } from './the-end.ts'
@@ -9,16 +11,11 @@ import { createWorld, drive, letPass, type Note, type World } from './world.ts'
 /** A schedule that was played to its end. */
 export interface Played {
   readonly schedule: Schedule
-  /** The recording, one JSON object a line. */
-  readonly lines: readonly string[]
+  readonly recording: Recording
+  readonly facts: Facts
   readonly notes: readonly Note[]
-  /** What is not as it must be at the end, in words. */
-  readonly unended: readonly string[]
-  /** Epoch milliseconds by the recording's clock: the storm begins. */
+  /** When the storm begins, epoch milliseconds by the recording's clock. */
   readonly fromMs: number
-  /** The same: everything has healed. */
-  readonly calmFromMs: number
-  readonly endMs: number
 }
 
 const MINUTE = 60_000
@@ -47,7 +44,8 @@ export async function play(schedule: Schedule): Promise<Played> {
   const calmFromMs = clock.nowMs()
   const unended = await calmDown({ world, owners, fates })
   world.simulator.stop()
-  return { schedule, lines: world.lines, notes: world.notes, unended, fromMs, calmFromMs, endMs: clock.nowMs() }
+  const facts = { stalls: world.stalls, calmFromMs, endMs: clock.nowMs(), unended }
+  return { schedule, recording: world.recording, facts, notes: world.notes, fromMs }
 }
 
 interface Cast {

@@ -35,7 +35,7 @@ export async function runSeeds(options: PoolOptions): Promise<readonly SeedResul
     await Promise.all(
       children.map(async (child) => {
         for (let seed = takeSeed(); seed !== null; seed = takeSeed()) {
-          const result = await ask(child, seed, options.shrinkRuns ?? 0)
+          const result = await ask(child, seed, options)
           results.push(result)
           options.onResult?.(result)
         }
@@ -47,7 +47,7 @@ export async function runSeeds(options: PoolOptions): Promise<readonly SeedResul
   return results.toSorted((a, b) => a.seed - b.seed)
 }
 
-function ask(child: ChildProcess, seed: number, shrinkRuns: number): Promise<SeedResult> {
+function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false }: SeedOptions): Promise<SeedResult> {
   return new Promise((done, fail) => {
     const onExit = (code: number | null): void => fail(new Error(`seed ${seed}: its process ended with ${code}`))
     child.once('exit', onExit)
@@ -56,6 +56,6 @@ function ask(child: ChildProcess, seed: number, shrinkRuns: number): Promise<See
       if ('error' in answer) fail(new Error(`seed ${seed}: ${answer.error}`))
       else done(answer)
     })
-    child.send({ seed, shrinkRuns })
+    child.send({ seed, shrinkRuns, withHash })
   })
 }

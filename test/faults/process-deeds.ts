@@ -43,6 +43,7 @@ export function createFates(world: World): Fates {
   /** A program thaws at its own moment, also when everything else has healed. */
   function thawAfter(program: Program, forMs: number): void {
     frozen.add(program)
+    world.noteStall(program.identity, forMs)
     world.clock.setTimer(forMs, () => {
       if (!frozen.delete(program)) return
       world.note(`${program.identity} thaws`)
@@ -53,7 +54,10 @@ export function createFates(world: World): Fates {
   function strike(program: Program, { point, blow, forMs }: Trap): Promise<void> | undefined {
     const { identity, process } = program
     world.note(`${identity} ${blowWords[blow]} at ${point}${blow === 'kill' ? '' : ` for ${durationText(forMs)}`}`)
-    if (blow === 'hang') return sleep(process.clock, forMs)
+    if (blow === 'hang') {
+      world.noteStall(identity, forMs)
+      return sleep(process.clock, forMs)
+    }
     if (blow === 'kill') kill(program, RESTART_MS)
     else freeze(program, forMs)
     return undefined

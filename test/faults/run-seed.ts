@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Recording } from '@tranche/recording'
 import { generateSchedule } from './generate.ts'
 import { judge, type Violation } from './judge.ts'
 import { play, type Played } from './play.ts'
@@ -9,8 +10,8 @@ import { tellStory } from './story.ts'
 /** What a seed has come to. */
 export interface SeedResult {
   readonly seed: number
-  /** Of the recording: the same seed always gives the same. */
-  readonly hash: string
+  /** Of the recording, where it was asked for: the same seed always gives the same. */
+  readonly hash: string | null
   readonly violations: readonly Violation[]
   /** Empty without a violation. */
   readonly story: string
@@ -22,17 +23,24 @@ export interface SeedResult {
 export interface SeedOptions {
   /** Most runs that shrinking may take; 0: the schedule is told as it was drawn. @default 0 */
   readonly shrinkRuns?: number
+  /** @default false */
+  readonly withHash?: boolean
 }
 
 /** Plays what the seed stands for, and judges it. */
-export async function runSeed(seed: number, { shrinkRuns = 0 }: SeedOptions = {}): Promise<SeedResult> {
+export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false }: SeedOptions = {}): Promise<SeedResult> {
   const before = process.cpuUsage()
   const schedule = generateSchedule(seed)
   const { played, violations } = await tryOut(schedule)
   const { user, system } = process.cpuUsage(before)
-  const hash = createHash('sha256').update(played.lines.join('\n')).digest('hex')
   const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
-  return { seed, hash, violations, story, cpuMs: (user + system) / 1_000 }
+  return { seed, hash: withHash ? hashOf(played.recording) : null, violations, story, cpuMs: (user + system) / 1_000 }
+}
+
+function hashOf({ writes, deliveries }: Recording): string {
+  const hash = createHash('sha256')
+  for (const entry of [...writes, ...deliveries]) hash.update(`${JSON.stringify(entry)}\n`)
+  return hash.digest('hex')
 }
 
 interface Outcome {
@@ -42,7 +50,7 @@ interface Outcome {
 
 async function tryOut(schedule: Schedule): Promise<Outcome> {
   const played = await play(schedule)
-  return { played, violations: judge(played) }
+  return { played, violations: judge(played.recording, played.facts) }
 }
 
 async function tell(schedule: Schedule, outcome: Outcome, shrinkRuns: number): Promise<string> {

@@ -1,4 +1,4 @@
-import { readRecording, type RecordedWrite } from '@tranche/recording'
+import type { RecordedWrite } from '@tranche/recording'
 import type { Violation } from './judge.ts'
 import type { Played } from './play.ts'
 import type { Shape } from './schedule.ts'
@@ -36,9 +36,9 @@ function shapeText({ nodes, maxUnavailable, steps, admission, declares, minReady
 }
 
 /** What was done, and what came of it, by time. */
-function timeline({ notes, lines }: Played): readonly Line[] {
+function timeline({ notes, recording }: Played): readonly Line[] {
   const seen = new Map<string, string>()
-  const writes = readRecording(lines).flatMap((write): readonly Line[] => {
+  const writes = recording.writes.flatMap((write): readonly Line[] => {
     const text = writeText(write)
     if (text === null) return []
     const key = `${write.kind} ${write.uid}`

@@ -20,6 +20,11 @@ export interface Weather {
   begin(deed: ApiDeed, isMeant: (actor: string) => boolean): () => void
 }
 
+/** The longest that an injected 429 asks its sender to wait. */
+const MOST_RETRY_S = 5
+/** That, and a second for jitter. */
+const RETRY_MS = (MOST_RETRY_S + 1) * 1_000
+
 type Front = Extract<ApiDeed, { readonly kind: 'weather' }>
 type Lag = Extract<ApiDeed, { readonly kind: 'lag' }>
 type BadQueue = Extract<ApiDeed, { readonly kind: 'badQueue' }>
@@ -29,8 +34,12 @@ interface InForce {
   readonly isMeant: (actor: string) => boolean
 }
 
-/** Fair to begin with. What happens to a request or an event depends on the seed, the actor and its number alone. */
-export function createWeather(seed: number): Weather {
+/**
+ * Fair to begin with. What happens to a request or an event depends on the seed, the actor and its number alone.
+ *
+ * @param noteStall told of every request that its sender will send again, as it decided it now
+ */
+export function createWeather(seed: number, noteStall: (actor: string, forMs: number) => void): Weather {
   const inForce = new Set<InForce>()
   let jobs = 0
 
@@ -43,7 +52,10 @@ export function createWeather(seed: number): Weather {
       onRequest(call) {
         for (const front of of('weather', call.actor)) {
           const random = createRandom(seed, 'request', call.actor, call.count)
-          if (random.next() < front.requests) return requestFault(random, call, front)
+          if (random.next() >= front.requests) continue
+          const fault = requestFault(random, call, front)
+          if (fault.kind === 'error' && fault.error.code === 429) noteStall(call.actor, RETRY_MS)
+          return fault
         }
         return undefined
       },
@@ -85,7 +97,7 @@ function requestFault(random: Random, { verb }: FaultCall, { mostDelayMs }: Fron
     case 1:
       return {
         kind: 'error',
-        error: new ApiStatusError(429, 'TooManyRequests', 'an injected fault', { retryAfterSeconds: 1 + random.integer(5) }),
+        error: new ApiStatusError(429, 'TooManyRequests', 'an injected fault', { retryAfterSeconds: 1 + random.integer(MOST_RETRY_S) }),
       }
     case 2:
       return { kind: 'error', error: new ApiStatusError(504, 'Timeout', 'an injected fault') }

@@ -6,7 +6,8 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
-import { createSimulator, type Simulator } from '@tranche/sim'
+import type { RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
+import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import { admissionOf } from '../scenarios/admission.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -40,8 +41,12 @@ export interface World {
   /** Whoever is not one of ours: no request of theirs goes wrong. */
   readonly people: KubeClient
   readonly weather: Weather
-  /** Every accepted write, one JSON object a line. */
-  readonly lines: readonly string[]
+  /** Every accepted write, and what our programs' watches were sent. */
+  readonly recording: Recording
+  /** When our programs stood still, or held something decided back. */
+  readonly stalls: readonly Stall[]
+  /** @param forMs how long, from now */
+  noteStall(actor: string, forMs: number): void
   readonly notes: readonly Note[]
   note(text: string): void
   /** Starts another program in this place; one that is there still goes on. */
@@ -62,17 +67,21 @@ export interface World {
 export async function createWorld(schedule: Schedule): Promise<World> {
   const { seed, shape } = schedule
   const clock = new VirtualClock()
-  const lines: string[] = []
+  const writes: RecordedWrite[] = []
+  const deliveries: RecordedDelivery[] = []
+  const stalls: Stall[] = []
   const notes: Note[] = []
-  const weather = createWeather(seed)
+  const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
+  const weather = createWeather(seed, noteStall)
   const simulator = createSimulator({
     clock,
     seed,
     nodes: shape.nodes,
     watchDelayMs: shape.watchDelayMs,
-    record: (line) => void lines.push(line),
     faults: weather.faults,
   })
+  const take = (entry: RecordedWrite | RecordedDelivery): void => void ('to' in entry ? deliveries.push(entry) : writes.push(entry))
+  recordEntries(simulator.server, clock, take, { deliveriesTo: (actor) => /^(controller|executor)-/.test(actor) })
   if (shape.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
@@ -82,7 +91,9 @@ export async function createWorld(schedule: Schedule): Promise<World> {
     simulator,
     people,
     weather,
-    lines,
+    recording: { writes, deliveries },
+    stalls,
+    noteStall,
     notes,
     note,
     ...programsOf({ schedule, clock, simulator, weather, note }),

@@ -31,7 +31,7 @@ it.each(seeds)('ends a release in which one request in ten fails and watches bre
   await untilReleased(stage, 'v2', 3_600_000)
   heal()
   // Watches may stall for as long as the longest fault below: what others did meanwhile is not held against us.
-  expectKept(stage, 20_000)
+  expectKept(stage)
 })
 
 /** One request in ten of ours fails, and before one event in forty the watch breaks, falls behind or starts anew. */

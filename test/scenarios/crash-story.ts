@@ -1,13 +1,8 @@
 import { controllerCrashPorts } from '@tranche/controller'
 import { listCrashPoints } from '@tranche/crash-points'
 import { executorCrashPorts } from '@tranche/executor'
-import { resourcePaths } from '@tranche/kube-client'
 import { sleep } from '@tranche/clock'
-import { expect } from 'vitest'
-import { deletions } from './expect-kept.ts'
-import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { type Passing, setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { type Passing, setStage, type Stage, type StageOptions } from './stage.ts'
 
 /** Every crash point of controller and executor, with how its call ends. */
 export const crashPoints = listCrashPoints({ ...controllerCrashPorts, ...executorCrashPorts })
@@ -22,17 +17,20 @@ export type Blow = 'kill' | 'freeze' | 'hang'
 const RESTART_MS = 50
 const FROZEN_MS = 40_000
 const HANGING_MS = 70_000
-/** How long a step of the story may take where one call after the other hangs. */
-const LONG_MS = 3_600_000
 /** How long one that was frozen is heard of again. */
 const BACK_MS = 5_000
 
+/** A story to play: the stage that it needs, and what happens on it. */
+export interface Story {
+  readonly setting: StageOptions
+  tell(stage: Stage): Promise<void>
+}
+
 /**
- * Plays a release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout
- * is deleted. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
+ * Plays the story. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
  * next blow does not fall before another has been started in the place of the last.
  */
-export async function playStory(points: Set<string>, blow: Blow): Promise<Stage> {
+export async function playStory({ setting, tell }: Story, points: Set<string>, blow: Blow): Promise<Stage> {
   let wellFromMs = 0
   const strike = ({ stage, identity, point, process }: Passing): Promise<void> | void => {
     const nowMs = stage.clock.monotonicMs()
@@ -45,13 +43,7 @@ export async function playStory(points: Set<string>, blow: Blow): Promise<Stage>
     else stage.clock.setTimer(RESTART_MS, () => endFor(stage, identity))
     return undefined
   }
-  const stage = await setStage({
-    nodes: 6,
-    maxUnavailable: 2,
-    steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }],
-    controllers: ['controller-1', 'controller-2'],
-    onPoint: strike,
-  })
+  const stage = await setStage({ ...setting, controllers: ['controller-1', 'controller-2'], onPoint: strike })
   await tell(stage)
   await stage.pass(blow === 'kill' ? RESTART_MS : blow === 'freeze' ? FROZEN_MS + BACK_MS : HANGING_MS)
   return stage
@@ -75,31 +67,4 @@ function endFor(stage: Stage, identity: string): void {
   const program = stage.program(identity)
   program.kill()
   program.process.cutOff()
-}
-
-async function tell(stage: Stage): Promise<void> {
-  await stage.setImage('v2')
-  await untilNodesOn(stage, 'v2', 1, LONG_MS)
-  await stage.patchRollout({ spec: { strategy: { paused: true } } })
-  await stage.until('the pause is acknowledged', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused', LONG_MS)
-  const deleted = deletions(stage)
-  await stage.pass(10_000)
-  expect(deletions(stage), 'deletions in a pause (G9)').toBe(deleted)
-
-  await stage.patchRollout({ spec: { strategy: { paused: false } } })
-  await untilPausedAt(stage, 1, LONG_MS)
-  await stage.setImage('v3')
-  await untilNodesOn(stage, 'v3', 3, LONG_MS)
-  await untilPausedAt(stage, 1, LONG_MS)
-  await stage.approve()
-  await untilReleased(stage, 'v3', LONG_MS)
-  await stage.client.delete(resourcePaths.rollouts, stageKey)
-  await stage.until(
-    'the Rollout is gone',
-    async () => {
-      const { items } = await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })
-      return items.length === 0
-    },
-    LONG_MS,
-  )
 }

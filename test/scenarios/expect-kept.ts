@@ -1,23 +1,23 @@
 import { expect } from 'vitest'
-import { type Breach, type BreachQuery, countDeletions, findBreaches } from '@tranche/recording'
+import { type Breach, type BreachQuery, countDeletions, judge, type JudgeQuery } from '@tranche/recording'
 import type { Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 const query: BreachQuery = { daemonSet: stageKey.name, isOurs: (actor) => actor.startsWith('executor') }
 
-/**
- * Holds everything that our executors deleted against G1 to G4 and G9.
- *
- * @param watchLagMs how late watches may have been: what others did since is not held against us @default 1000
- */
-export function expectKept(stage: Stage, watchLagMs = 1000): void {
-  expect(breaches(stage, watchLagMs)).toEqual([])
+/** What a story knows beside its recording. */
+type Circumstances = Pick<JudgeQuery, 'stalls' | 'calmFromMs' | 'guarantees'>
+
+/** Holds everything that was recorded against the guarantees, and what was deleted against what its watches had been sent. */
+export function expectKept(stage: Stage, circumstances: Circumstances = {}): void {
+  expect(breaches(stage, circumstances)).toEqual([])
   expect(deletions(stage), 'deletions of ours').toBeGreaterThan(0)
 }
 
-/** @returns every deletion of our executors that a guarantee forbids */
-export function breaches(stage: Stage, watchLagMs = 1000): readonly Breach[] {
-  return findBreaches(stage.recording(), { ...query, watchLagMs })
+/** @returns everything of ours that a guarantee forbids */
+function breaches(stage: Stage, circumstances: Circumstances = {}): readonly Breach[] {
+  const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
+  return judge(stage.recordingWithDeliveries(), { isOurs, ...circumstances })
 }
 
 /** @returns how many deletions of our executors the server has accepted so far */

@@ -13,6 +13,8 @@ export interface Process {
   /** What was due meanwhile happens now. */
   thaw(): void
   isFrozen(): boolean
+  /** Moves its wall clock by `ms`, in either direction; monotonic time and timers go on as before. */
+  stepClock(ms: number): void
   /** Resolves at once, or when the process thaws. */
   whenThawed(): Promise<void>
   /** Requests that were held by {@link Process.freezeBefore}. */
@@ -27,6 +29,7 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
   let ice = openGate()
   let trap: ((request: WireRequest) => boolean) | null = null
   let held = 0
+  let steppedMs = 0
   let cable = new AbortController()
   const deferred: (() => void)[] = []
 
@@ -58,7 +61,7 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
 
   return {
     clock: {
-      nowMs: () => clock.nowMs(),
+      nowMs: () => clock.nowMs() + steppedMs,
       monotonicMs: () => clock.monotonicMs(),
       setTimer(delayMs, callback): Timer {
         let cancelled = false
@@ -83,6 +86,7 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
       for (const fire of deferred.splice(0)) fire()
     },
     isFrozen: () => ice.isShut(),
+    stepClock: (ms) => void (steppedMs += ms),
     whenThawed: () => ice.open,
     held: () => held,
     cutOff: () => cable.abort(new Error('the connection was cut')),

@@ -6,8 +6,8 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
-import { createInProcessQueue } from '@tranche/queue'
-import { type RecordedWrite, readRecording } from '@tranche/recording'
+import { createInProcessQueue, type JobQueue } from '@tranche/queue'
+import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
@@ -50,6 +50,8 @@ export interface Stage {
   disturb(faults: FaultInjector): () => void
   /** Every write the API server has accepted. */
   recording(): readonly RecordedWrite[]
+  /** The same, with what the watches of our programs were sent. */
+  recordingWithDeliveries(): Recording
   end(): Promise<void>
 }
 
@@ -74,6 +76,8 @@ export interface StageOptions extends ReleaseOptions {
   /** @default none */
   readonly admission?: 'none' | 'inProcess'
   readonly watchDelayMs?: number
+  /** What stands between each executor and its queue. @default nothing */
+  readonly queue?: (queue: JobQueue) => JobQueue
   readonly log?: Logger
   /** Puts something between a program and the API server. */
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
@@ -96,6 +100,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     nodes: options.nodes ?? 10,
     watchDelayMs: options.watchDelayMs ?? 20,
     record: (line) => void lines.push(line),
+    recordDeliveriesTo: (actor) => /^(controller|executor)-/.test(actor),
     faults: {
       onRequest: (call) => firstOf(faults, (injector) => injector.onRequest?.(call)),
       onEvent: (event) => firstOf(faults, (injector) => injector.onEvent?.(event)),
@@ -111,7 +116,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     client,
     until: (what, done, withinMs = 600_000) => runUntil(clock, what, done, withinMs, async () => describe(stage)),
     pass: (ms) => letPass(clock, ms),
-    startExecutor: (identity) => start(identity, (ports) => startExecutor({ ...ports, queue: createInProcessQueue(ports) })),
+    startExecutor: (identity) =>
+      start(identity, (ports) => startExecutor({ ...ports, queue: (options.queue ?? asItIs)(createInProcessQueue(ports)) })),
     startController: (identity) =>
       start(identity, (ports) =>
         startController({ ...ports, admission: options.admission ?? 'none', leaderElection: (options.controllers?.length ?? 1) > 1 }),
@@ -126,6 +132,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       return () => void faults.delete(injector)
     },
     recording: () => [...readRecording(lines)],
+    recordingWithDeliveries: () => readWithDeliveries(lines),
     async end() {
       await drive(clock, Promise.all([...programs.values()].map((program) => program.stop())))
       simulator.stop()
@@ -163,6 +170,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   await furnish(stage, options)
   return stage
 }
+
+const asItIs = (queue: JobQueue): JobQueue => queue
 
 type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & {
   readonly seed: number

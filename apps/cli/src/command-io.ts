@@ -1,5 +1,7 @@
-/** Where a command reads and writes. Data goes to `out`, everything for people to `err`. */
+/** Where a command reads and writes. What was asked for goes to `out`, everything else for people to `err`. */
 export interface CommandIo {
+  /** Standard input; without it there is nothing to read. */
+  readonly in?: AsyncIterable<Uint8Array | string> | undefined
   readonly out: OutputStream
   readonly err: OutputStream
   readonly env: Readonly<Record<string, string | undefined>>

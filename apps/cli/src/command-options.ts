@@ -47,6 +47,14 @@ export interface ProcessOptions {
   readonly redis: RedisOptions
 }
 
+/** What `lint` is told. */
+export interface LintOptions {
+  /** Paths, or `-` for standard input; at least one. */
+  readonly files: readonly string[]
+  readonly output: 'text' | 'json'
+  readonly colors: boolean
+}
+
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 /** The least that is logged. */
 export type LogLevel = (typeof logLevels)[number]
@@ -110,6 +118,18 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
       ca: path(values, 'redisCa', '--redis-ca'),
       prefix: parsePrefix(text(values, 'redisPrefix')),
     },
+  }
+}
+
+/** @throws {AppError} OPTION_INVALID */
+export function toLintOptions(values: Values): LintOptions {
+  const files = (Array.isArray(values['filename']) ? values['filename'] : []).map(String)
+  if (files.length === 0) throw misplaced('lint', 'is given no file', 'add -f FILE, or -f - to read standard input')
+  if (files.includes('')) throw invalid('--filename', '', 'give the path of a file, or - for standard input')
+  return {
+    files: [...new Set(files)],
+    output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
+    colors: values['color'] !== false,
   }
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
-import { toProcessOptions, toSimulationOptions } from './command-options.ts'
+import { toLintOptions, toProcessOptions, toSimulationOptions } from './command-options.ts'
 import { versionText } from './version.ts'
 
 /**
@@ -19,6 +19,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
 
   addSimulationCommands(program, io, exit)
   addProcessCommands(program, io, exit)
+  addLintCommand(program, io, exit)
   program
     .command('crash-points')
     .description('List where TRANCHE_CRASH_AT can end or hold up a process, and which commands pass there.')
@@ -55,6 +56,34 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
       const options = toSimulationOptions('sim', values)
       exit(await (await import('./commands/simulate.ts')).simulate(options, io))
     })
+}
+
+function addLintCommand(program: Command, io: CommandIo, exit: (code: number) => void): void {
+  program
+    .command('lint')
+    .description('Check manifests of Rollouts, BatchReleases and their DaemonSets, without a cluster.')
+    .option('-f, --filename <file>', 'YAML or JSON of any number of documents, or - for standard input; may be given again', collect, [])
+    .option('-o, --output <format>', 'print the findings as one JSON list (json)')
+    .option('--no-color', 'no colours; NO_COLOR is honoured as well')
+    .addHelpText(
+      'after',
+      `
+All files are checked together: a Rollout finds its DaemonSet in another file.
+Ends with 0 when there are no problems, with 1 when there are. Advice fails nothing.
+
+Examples:
+  tranche lint -f rollout.yaml -f daemonset.yaml
+  helm template ./chart | tranche lint -f -
+  kubectl kustomize overlays/production | tranche lint -f - -o json`,
+    )
+    .action(async (values: Record<string, unknown>) => {
+      const options = toLintOptions(values)
+      exit(await (await import('./commands/lint.ts')).lint(options, io))
+    })
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
 }
 
 function withSimulationOptions(command: Command): Command {

@@ -3,7 +3,7 @@ import type { PortCalls } from '@tranche/crash-points'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
 
-/** The ports through which a controller reads and writes, by the names of their crash points. */
+/** The calls by which a controller reads and writes, by the names of their crash points. */
 export const controllerCrashPorts = {
   rollout: {
     read: 'value',
@@ -30,11 +30,11 @@ export const controllerCrashPorts = {
   },
   lease: { read: 'promise', create: 'promise', update: 'promise' },
   events: { create: 'promise', repeat: 'promise' },
-  queue: { announce: 'promise', announceAfter: 'promise', process: 'value', stats: 'promise', close: 'promise' },
+  queue: { announce: 'promise', process: 'value' },
 } as const satisfies {
   readonly rollout: PortCalls<RolloutPort>
   readonly release: PortCalls<ReleasePort>
   readonly lease: PortCalls<LeasePort>
   readonly events: PortCalls<EventPort>
-  readonly queue: PortCalls<JobQueue>
+  readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>>
 }

@@ -146,7 +146,7 @@ function createTerm(options: ControllerOptions, client: KubeClient, cluster: Wat
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: createTouchValues(options.identity) })
   const passes = {
     rollout: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }),
-    release: createReleasePass({ cluster: wrap('release', releasePort), clock, log }),
+    release: createReleasePass({ cluster: wrap('release', releasePort), clock, log, events }),
   }
   let runners: readonly Runner[] = []
   let queues: { readonly rollout: ReturnType<typeof createWorkQueue>; readonly release: ReturnType<typeof createWorkQueue> } | null = null

@@ -60,7 +60,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
       if (owner === undefined) return
       wakeReleases(cluster, owner, woken.releaseSoon)
-      wakeResting(cluster, owner, woken)
+      wakeCounting(cluster, owner, woken)
     },
   })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
@@ -77,11 +77,9 @@ function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: 
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
 }
 
-/** A Rollout says how many nodes are available while no release of its own tells it. */
-function wakeResting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
-  for (const rollout of rollouts.store.list()) {
-    if (rollout.status?.phase === 'Healthy' && isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
-  }
+/** A Rollout says how many nodes are updated, or available, also while its release stands still. */
+function wakeCounting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
+  for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
 }
 
 function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {

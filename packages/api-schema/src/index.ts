@@ -4,15 +4,18 @@ export {
   type BatchReleaseSpec,
   type BatchReleaseStatus,
   batchReleaseSchema,
+  type Contested,
   type FlightRecord,
   type HeldBy,
   type Hold,
   type Permit,
   type ReleasePlan,
+  type StableTemplate,
   type TrancheSpec,
   type Waiting,
 } from './batch-release.ts'
 export {
+  type AcceptedWishes,
   type CanaryStatus,
   type CanaryStrategy,
   type HeldRevision,

@@ -112,10 +112,26 @@ const heldRevisionSchema = z.object({
   revision: z.string().optional().meta({ description: 'Its controller-revision-hash when it was held.' }),
   reason: known(heldReasons).optional().meta({ description: 'Why it is held: Aborted or Failed.' }),
   at: time().optional().meta({ description: 'Since when.' }),
-  reverted: z.boolean().optional().meta({ description: 'The stable template was put back, which is done once.' }),
+  reverted: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The stable template was put back, which is done once, or another one was applied since.' }),
 })
 /** A template that failed and is not released again by a re-apply (G12). */
 export type HeldRevision = Frozen<z.infer<typeof heldRevisionSchema>>
+
+const acceptedWishesSchema = z.object({
+  promote: z
+    .object({
+      id: z.string().meta({ description: 'Id of the wish.' }),
+      full: z.boolean().meta({ description: 'Without soak and analysis too; never without the budget.' }),
+    })
+    .optional()
+    .meta({ description: 'The remaining pauses are skipped.' }),
+  retry: z.string().optional().meta({ description: 'Id of the last retry, which lifts what waits for a person.' }),
+})
+/** Wishes that were accepted and go on counting for the release under way. */
+export type AcceptedWishes = Frozen<z.infer<typeof acceptedWishesSchema>>
 
 const rolloutStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this status is about.' }),
@@ -135,6 +151,8 @@ const rolloutStatusSchema = z.object({
     .optional()
     .meta({ description: 'Templates that failed and are not released again by a re-apply.' }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
+  acceptedWishes: acceptedWishesSchema.optional().meta({ description: 'Accepted wishes that count until the release ends.' }),
+  rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),
   answeredActions: atomicList(z.string())
     .optional()
     .meta({ description: 'Ids of the latest wishes that were answered, newest last; none of them is carried out again.' }),

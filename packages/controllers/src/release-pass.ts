@@ -6,7 +6,7 @@ import { nodeInView } from '@tranche/fleet'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
-import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { ReleasePort, ReleaseReading } from './release-port.ts'
 
 /** What the BatchRelease reconciler is made of. */
@@ -14,6 +14,7 @@ export interface ReleaseParts {
   readonly cluster: ReleasePort
   readonly clock: Clock
   readonly log: Logger
+  readonly events: EventRecorder
 }
 
 /** Pods whose touch got no clear answer are touched again after this long. */
@@ -105,6 +106,10 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
       return again
+    case 'reportContest':
+      await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
+      warnOfContest(plan.message, view, doing)
+      return again
     case 'wait':
       return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
     default:
@@ -114,6 +119,14 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
 
 /** The answer to our own write is known at once, so the next pass need not wait for its echo. */
 const again: Outcome = recheckAfter(0)
+
+/** On both: the one that was changed, and the one whose release it is. */
+function warnOfContest(message: string, view: ReleaseView, { events }: Doing): void {
+  const { namespace = '', name, uid } = daemonSetOf(view).metadata
+  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
+  const owner = view.release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyContested', message)
+}
 
 async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {
   await cluster.setFinalizer(release, true, signal)

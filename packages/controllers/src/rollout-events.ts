@@ -1,17 +1,11 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-
-/** What is worth an event on a Rollout; the reason is stable. */
-export interface RolloutEvent {
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: string
-  readonly message: string
-}
+import type { PlannedEvent } from '@tranche/planner'
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
  * one for each action that is answered, and a Warning for what somebody wrote and could not be taken.
  */
-export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly RolloutEvent[] {
+export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly PlannedEvent[] {
   return [
     ...wishEvents(warning),
     ...actionEvents(before, after),
@@ -21,11 +15,11 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
   ]
 }
 
-function wishEvents(warning: string | null): RolloutEvent[] {
+function wishEvents(warning: string | null): PlannedEvent[] {
   return warning === null ? [] : [{ type: 'Warning', reason: 'WishRefused', message: warning }]
 }
 
-function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const { lastAction } = after
   if (lastAction === undefined || lastAction.id === before?.lastAction?.id) return []
   const { id, type, by, reason, result } = lastAction
@@ -35,24 +29,28 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
     : [{ type: 'Warning', reason: 'WishRefused', message }]
 }
 
-function stallEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+function stallEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [conditionOf(before, 'Stalled'), conditionOf(after, 'Stalled')]
   if (is === undefined || is.status !== 'True' || (was?.status === 'True' && was.reason === is.reason)) return []
   return [{ type: 'Warning', reason: is.reason, message: is.message }]
 }
 
-function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [conditionOf(before, 'Progressing')?.reason, conditionOf(after, 'Progressing')?.reason]
   if (before?.phase === after.phase && was === is) return []
-  if (is === 'Initializing') return [{ type: 'Normal', reason: 'ReleaseStarted', message: after.message ?? '' }]
+  const message = after.message ?? ''
+  // A template that is held starts nothing; why it is held is an event of its own.
+  if (is === 'Initializing' && conditionOf(after, 'Stalled')?.reason === 'RevisionHeld') return []
+  if (is === 'Initializing' && after.rollbackFrom === undefined) return [{ type: 'Normal', reason: 'ReleaseStarted', message }]
+  if (is === 'Initializing' || (is === 'Cancelling' && was !== 'Paused')) return [{ type: 'Normal', reason: 'RollbackStarted', message }]
   if (is === 'Paused') return [{ type: 'Normal', reason: 'Paused', message: after.message ?? '' }]
-  if (was === 'Paused' && is === 'InRolling') return [{ type: 'Normal', reason: 'Resumed', message: after.message ?? '' }]
+  if (was === 'Paused' && after.phase === 'Progressing') return [{ type: 'Normal', reason: 'Resumed', message: after.message ?? '' }]
   if (after.phase === 'Healthy' && before?.phase === 'Progressing')
-    return [{ type: 'Normal', reason: 'ReleaseCompleted', message: after.message ?? '' }]
+    return [{ type: 'Normal', reason: after.rollbackFrom === undefined ? 'ReleaseCompleted' : 'RollbackCompleted', message }]
   return []
 }
 
-function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): RolloutEvent[] {
+function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.canaryStatus, after.canaryStatus]
   if (is === undefined || after.phase !== 'Progressing') return []
   if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []

@@ -1,9 +1,9 @@
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
+import { type PlannedEvent, planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
-import { type RolloutEvent, rolloutEvents } from './rollout-events.ts'
+import { rolloutEvents } from './rollout-events.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
 /** What the Rollout reconciler is made of. */
@@ -63,7 +63,7 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
       return cluster.setHash(rollout, plan.hash, signal)
     case 'patchDaemonSet':
       await cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
-      if (plan.frozen !== null) recordFrozen(events, view, plan.daemonSet, plan.frozen)
+      if (plan.event !== null) recordOnBoth(events, view, plan.daemonSet, plan.event)
       return
     case 'createRelease':
       return cluster.createRelease(rollout, plan.spec, signal)
@@ -82,16 +82,16 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
   }
 }
 
-function record(events: EventRecorder, { rollout }: RolloutView, { type, reason, message }: RolloutEvent): void {
+function record(events: EventRecorder, { rollout }: RolloutView, { type, reason, message }: PlannedEvent): void {
   const { namespace = '', name, uid } = rollout.metadata
   events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
 }
 
-/** On both: the Rollout may be about to go. */
-function recordFrozen(events: EventRecorder, view: RolloutView, daemonSet: DaemonSet, message: string): void {
+/** On both: the Rollout may be about to go, and the DaemonSet is somebody else's. */
+function recordOnBoth(events: EventRecorder, view: RolloutView, daemonSet: DaemonSet, event: PlannedEvent): void {
   const { namespace = '', name, uid } = daemonSet.metadata
-  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'Frozen', message)
-  record(events, view, { type: 'Warning', reason: 'Frozen', message })
+  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, event.type, event.reason, event.message)
+  record(events, view, event)
 }
 
 /**

@@ -161,6 +161,7 @@ function pass(port: RecordingPort): Promise<Outcome> {
 }
 
 function passOf(cluster: RecordingPort): () => Promise<Outcome> {
-  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger })
+  const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
+  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger, events })
   return () => run(key, new AbortController().signal)
 }

@@ -28,6 +28,7 @@ export const errorCatalog = {
   OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line option has a value that is not allowed.' },
   PORT_IN_USE: { remedy: 'fixInput', httpStatus: 400, summary: 'Another program listens on the port asked for.' },
   FILE_UNWRITABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was asked for cannot be written.' },
+  FILE_UNREADABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was named cannot be read.' },
   FAULTS_INVALID: {
     remedy: 'fixInput',
     httpStatus: 422,

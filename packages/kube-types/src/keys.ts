@@ -16,6 +16,8 @@ export const daemonSetAnnotations = {
   originalUpdateStrategy: 'rollouts.kruise.io/daemonset-original-update-strategy',
   /** Name of the Rollout bound to the DaemonSet. */
   rollout: 'tranche.dev/rollout',
+  /** When the hold was made for which the template was put back: it is put back once for each. */
+  reverted: 'tranche.dev/reverted',
   /** JSON: what was left where, after disable or delete. */
   frozen: 'tranche.dev/frozen',
   /** JSON: nodes on which a release that let go had deleted pods, and that had no available one yet; the next release inherits them. */

@@ -1,5 +1,18 @@
-export { type Breach, type BreachQuery, countDeletions, findBreaches, type RecordedGuarantee } from './find-breaches.ts'
+export { type Breach, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './breach.ts'
+export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
+export { judge } from './judge.ts'
+export { readRecording, readWithDeliveries } from './read-recording.ts'
 export { type PaceQuery, type ReleasePace, releasePace } from './release-pace.ts'
-export { readRecording } from './read-recording.ts'
-export type { RecordedPod, RecordedWrite } from './recorded-write.ts'
+export type { RecordedDelivery, Recording } from './recorded-delivery.ts'
+export type {
+  RecordedDaemonSet,
+  RecordedNode,
+  RecordedPlacement,
+  RecordedPod,
+  RecordedRequirement,
+  RecordedRevision,
+  RecordedTerm,
+  RecordedWrite,
+} from './recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
+export type { Stall } from './world/sight.ts'

@@ -1,33 +1,46 @@
+import type { RecordedDelivery, Recording } from './recorded-delivery.ts'
 import type { RecordedWrite } from './recorded-write.ts'
 
 /**
- * Reads a recording, one JSON object a line. Empty lines are left out, and so is a last line that was cut off in the
- * middle, as a killed process leaves it.
+ * Reads the writes of a recording, one JSON object a line. Empty lines are left out, and so is a last line that was cut
+ * off in the middle, as a killed process leaves it.
  *
- * @throws {Error} naming the line number (from 1) when any other line is not a recorded write
+ * @throws {Error} naming the line number (from 1) when any other line is neither a recorded write nor a delivery
  */
 export function readRecording(lines: Iterable<string>): readonly RecordedWrite[] {
+  return readWithDeliveries(lines).writes
+}
+
+/** Reads a recording with what watches were sent. Lines, and what is thrown, as in {@link readRecording}. */
+export function readWithDeliveries(lines: Iterable<string>): Recording {
   const writes: RecordedWrite[] = []
+  const deliveries: RecordedDelivery[] = []
   let broken: { readonly line: number } | null = null
   let line = 0
   for (const text of lines) {
     line++
     if (text.trim() === '') continue
     if (broken !== null) throw new Error(`line ${broken.line} of the recording is not a recorded write`)
-    const write = readLine(text)
-    if (write === null) broken = { line }
-    else writes.push(write)
+    const entry = readLine(text)
+    if (isDelivery(entry)) deliveries.push(entry)
+    else if (isRecordedWrite(entry)) writes.push(entry)
+    else broken = { line }
   }
-  return writes
+  return { writes, deliveries }
 }
 
-function readLine(text: string): RecordedWrite | null {
+function readLine(text: string): unknown {
   try {
-    const value = JSON.parse(text) as unknown
-    return isRecordedWrite(value) ? value : null
+    return JSON.parse(text) as unknown
   } catch {
     return null
   }
+}
+
+function isDelivery(value: unknown): value is RecordedDelivery {
+  if (typeof value !== 'object' || value === null) return false
+  const { t, to, of, rv } = value as Partial<Record<keyof RecordedDelivery, unknown>>
+  return typeof t === 'number' && typeof to === 'string' && typeof of === 'string' && typeof rv === 'number'
 }
 
 function isRecordedWrite(value: unknown): value is RecordedWrite {

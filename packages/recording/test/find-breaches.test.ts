@@ -70,7 +70,12 @@ describe('findBreaches', () => {
       daemonSet: 'agent',
       isOurs: (actor) => actor === 'executor',
     })
-    expect(breach).toEqual({ guarantee: 'G2', atMs: 91, node: 'a', text: 'the limit is 3, but the DaemonSet never allowed more than 2' })
+    expect(breach).toEqual({
+      guarantee: 'G2',
+      atMs: 91,
+      node: 'a',
+      text: 'the limit is 3, but the DaemonSet allowed no more than 2 when it was set',
+    })
   })
 
   it('looks at nothing that others did where watches never arrive', () => {
@@ -90,6 +95,7 @@ it('counts the deletions of ours', () => {
  */
 function tell(story: string): RecordedWrite[] {
   const writes: RecordedWrite[] = []
+  const preconditions = { uid: 'as it was', resourceVersion: 'as it was' }
   const pods = new Map<string, Readonly<Record<string, unknown>>>()
   let t = -9
   let generation = 1
@@ -100,7 +106,7 @@ function tell(story: string): RecordedWrite[] {
     o: Readonly<Record<string, unknown>>,
     verb = 'update',
     actor = 'kubelet',
-  ): void => void writes.push({ t, rv: writes.length + 1, kind, type, o, verb, actor })
+  ): void => void writes.push({ t, rv: writes.length + 1, kind, type, o, verb, actor, ...(actor === 'executor' && { preconditions }) })
 
   for (const sentence of story.split(' | ')) {
     t++

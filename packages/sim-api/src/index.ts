@@ -46,7 +46,7 @@ export {
   type WatchSink,
 } from './requests/request.ts'
 export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './resources/resource-definition.ts'
-export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer } from './server.ts'
+export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer, type Delivery } from './server.ts'
 export { type NanoAmounts, podAmounts, readAmounts } from './quota/pod-resources.ts'
 export { formatQuantity, quantityForm } from './quota/quantity.ts'
 export { isInScope, resourcesFor, usageOf } from './quota/usage.ts'

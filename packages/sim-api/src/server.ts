@@ -28,7 +28,7 @@ import { listObjects } from './requests/list.ts'
 import { createNameRandom } from './requests/names.ts'
 import { bindPod } from './pods/bind-pod.ts'
 import { Registry, type Served } from './resources/registry.ts'
-import type { ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './requests/request.ts'
+import type { ApiList, ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './requests/request.ts'
 import type { ResourceDefinition, SchemaSource } from './resources/resource-definition.ts'
 import { scaleObject } from './requests/scale-object.ts'
 import { createSimClient } from './sim-client.ts'
@@ -62,6 +62,15 @@ export interface AcceptedWrite {
   /** Who sent the request; `system:apiserver` for what the server does by itself. */
   readonly actor: Actor
   readonly verb: Verb
+  /** Absent for what the server does by itself. */
+  readonly request?: ApiRequest
+}
+
+/** What somebody has been sent of a resource, by a list, an event or a bookmark: everything up to a revision. */
+export interface Delivery {
+  readonly actor: Actor
+  readonly resource: ResourceId
+  readonly revision: number
 }
 
 /** A Kubernetes API server without a network. All it does settles by microtasks and timers of its clock. */
@@ -87,6 +96,8 @@ export interface ApiServer {
   revision(): number
   /** Calls `observer` after each accepted write, in order, before anybody else learns of it. @returns how to stop that */
   observe(observer: (write: AcceptedWrite) => void): () => void
+  /** Calls `observer` with every delivery, just before the receiver has it. @returns how to stop that */
+  observeDeliveries(observer: (delivery: Delivery) => void): () => void
   /** Hooks admission in, in place of an earlier one. */
   useAdmission(admission: Admission | undefined): void
   /** Injects faults from now on, in place of earlier ones. */
@@ -99,6 +110,10 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { clock, seed, schemas = schemaSource, watchDelayMs = DEFAULT_DELAY, historySize = 10_000, firstRevision = 1000 } = options
   const observers = new Set<(write: AcceptedWrite) => void>()
+  const deliveryObservers = new Set<(delivery: Delivery) => void>()
+  const deliver = (delivery: Delivery): void => {
+    for (const observer of deliveryObservers) observer(delivery)
+  }
   const registry = new Registry()
   let faults: FaultInjector | undefined
 
@@ -107,9 +122,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     historySize,
     onChange(change) {
       const kind = registry.find(change.id)?.definition.kind ?? ''
-      const { actor, verb } = engine.writer ?? SYSTEM_WRITER
-      for (const observer of observers)
-        observer({ type: change.type, resource: change.id, kind, object: change.object, previous: change.previous, actor, verb })
+      const { type, id: resource, object, previous } = change
+      const by = engine.writer ?? SYSTEM_WRITER
+      for (const observer of observers) observer({ type, resource, kind, object, previous, ...by })
       hub.dispatch(change)
       const { writer } = engine
       engine.writer = undefined
@@ -127,7 +142,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     meets: createConditions(),
   })
   const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, webhooks, writer: undefined }
-  const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults })
+  const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults, deliver })
   const follow = followCustomResources({
     store,
     registry,
@@ -149,7 +164,13 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ApiServer = {
     clock,
     access,
-    handle: (request) => gate(request, () => answer(engine, request)),
+    async handle(request) {
+      const received = { ...request, receivedMs: clock.monotonicMs() }
+      const result = await gate(received, () => answer(engine, received))
+      const revision = result.kind === 'list' ? completeUpTo(result.list) : undefined
+      if (revision !== undefined) deliver({ actor: request.actor, resource: request.resource, revision })
+      return result
+    },
     watch: (request, sink) =>
       gate({ ...request, verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
     clientFor: (actor) => createSimClient(server, actor),
@@ -159,6 +180,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     observe(observer) {
       observers.add(observer)
       return () => void observers.delete(observer)
+    },
+    observeDeliveries(observer) {
+      deliveryObservers.add(observer)
+      return () => void deliveryObservers.delete(observer)
     },
     useAdmission: (admission) => void (engine.admission = admission),
     useFaults: (injector) => void (faults = injector),
@@ -201,6 +226,11 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
       request.verb satisfies never
       throw methodNotAllowed()
   }
+}
+
+/** The revision of a list, once its last page has been answered. */
+function completeUpTo({ metadata }: ApiList): number | undefined {
+  return metadata.continue === undefined ? Number(metadata.resourceVersion) : undefined
 }
 
 async function podAction(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {

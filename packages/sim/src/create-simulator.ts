@@ -33,6 +33,8 @@ export interface SimulatorOptions {
   readonly watchDelayMs?: number | DelayRange
   /** Takes one line for every accepted write. @see recordWrites */
   readonly record?: (line: string) => void
+  /** Whose deliveries are recorded too. @default nobody's */
+  readonly recordDeliveriesTo?: (actor: string) => boolean
   /** Looks at writes before they are made. */
   readonly admit?: Admission
   /** How webhooks are reached; while one is asked, virtual time stands still. @default over HTTPS; services are nowhere */
@@ -85,7 +87,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const hold = steadyClock instanceof VirtualClock ? { hold: () => steadyClock.hold() } : {}
   const webhooks = { ...options.webhooks, ...hold }
   const server = createApiServer({ clock, seed, watchDelayMs: toRange(watchDelayMs), webhooks })
-  if (options.record !== undefined) recordWrites(server, steadyClock, options.record)
+  if (options.record !== undefined)
+    recordWrites(server, steadyClock, options.record, { deliveriesTo: options.recordDeliveriesTo ?? (() => false) })
   server.useAdmission(options.admit)
   server.useFaults(options.faults)
   const tokens: Record<string, Actor> = { [adminToken]: { name: 'admin', groups: ['system:masters'] } }

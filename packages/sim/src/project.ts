@@ -1,5 +1,6 @@
-import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod, type PodTemplate } from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
+import { digest } from './digest.ts'
 
 type Projection = Readonly<Record<string, unknown>>
 
@@ -33,6 +34,8 @@ function projectPod(pod: Pod): Projection {
     name: pod.metadata.name,
     uid: pod.metadata.uid,
     owner: controllerOf(pod)?.name,
+    ownerUid: controllerOf(pod)?.uid,
+    created: pod.metadata.creationTimestamp,
     node: podNode(pod),
     bound: Boolean(pod.spec?.nodeName),
     hash: pod.metadata.labels?.['controller-revision-hash'],
@@ -42,7 +45,7 @@ function projectPod(pod: Pod): Projection {
     readyAt: ready?.lastTransitionTime,
     deleting: pod.metadata.deletionTimestamp !== undefined,
     images: containers.map(({ image }) => image),
-    waiting: statuses?.map(({ state }) => state?.waiting?.reason).find(Boolean),
+    waiting: statuses?.map(({ state }) => state?.waiting?.reason ?? state?.terminated?.reason).find(Boolean),
     restarts: statuses?.[0]?.restartCount,
   }
 }
@@ -71,7 +74,12 @@ function projectDaemonSet(daemonSet: DaemonSet): Projection {
     observed: status?.observedGeneration,
     strategy: spec.updateStrategy,
     minReadySeconds: spec.minReadySeconds ?? 0,
+    labels: metadata.labels,
     annotations: metadata.annotations,
+    placement: placementOf(spec.template),
+    template: digest(spec.template),
+    rest: restDigest(daemonSet),
+    deleting: metadata.deletionTimestamp !== undefined,
     status: Object.fromEntries(statusFields.map((field) => [field, status?.[field] ?? 0])),
     collisions: (status as { readonly collisionCount?: number } | undefined)?.collisionCount,
   }
@@ -95,7 +103,28 @@ function projectRevision(revision: ControllerRevision): Projection {
     revision: revision.revision,
     hash: revision.metadata.labels?.['controller-revision-hash'],
     owner: controllerOf(revision)?.name,
+    ownerUid: controllerOf(revision)?.uid,
+    template: templateDigest(revision.data),
   }
+}
+
+function placementOf({ spec }: PodTemplate): Projection {
+  const { nodeName, nodeSelector, hostNetwork, tolerations, affinity } = spec ?? {}
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const nodeSelectorTerms = required === undefined ? undefined : (required.nodeSelectorTerms ?? [])
+  return { nodeName, nodeSelector, hostNetwork, tolerations, nodeSelectorTerms }
+}
+
+/** Of what stands nowhere else in the projection and a writer may change. */
+function restDigest({ metadata, spec }: DaemonSet): string {
+  const { template: _template, updateStrategy: _strategy, minReadySeconds: _seconds, ...others } = spec
+  return digest({ spec: others, owners: metadata.ownerReferences ?? [], finalizers: metadata.finalizers ?? [] })
+}
+
+/** A ControllerRevision holds the template as a strategic merge patch that replaces all of it. */
+function templateDigest(data: unknown): string | undefined {
+  const template = (data as { readonly spec?: { readonly template?: object } } | undefined)?.spec?.template
+  return template === undefined ? undefined : digest({ ...template, $patch: undefined })
 }
 
 function readyCondition(object: Node | Pod): { readonly status: string; readonly lastTransitionTime?: string } | undefined {

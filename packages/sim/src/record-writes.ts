@@ -1,31 +1,87 @@
 import type { Clock } from '@tranche/clock'
-import type { AcceptedWrite, ApiServer } from '@tranche/sim-api'
+import type { RecordedDelivery, RecordedWrite } from '@tranche/recording'
+import type { AcceptedWrite, ApiRequest, ApiServer, Delivery } from '@tranche/sim-api'
 import { nodeOf, project } from './project.ts'
+
+/** What to record beside the writes. */
+export interface RecordOptions {
+  /** Whose lists, events and bookmarks are recorded as deliveries. @default nobody's */
+  readonly deliveriesTo?: (actor: string) => boolean
+}
 
 /**
  * Records every write that the server accepts, as one JSON object a line:
- * `{t, type, kind, rv, o, actor, verb, resource, uid, node}`. `t` is the clock's wall time in epoch milliseconds, `type`
- * the watch event that the write becomes, `rv` the resource version as a number, `o` the object as {@link project} keeps
- * it, `node` the node it is about, if any.
+ * `{t, type, kind, rv, o, actor, verb, resource, uid, node, namespace, sent, preconditions, basedOn}`. `t` is the clock's
+ * wall time in epoch milliseconds, `type` the watch event that the write becomes, `rv` the resource version as a number,
+ * `o` the object as {@link project} keeps it, `node` the node it is about, if any. Deliveries are `{t, to, of, rv}`.
  *
- * @param record takes each line, without its end, in order of `rv`
+ * @param record takes each line, without its end, in the order in which things happened
  * @returns what ends the recording
  */
-export function recordWrites(server: ApiServer, clock: Clock, record: (line: string) => void): () => void {
-  return server.observe((write) => record(JSON.stringify(lineOf(write, clock.nowMs()))))
+export function recordWrites(server: ApiServer, clock: Clock, record: (line: string) => void, options?: RecordOptions): () => void {
+  return recordEntries(server, clock, (entry) => record(JSON.stringify(entry)), options)
 }
 
-function lineOf({ type, kind, object, actor, verb, resource }: AcceptedWrite, nowMs: number): object {
+/** Records as {@link recordWrites}, as values. @param take is given each; what is in it is never changed */
+export function recordEntries(
+  server: ApiServer,
+  clock: Clock,
+  take: (entry: RecordedWrite | RecordedDelivery) => void,
+  { deliveriesTo = () => false }: RecordOptions = {},
+): () => void {
+  const stopWrites = server.observe((write) => take(toWrite(write, clock)))
+  const stopDeliveries = server.observeDeliveries((delivery) => {
+    if (deliveriesTo(delivery.actor.name)) take(toDelivery(delivery, clock))
+  })
+  return () => {
+    stopWrites()
+    stopDeliveries()
+  }
+}
+
+function toDelivery({ actor, resource, revision }: Delivery, clock: Clock): RecordedDelivery {
+  return { t: recordedMs(clock.nowMs()), to: actor.name, of: resource.resource, rv: revision }
+}
+
+function toWrite({ type, kind, object, actor, verb, resource, request }: AcceptedWrite, clock: Clock): RecordedWrite {
+  const waitedMs = clock.monotonicMs() - (request?.receivedMs ?? clock.monotonicMs())
+  const node = nodeOf(object)
+  const { namespace, resourceVersion, uid } = object.metadata
   return {
-    t: Math.round(nowMs * 1000) / 1000,
+    t: recordedMs(clock.nowMs()),
     type,
     kind,
-    rv: Number(object.metadata.resourceVersion),
+    rv: Number(resourceVersion),
     o: project(object),
     actor: actor.name,
     verb,
-    resource: resource.resource,
-    uid: object.metadata.uid,
-    node: nodeOf(object),
+    resource: [resource.resource, request?.subresource].filter(Boolean).join('/'),
+    uid,
+    ...(node !== undefined && { node }),
+    ...(namespace !== undefined && { namespace }),
+    ...(waitedMs > 0 && { sent: recordedMs(clock.nowMs() - waitedMs) }),
+    ...conditionsOf(request),
   }
+}
+
+/** To a thousandth: what JSON would spell out beyond it is noise. */
+function recordedMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}
+
+/** What the request asked to be so still when it was carried out. */
+function conditionsOf(request: ApiRequest | undefined): Pick<RecordedWrite, 'preconditions' | 'basedOn'> {
+  if (request === undefined || typeof request.body !== 'object' || request.body === null) return {}
+  if (request.verb === 'delete') {
+    const { preconditions } = request.body as Pick<RecordedWrite, 'preconditions'>
+    return preconditions === undefined ? {} : { preconditions }
+  }
+  const version = testedVersion(request.body)
+  return version === undefined ? {} : { basedOn: Number(version) }
+}
+
+function testedVersion(body: object): unknown {
+  if (!Array.isArray(body)) return (body as { readonly metadata?: { readonly resourceVersion?: unknown } }).metadata?.resourceVersion
+  const operations = body as readonly { readonly op?: string; readonly path?: string; readonly value?: unknown }[]
+  return operations.find(({ op, path }) => op === 'test' && path === '/metadata/resourceVersion')?.value
 }

@@ -11,6 +11,10 @@ export interface Line {
   readonly verb: string
   readonly uid: string
   readonly node?: string
+  readonly rv: number
+  readonly sent?: number
+  readonly preconditions?: object
+  readonly basedOn?: number
   readonly o: Readonly<Record<string, unknown>>
 }
 

@@ -1,5 +1,6 @@
 import type { VirtualClock } from '@tranche/clock'
-import { createSimulator, project } from '@tranche/sim'
+import type { RecordedDelivery, RecordedWrite } from '@tranche/recording'
+import { createSimulator, project, recordEntries } from '@tranche/sim'
 import { type ApiObject, resources } from '@tranche/sim-api'
 import { bodyText } from '@tranche/wire'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -60,7 +61,13 @@ describe('the recording', () => {
       'MODIFIED patch kubelet:node-001',
       'MODIFIED patch kubelet:node-001',
     ])
-    expect(pods.at(-1)).toMatchObject({ resource: 'pods', node: 'node-001', rv: expect.any(Number), o: { ready: true, phase: 'Running' } })
+    expect(pods.at(-1)).toMatchObject({
+      resource: 'pods/status',
+      namespace,
+      node: 'node-001',
+      rv: expect.any(Number),
+      o: { ready: true, phase: 'Running' },
+    })
     const times = world.recording().map(({ t }) => t)
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
@@ -72,6 +79,8 @@ describe('the recording', () => {
       name: pod!.metadata.name,
       uid: pod!.metadata.uid,
       owner: 'agent',
+      ownerUid: pod!.metadata.ownerReferences?.[0]?.uid,
+      created: pod!.metadata.creationTimestamp,
       node: 'node-001',
       bound: true,
       hash: pod!.metadata.labels!['controller-revision-hash'],
@@ -89,17 +98,79 @@ describe('the recording', () => {
   it('keeps DaemonSet, node and revision to the fields that tell a rollout, and others whole', async () => {
     const world = await createRunningWorld(1)
     const fields = async (object: Promise<ApiObject>): Promise<readonly string[]> => Object.keys(project(await object)).sort()
-    expect(await fields(world.get(resources.daemonSets, 'agent', namespace))).toEqual(
-      ['name', 'uid', 'generation', 'observed', 'strategy', 'minReadySeconds', 'annotations', 'status', 'collisions'].sort(),
-    )
+    const ofDaemonSets =
+      'annotations collisions deleting generation labels minReadySeconds name observed placement rest status strategy template uid'
+    expect(await fields(world.get(resources.daemonSets, 'agent', namespace))).toEqual(ofDaemonSets.split(' '))
     expect(await fields(world.get(resources.nodes, 'node-001'))).toEqual(['deleting', 'labels', 'name', 'ready', 'taints', 'unschedulable'])
-    expect(await fields(world.revisions().then(([revision]) => revision!))).toEqual(['hash', 'name', 'owner', 'revision', 'uid'])
+    expect(await fields(world.revisions().then(([revision]) => revision!))).toEqual([
+      'hash',
+      'name',
+      'owner',
+      'ownerUid',
+      'revision',
+      'template',
+      'uid',
+    ])
     const config = await world.admin.create(resources.configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'c', namespace },
     })
     expect(project(config)).toBe(config)
+  })
+
+  it('gives a template the same digest in the DaemonSet and in its revision, and another template another', async () => {
+    const world = await createRunningWorld(1)
+    await world.setImage('agent:v2')
+    await world.settled()
+    const digests = (kind: string): readonly unknown[] => [
+      ...new Set(
+        world
+          .recording()
+          .filter((write) => write.kind === kind && write.o['template'] !== undefined)
+          .map(({ o }) => o['template']),
+      ),
+    ]
+    expect(digests('DaemonSet')).toHaveLength(2)
+    expect(digests('ControllerRevision')).toEqual(digests('DaemonSet'))
+  })
+
+  it('tells of a write what it asked to be so still, and when it came in', async () => {
+    const world = await createRunningWorld(1)
+    const [pod] = await world.pods()
+    const { name, uid, resourceVersion } = pod!.metadata
+    world.sim.server.useFaults({ onRequest: ({ verb }) => (verb === 'delete' ? { kind: 'delay', when: 'before', ms: 700 } : undefined) })
+    const deleted = world.admin.delete(resources.pods, name, namespace, { preconditions: { uid, resourceVersion } })
+    await world.pass(1000)
+    await deleted
+    const write = world.recording().find(({ verb, o }) => verb === 'delete' && o['uid'] === uid)!
+    expect(write.preconditions).toEqual({ uid, resourceVersion })
+    expect(write.t - write.sent!).toBeCloseTo(700)
+
+    const { resourceVersion: read } = (await world.get(resources.daemonSets, 'agent', namespace)).metadata
+    const test = { op: 'test', path: '/metadata/resourceVersion', value: read }
+    const patch = [test, { op: 'add', path: '/metadata/labels', value: { a: 'b' } }]
+    const { metadata } = await world.admin.patch(resources.daemonSets, 'agent', namespace, patch)
+    expect(world.recording().find(({ rv }) => rv === Number(metadata.resourceVersion))?.basedOn).toBe(Number(read))
+  })
+
+  it('tells what the watches of some were sent, and when', async () => {
+    const entries: (RecordedWrite | RecordedDelivery)[] = []
+    const { sim, pass } = await createWorld({ watchDelayMs: { min: 30, max: 30 } })
+    const { clock } = sim
+    recordEntries(sim.server, clock, (entry) => entries.push(entry), { deliveriesTo: (actor) => actor === 'reader' })
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'default' } }
+    const created = await sim.clientFor({ name: 'writer' }).create(resources.configMaps, config)
+    const watching = sim.clientFor({ name: 'reader' }).watch(resources.configMaps, {}, () => {})
+    await pass(100)
+    const patched = await sim.clientFor({ name: 'writer' }).patch(resources.configMaps, 'c', 'default', { data: { a: 'b' } })
+    await pass(100)
+    watching.stop()
+    const writtenMs = entries.find((entry) => entry.rv === Number(patched.metadata.resourceVersion))!.t
+    expect(entries.filter((entry) => 'to' in entry)).toEqual([
+      { t: expect.any(Number), to: 'reader', of: 'configmaps', rv: Number(created.metadata.resourceVersion) },
+      { t: writtenMs + 30, to: 'reader', of: 'configmaps', rv: Number(patched.metadata.resourceVersion) },
+    ])
   })
 })
 

@@ -1,5 +1,6 @@
 import type { StalledReason } from '@tranche/api-schema'
-import { type AdviceRule, adviceRules, type ProblemRule, problemRules } from './rules.ts'
+import { adviceRules } from './advice-rules.ts'
+import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
 
 /** What is found of one field, said so that whoever wrote it can mend it. */
 interface Finding {

@@ -15,6 +15,7 @@ const keyRules: Readonly<Record<Key, { readonly rule: ProblemRule; readonly hold
   originalUpdateStrategy: { rule: 'KeyOriginalStrategy', holds: (value) => value === 'RollingUpdate' || value === 'OnDelete' },
   rollout: { rule: 'KeyRollout', holds: isObjectName },
   frozen: { rule: 'KeyFrozen', holds: (value) => membersOf(value) !== null },
+  reverted: { rule: 'KeyReverted', holds: (value) => !Number.isNaN(Date.parse(value)) },
   unsettled: { rule: 'KeyUnsettled', holds: isJson },
 }
 

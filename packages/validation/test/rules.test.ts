@@ -7,6 +7,7 @@ import {
   type AdviceRule,
   adviceRules,
   checkBatchRelease,
+  checkDocuments,
   checkRollout,
   type Problem,
   type ProblemRule,
@@ -40,8 +41,7 @@ const running = rolloutWith({ status })
 /** One breach of every rule: the compiler misses none. */
 const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   RolloutField: () => inRollout({ ...rolloutWith(), spec: { ...rolloutWith().spec, disabled: 'no' } }),
-  // Told by those who read manifests: an API server has no other version to give.
-  RolloutVersion: () => [{ ...problemRules.RolloutVersion, rule: 'RolloutVersion', value: '', message: '' }],
+  RolloutVersion: () => inDocument({ ...rolloutWith(), apiVersion: 'rollouts.kruise.io/v1alpha1', kind: 'Rollout' }),
   WorkloadVersion: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, apiVersion: 'apps/v1beta2' } } })),
   WorkloadName: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, name: '' } } })),
   WorkloadTaken: () => validateBinding(rolloutWith({ metadata: { name: 'second' } }), [rolloutWith({ metadata: { name: 'first' } })], null),
@@ -67,6 +67,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   StatusStepState: () => inStatus({ currentStepState: 'StepUpgrade' }),
   StatusNextStep: () => inStatus({ nextStepIndex: 3 }),
   StatusOthers: () => validateStatusChange(running, rolloutWith({ status: { ...status, stableRevision: '5d4f' } })),
+  BatchReleaseVersion: () => inDocument({ ...batchReleaseWith(), apiVersion: 'rollouts.kruise.io/v1alpha1', kind: 'BatchRelease' }),
   BatchReleaseField: () => inBatchRelease({ ...batchReleaseWith(), spec: { ...batchReleaseWith().spec, tranche: { paused: 3 } } }),
   BatchWorkload: () => inBatchRelease(batchReleaseWith({}, { workloadRef: undefined })),
   BatchWorkloadVersion: () => inBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, apiVersion: 'apps/v2' } })),
@@ -95,6 +96,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyPaused: () => keyed('tranche.dev/paused'),
   KeyRollout: () => keyed('tranche.dev/rollout'),
   KeyFrozen: () => keyed('tranche.dev/frozen'),
+  KeyReverted: () => keyed('tranche.dev/reverted'),
   KeyUnsettled: () => keyed('tranche.dev/unsettled'),
 }
 
@@ -134,6 +136,10 @@ function generic(path: string, wanted: string): string {
 
 function inRollout(value: unknown): readonly Problem[] {
   return checkRollout(value, { desired: null, workloadExists: null }).problems
+}
+
+function inDocument(value: unknown): readonly Problem[] {
+  return checkDocuments([value])[0]!.problems
 }
 
 function inCanary(canary: NonNullable<Rollout['spec']['strategy']['canary']>): readonly Problem[] {

@@ -1,6 +1,6 @@
 import { daemonSetAnnotations, type DaemonSet } from '@tranche/kube-types'
 import { strategyOf } from '../release/daemon-set-patch.ts'
-import { controlledBy } from '../release/wanted-allowance.ts'
+import { controlledBy } from '../release/release-view.ts'
 import type { Announcement } from './pass-view.ts'
 
 /** What a DaemonSet says to executors (rule F1). */

@@ -3,6 +3,7 @@ import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlo
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import { type CountQuestion, isSameAnswer } from '../count-question.ts'
 import { hasOldPod } from '../old-nodes.ts'
+import { updatedPod } from '../updated-nodes.ts'
 
 /** Where one batch stands, counted over the desired nodes. */
 export interface BatchProgress {
@@ -79,7 +80,10 @@ function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: Cou
   const nodes = block.filter((node) => node.desired)
   const isUp = (pod: FleetPod): boolean => isAvailable(pod, minReadyMs, monotonicMs)
   const old = nodes.filter((node) => hasOldPod(node, revision))
-  const updated = nodes.flatMap((node) => updatedPod(node, revision))
+  const updated = nodes.flatMap((node) => {
+    const pod = updatedPod(node, revision)
+    return pod === undefined ? [] : [{ node: node.name, pod }]
+  })
   const unwell = updated.filter(({ pod }) => !isUp(pod))
   const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
   const comingUp = nodes.flatMap(({ pods }) => pods.filter((pod) => pod.ready && !pod.terminating && !isUp(pod)))
@@ -146,10 +150,4 @@ function stateOf(onTheWay: number, available: number, effectiveSize: number, tol
   if (onTheWay < effectiveSize) return 'Upgrading'
   const needed = effectiveSize - Math.max(0, Math.min(toleratedNodes, effectiveSize - 1))
   return available >= needed ? 'Ready' : 'Verifying'
-}
-
-function updatedPod(node: NodeView, revision: string): { node: string; pod: FleetPod }[] {
-  const standing = node.pods.filter((pod) => !pod.terminating)
-  const pod = standing[0]
-  return pod !== undefined && standing.every((other) => other.hash === revision) ? [{ node: node.name, pod }] : []
 }

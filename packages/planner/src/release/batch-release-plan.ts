@@ -18,10 +18,12 @@ export type BatchReleasePlan =
   | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
   | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[] }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
+  /** Somebody set the strategy back (G11): the status remembers it before anything is done about it, and an event says so. */
+  | { readonly kind: 'reportContest'; readonly status: BatchReleaseStatusPatch; readonly message: string }
   | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
 
 /** Why a DaemonSet is patched. */
-export type DaemonSetPatchReason = 'takeOver' | 'announce' | 'pause' | 'resume' | 'restore' | 'release'
+export type DaemonSetPatchReason = 'takeOver' | 'reassert' | 'announce' | 'pause' | 'resume' | 'restore' | 'release'
 /** Why a record is written. */
 export type RecordWriteReason = 'inherit' | 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
 

@@ -78,17 +78,18 @@ const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
 })
 
 /** The revision's hash: its label, else its name, as the DaemonSet controller takes it. */
-function hashOf(revision: ControllerRevision): string {
+export function hashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name
 }
 
-function templateOf(revision: ControllerRevision): object | undefined {
+/** @returns the pod template that the revision holds; undefined where it holds none */
+export function templateOf(revision: ControllerRevision): object | undefined {
   const data = revision.data as { readonly spec?: { readonly template?: object } } | undefined
   return data?.spec?.template
 }
 
-/** Without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
-function templateText(template: object | undefined): string {
+/** A template as one text. Without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
+export function templateText(template: object | undefined): string {
   if (template === undefined) return ''
   const known = templateTexts.get(template)
   if (known !== undefined) return known

@@ -1,5 +1,4 @@
-import type { ReleaseView } from './release-view.ts'
-import { controlledBy } from './wanted-allowance.ts'
+import { controlledBy, type ReleaseView } from './release-view.ts'
 
 /** The end was written: the DaemonSet is no longer ours, and nothing is announced or opened again. */
 export function isFinalized({ release, daemonSet }: ReleaseView): boolean {

@@ -52,6 +52,7 @@ const releaseKeys = {
   [daemonSetAnnotations.paused]: null,
   [daemonSetAnnotations.controlInfo]: null,
   [daemonSetAnnotations.inProgressing]: null,
+  [daemonSetAnnotations.reverted]: null,
 } as const
 
 /** Gives the strategy back, except where it is a binding. */

@@ -8,9 +8,10 @@ import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
-import type { ReleaseView } from './release-view.ts'
+import { isInCharge, type ReleaseView } from './release-view.ts'
+import { reassertPatch, strategyContest } from './strategy-contest.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './the-end.ts'
-import { controlledBy, type Wanted, wantedAllowance } from './wanted-allowance.ts'
+import { type Wanted, wantedAllowance } from './wanted-allowance.ts'
 
 /**
  * Decides what to do next for one BatchRelease. Pure.
@@ -24,6 +25,8 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   const wanted = wantedAllowance(view)
   return (
     planFinalizer(view) ??
+    planStopping(view, wanted) ??
+    planContest(view) ??
     planRecord(view, wanted) ??
     planEnd(view, wanted) ??
     planLabels(view) ??
@@ -42,16 +45,28 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
   const calm = record === undefined || record.state === 'stopped'
-  return calm && (daemonSet === undefined || !isOurs(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
+  return calm && (daemonSet === undefined || !isInCharge(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
+}
+
+/** F8: a stop waits for nothing, and what has begun to void is voided, whatever is wanted by then. */
+function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  const record = view.release.status?.flight
+  if (isFinalized(view)) return null
+  if (record?.state === 'voiding') return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
+  return wanted.kind === 'stop' ? planStop(view, record, wanted.holds) : null
+}
+
+/** G11: also in a pause, and before the DaemonSet controller has observed it: each moment may cost a pod. */
+function planContest(view: ReleaseView): BatchReleasePlan | null {
+  const contest = strategyContest(view)
+  if (contest.kind === 'report') return { kind: 'reportContest', status: { contested: contest.contested }, message: contest.message }
+  if (contest.kind !== 'reassert' || view.daemonSet === undefined) return null
+  return { kind: 'patchDaemonSet', why: 'reassert', patch: reassertPatch(view.daemonSet) }
 }
 
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
-  if (isFinalized(view)) return null
-  if (record?.state === 'voiding') return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
-  if (wanted.kind === 'stop') return planStop(view, record, wanted.holds)
-  if (wanted.kind === 'pending' || view.daemonSet === undefined) return null
-  if (isOver(view, wanted)) return null
+  if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
@@ -75,7 +90,7 @@ function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: re
 /** Every stop is announced, also one that finds nothing open; but a release that lets go takes the key away next. */
 function stopAnnouncement(view: ReleaseView, record: FlightRecord): readonly PatchOperation[] | null {
   const { daemonSet, release } = view
-  if (daemonSet === undefined || !isOurs(view, daemonSet) || view.pauseRefused) return null
+  if (daemonSet === undefined || !isInCharge(view, daemonSet) || view.pauseRefused) return null
   return record.state === 'stopped' && release.metadata.deletionTimestamp !== undefined ? null : pausePatch(daemonSet)
 }
 
@@ -164,7 +179,7 @@ export function controlInfo(name: string, uid: string): string {
 /** The end: where nothing old is left, the keys and the strategy are given back in one patch (product §3.5). */
 function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { daemonSet, release } = view
-  if (daemonSet === undefined || !isOurs(view, daemonSet)) return null
+  if (daemonSet === undefined || !isInCharge(view, daemonSet)) return null
   const record = release.status?.flight
   if (release.metadata.deletionTimestamp !== undefined) {
     const patch = lettingGo(view, daemonSet)
@@ -187,7 +202,7 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
 /** Nothing old is left and nothing is in flight: what remains is to give the DaemonSet back. */
 function isOver(view: ReleaseView, wanted: Wanted): boolean {
   const { release, daemonSet } = view
-  if (daemonSet === undefined || !isOurs(view, daemonSet)) return false
+  if (daemonSet === undefined || !isInCharge(view, daemonSet)) return false
   if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow') return false
   // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
   if (release.status?.phase !== 'Finalizing' || release.metadata.deletionTimestamp !== undefined) return false
@@ -209,10 +224,6 @@ function pausePatch({ metadata }: DaemonSet): readonly PatchOperation[] | null {
     { op: 'test', path: controlPath, value: annotations[daemonSetAnnotations.controlInfo] },
     { op: 'add', path: annotationPath(daemonSetAnnotations.paused), value: 'true' },
   ]
-}
-
-function isOurs({ release }: ReleaseView, daemonSet: DaemonSet): boolean {
-  return controlledBy(daemonSet)?.uid === release.metadata.uid
 }
 
 function sameHolds(a: readonly Hold[], b: readonly Hold[]): boolean {

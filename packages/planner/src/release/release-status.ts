@@ -43,7 +43,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   return {
     ...base,
     phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
-    message: settlingMessage(view, progress, state) ?? batchMessage(progress, state, batch),
+    message: `${settlingMessage(view, progress, state) ?? batchMessage(progress, state, batch)}${contestNote(view)}`,
     stableRevision: wanted.stable,
     updateRevision: wanted.allowance.revision,
     observedRolloutID: release.spec.releasePlan.rolloutID ?? '',
@@ -111,6 +111,13 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
+}
+
+/** G11: that somebody set the strategy back is said for as long as the release lasts. */
+function contestNote({ release }: ReleaseView): string {
+  const { contested } = release.status ?? {}
+  if (contested === undefined || contested.release !== (release.spec.tranche?.release ?? '')) return ''
+  return `; updateStrategy.type was set back ${contested.rounds === 1 ? 'once' : `${contested.rounds} times`} and made OnDelete again`
 }
 
 function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string {

@@ -1,7 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import type { PeerActivity } from '../peer-activity.ts'
-import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 
 /**
  * How the update strategy is taken over.
@@ -35,4 +35,21 @@ export interface ReleaseView {
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
+}
+
+/** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
+export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
+  const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
+  if (text === undefined) return undefined
+  try {
+    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
+    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether control-info names this BatchRelease. */
+export function isInCharge({ release }: Pick<ReleaseView, 'release'>, daemonSet: DaemonSet): boolean {
+  return controlledBy(daemonSet)?.uid === release.metadata.uid
 }

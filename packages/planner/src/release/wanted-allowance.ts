@@ -2,9 +2,11 @@ import type { Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
 import { daemonSetAnnotations, type DaemonSet, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
+import { strategyOf } from './daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from './discover-revisions.ts'
-import type { ReleaseView } from './release-view.ts'
+import { controlledBy, type ReleaseView } from './release-view.ts'
+import { isMidSurge, strategyContest } from './strategy-contest.ts'
 
 /** What a BatchRelease should allow now, as its spec and the cluster say. */
 export type Wanted =
@@ -23,6 +25,8 @@ export function wantedAllowance(view: ReleaseView): Wanted {
   if (foreign !== null) return stop('ForeignControl', foreign.id, foreign.message)
   const hold = release.spec.tranche?.hold
   if (hold !== undefined) return stop(hold.reason, hold.id, hold.message)
+  const contest = strategyContest(view)
+  if (contest.kind === 'givenIn') return stop('StrategyContested', String(contest.contested.rounds), contest.message)
   if (release.spec.tranche?.paused === true)
     return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
   const problems = validateBatchRelease(release)
@@ -56,18 +60,6 @@ function ownerOf({ metadata }: ReleaseView['release']): { readonly name: string 
   return metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
 }
 
-/** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
-export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
-  const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
-  if (text === undefined) return undefined
-  try {
-    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
-    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * The effective maxUnavailable: what `rollingUpdate` says (the API keeps it under OnDelete), 1 where it says nothing, a
  * percentage of the nodes desired now rounded up; in 1…{@link MAX_LIMIT}.
@@ -81,6 +73,8 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const { release } = view
   // Without the binding nobody would give the strategy back; a DaemonSet that was made anew has lost it.
   if (!isBound(view, daemonSet)) return { kind: 'pending', message: 'waiting for the Rollout to bind the DaemonSet' }
+  if (strategyOf(daemonSet) !== 'OnDelete' && isMidSurge(view.fleet))
+    return { kind: 'pending', message: 'waiting until no node has two pods: the rolling update under way uses maxSurge' }
   const discovery = discover(view, daemonSet)
   if (discovery.kind === 'pending') return { kind: 'pending', message: pendingMessage(discovery.why) }
   const canary = release.spec.tranche?.canaryRevision ?? discovery.canary

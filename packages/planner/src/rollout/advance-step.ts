@@ -20,9 +20,10 @@ export function advanceStep(view: RolloutView, course: Course): Course {
   return step === undefined ? toFittingStep(view, course) : walkStep(view, { ...course, canary }, step)
 }
 
-/** Goes to another step, or to the beginning of the present one. */
+/** Goes to another step, or to the beginning of the present one. Whoever jumps wants to look again: pauses count from then on. */
 export function jumpTo(view: RolloutView, course: Course, step: number): Course {
-  return toStep(view, course, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
+  const { promote: _over, ...acceptedWishes } = course.acceptedWishes
+  return toStep(view, { ...course, acceptedWishes }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
 }
 
 /**
@@ -47,10 +48,11 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
   switch (canary.currentStepState) {
     case 'StepUpgrade':
       if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
-      return isReturn(canary) || coversAll(view, canary, step)
-        ? finalise(view, course)
-        : enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+      if (coversAll(view, canary, step)) return finalise(view, course)
+      if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
+      return enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
     case 'StepPaused':
+      if (isPromoted(course)) return enter(view, course, 'StepReady', `${title}: its pause is cut short`)
       return pausedStep(view, course, step, { ready, title, stalled })
     case 'StepReady':
       return ready
@@ -122,9 +124,9 @@ export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
   return Number.isInteger(nextStepIndex) && nextStepIndex >= 1 && nextStepIndex <= steps ? nextStepIndex : null
 }
 
-/** Back to the revision that ran before: no pause is worth anything. */
-function isReturn({ canaryRevision, stableRevision }: CanaryStatus): boolean {
-  return canaryRevision === stableRevision
+/** The remaining pauses are skipped, by the action `promote`; each step must still be ready before the next begins. */
+function isPromoted({ acceptedWishes }: Course): boolean {
+  return acceptedWishes.promote !== undefined
 }
 
 /** A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. */

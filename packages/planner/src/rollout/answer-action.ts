@@ -1,10 +1,10 @@
-import type { LastAction, RolloutAction } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import type { HeldRevision, LastAction, Rollout, RolloutAction } from '@tranche/api-schema'
+import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
-import { jumpTarget } from './advance-step.ts'
 import type { Course } from './course.ts'
-import { isFinalising, isWithinSteps, stepsOf } from './release-spec.ts'
+import { heldTemplate, templateDigest } from './held-revisions.ts'
+import { refusalOf } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** What the wish in `tranche.dev/action` is answered with. */
@@ -20,6 +20,12 @@ export type ActionEffect =
   | { readonly kind: 'approve' }
   /** `step` counts from 1 and exists. */
   | { readonly kind: 'jump'; readonly step: number }
+  /** The remaining pauses are skipped; `full`: soak and analysis too. */
+  | { readonly kind: 'promote'; readonly id: string; readonly full: boolean }
+  /** The template is held, and the stable one is put back. */
+  | { readonly kind: 'abort'; readonly held: HeldRevision }
+  /** `revision` is held no longer; null where the retry lifts something else. */
+  | { readonly kind: 'retry'; readonly id: string; readonly revision: string | null }
 
 /** Longest text of somebody's that the status repeats, in characters. */
 const LONGEST_TEXT = 256
@@ -41,61 +47,53 @@ export function answerAction(view: RolloutView, before: Course, decided: Course)
   }
   const { action } = parsed
   const { id, type, by } = action
-  const refused = refusal(view, before, decided, action)
-  if (refused === 'unclear') return null
-  const reason = refused?.why ?? action.reason
+  if (isPending(view)) return null
+  const refused = refusalOf(view, { before, decided }, action)
+  const reason = refused ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
   const said = { ...(by !== undefined && { by: cut(by) }), ...(reason !== undefined && { reason: cut(reason) }) }
-  return unlessAnswered(view, { id, type, result, ...said, at: stamp(view) }, refused === null ? effectOf(action) : { kind: 'none' })
+  const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }
+  return unlessAnswered(view, { id, type, result, ...said, at: stamp(view) }, effect)
 }
 
+/** Ids of the latest wishes that were answered, newest last. */
+export function answeredIds({ status }: Rollout): readonly string[] {
+  return status?.answeredActions ?? (status?.lastAction === undefined ? [] : [status.lastAction.id])
+}
+
+/** An annotation that comes back, because an older manifest was applied again, is no new wish. */
 function unlessAnswered({ rollout }: RolloutView, lastAction: LastAction, effect: ActionEffect): ActionAnswer | null {
-  return rollout.status?.lastAction?.id === lastAction.id ? null : { lastAction, effect }
+  return answeredIds(rollout).includes(lastAction.id) ? null : { lastAction, effect }
 }
 
-function effectOf({ type, step }: RolloutAction): ActionEffect {
-  return type === 'jump' && step !== undefined ? { kind: 'jump', step } : { kind: 'approve' }
-}
-
-type Refusal = { readonly why: string }
-
-function refusal(view: RolloutView, before: Course, decided: Course, action: RolloutAction): Refusal | 'unclear' | null {
-  if (action.type !== 'approve' && action.type !== 'jump') return { why: 'not carried out by this version' }
-  if (before.phase !== 'Progressing' || decided.phase !== 'Progressing') return { why: 'no release is under way' }
-  if (decided.blocked) return { why: `the Rollout is stalled: ${decided.message}` }
-  if (isPending(view)) return 'unclear'
-  const why =
-    momentRefusal(view, before, decided, action) ?? (action.type === 'approve' ? approveRefusal : jumpRefusal)(view, before, action)
-  return why === null ? null : { why }
-}
-
-/** Whether it is meant for what is going on now. */
-function momentRefusal({ rollout }: RolloutView, { canary }: Course, decided: Course, action: RolloutAction): string | null {
-  const { canaryRevision, currentStepIndex } = canary
-  if (decided.canary.canaryRevision !== canaryRevision) {
-    return `the template has changed: revision ${decided.canary.canaryRevision} is released now, no longer ${canaryRevision}`
+function effectOf(view: RolloutView, before: Course, action: RolloutAction): ActionEffect {
+  const { id, type, step, full = false } = action
+  switch (type) {
+    case 'approve':
+      return { kind: 'approve' }
+    case 'jump':
+      return step === undefined ? { kind: 'none' } : { kind: 'jump', step }
+    case 'promote':
+      return { kind: 'promote', id, full }
+    case 'abort':
+      return abortEffect(view, before)
+    case 'retry':
+      return { kind: 'retry', id, revision: revisionToRetry(view, before, action) }
+    default:
+      return type satisfies never
   }
-  if (action.revision !== undefined && action.revision !== canaryRevision) {
-    return `it is meant for revision ${action.revision}, and ${canaryRevision} is being released`
-  }
-  if (isFinalising(canary)) return 'the steps are done, and the release is being finished'
-  if (!isWithinSteps(rollout, canary)) return `the spec has no step ${currentStepIndex} any more`
-  if (action.expectedStep === undefined) return `it does not say expectedStep; the release is at step ${currentStepIndex}`
-  if (action.expectedStep === currentStepIndex) return null
-  return `it is meant for step ${action.expectedStep}, and the release is at step ${currentStepIndex}`
 }
 
-function approveRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
-  const { currentStepIndex, currentStepState } = canary
-  if (currentStepState !== 'StepPaused')
-    return `step ${currentStepIndex} is in state ${currentStepState}, and only a StepPaused one can be approved`
-  const jump = jumpTarget(canary, stepsOf(rollout).length)
-  return jump === null ? null : `nextStepIndex asks for a jump to step ${jump}, which leaves step ${currentStepIndex} already`
+function abortEffect(view: RolloutView, { canary }: Course): ActionEffect {
+  if (view.daemonSet === undefined) return { kind: 'none' }
+  const digest = templateDigest(view.daemonSet.spec.template)
+  return { kind: 'abort', held: { digest, revision: canary.canaryRevision, reason: 'Aborted', at: stamp(view), reverted: false } }
 }
 
-function jumpRefusal({ rollout }: RolloutView, _standing: Course, { step = 0 }: RolloutAction): string | null {
-  const steps = stepsOf(rollout).length
-  return step >= 1 && step <= steps ? null : `there is no step ${step}: the steps are 1 to ${steps}`
+/** The one that is named; else the one that the DaemonSet has and that is held. */
+function revisionToRetry({ daemonSet }: RolloutView, { heldRevisions }: Course, { revision }: RolloutAction): string | null {
+  const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
+  return revision ?? held?.revision ?? null
 }
 
 /** The DaemonSet controller has yet to say which revision the template is: it may be another than the status says. */
@@ -120,11 +118,9 @@ function membersOf(text: string): { readonly id?: unknown; readonly type?: unkno
   }
 }
 
-/** FNV-1a of 32 bits, in hexadecimal: tells one text from the one before. */
+/** Tells one text from the one before. */
 function digest(text: string): string {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return (hash >>> 0).toString(16).padStart(8, '0')
+  return sha256Hex(text).slice(0, 8)
 }
 
 function cut(text: string): string {

@@ -1,4 +1,12 @@
-import type { CanaryStatus, ProgressingReason, RolloutPhase, RolloutStatus, StalledReason } from '@tranche/api-schema'
+import type {
+  AcceptedWishes,
+  CanaryStatus,
+  HeldRevision,
+  ProgressingReason,
+  RolloutPhase,
+  RolloutStatus,
+  StalledReason,
+} from '@tranche/api-schema'
 
 /** The status a Rollout should have now. */
 export interface NextStatus {
@@ -20,6 +28,12 @@ export interface Course {
   /** Generation of the DaemonSet with which the release began. */
   readonly releaseGeneration: number | undefined
   readonly succeeded: boolean | null
+  /** Templates that are not released again by a re-apply (G12), oldest first. */
+  readonly heldRevisions: readonly HeldRevision[]
+  /** Wishes that count until the release ends. */
+  readonly acceptedWishes: AcceptedWishes
+  /** The revision that the release takes back, or the last one took back; undefined for any other release. */
+  readonly rollbackFrom: string | undefined
   readonly message: string
   readonly stalled: { readonly reason: StalledReason; readonly message: string } | null
   readonly warning: string | null

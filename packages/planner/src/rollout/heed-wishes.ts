@@ -25,9 +25,13 @@ function heedState(status: RolloutStatus, canary: CanaryStatus): Heeded {
   const own = status.currentStepState
   const asked = canary.currentStepState
   if (asked === own || own === '') return { canary, warning: null }
-  if (status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady') return { canary, warning: null }
-  const warning = `canaryStatus.currentStepState was set to ${asked} while the step is ${own}; only StepReady on a paused step is a wish, so it was put back`
-  return { canary: { ...canary, currentStepState: own }, warning }
+  const isApproval = status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady'
+  if (isApproval && !isHeld(status, canary)) return { canary, warning: null }
+  const why = isApproval ? heldText(canary) : `while the step is ${own}; only StepReady on a paused step is a wish`
+  return {
+    canary: { ...canary, currentStepState: own },
+    warning: `canaryStatus.currentStepState was set to ${asked} ${why}, so it was put back`,
+  }
 }
 
 function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
@@ -35,6 +39,9 @@ function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
   const steps = stepsOf(rollout).length
   const { currentStepIndex, nextStepIndex } = canary
   if (phase === 'Progressing' && !isFinalising(canary)) {
+    const ownNext = nextIndex(currentStepIndex, steps)
+    if (isHeld(rollout.status, canary))
+      return nextStepIndex === ownNext ? { canary, warning: null } : putBack(canary, ownNext, heldText(canary))
     // The step after the present one, or none: our own word from before the steps of the spec became more or fewer.
     const isOwn = nextStepIndex === -1 || nextStepIndex === currentStepIndex + 1
     if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }
@@ -42,6 +49,15 @@ function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
   }
   if ((phase !== 'Healthy' && phase !== 'Progressing') || nextStepIndex === -1) return { canary, warning: null }
   return putBack(canary, -1, 'while there is no step to leave')
+}
+
+/** G12: nothing leads on while the revision is held; the wish is not kept until it no longer is. */
+function isHeld(status: RolloutStatus | undefined, { canaryRevision }: CanaryStatus): boolean {
+  return status?.heldRevisions?.some(({ revision }) => revision === canaryRevision) ?? false
+}
+
+function heldText({ canaryRevision }: CanaryStatus): string {
+  return `while revision ${canaryRevision} is held; write the action retry first`
 }
 
 function putBack(canary: CanaryStatus, nextStepIndex: number, why: string): Heeded {

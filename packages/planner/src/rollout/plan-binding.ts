@@ -1,6 +1,8 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { controlledBy } from '../release/release-view.ts'
+import { isMidSurge } from '../release/strategy-contest.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { frozenText } from './frozen-text.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
@@ -9,11 +11,16 @@ import type { RolloutView } from './rollout-view.ts'
 /** Binds the DaemonSet to the Rollout; null when it is. */
 export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | null {
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, frozen: null }
+  return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, event: null }
 }
 
-function binding({ rollout, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
-  const takeOver = strategyScope === 'binding' ? takeOverStrategy(daemonSet) : {}
+/**
+ * While a release is in charge the strategy is its own affair: it counts who sets it back (G11). A node with two pods makes
+ * it wait too: under `OnDelete` the DaemonSet controller would delete the newer one.
+ */
+function binding({ rollout, fleet, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
+  const mayTakeOver = strategyScope === 'binding' && controlledBy(daemonSet) === undefined && !isMidSurge(fleet)
+  const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
   return {
     ...takeOver,
     annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, [daemonSetAnnotations.frozen]: null },
@@ -29,13 +36,20 @@ export function planUnbinding(view: RolloutView): RolloutPlan | null {
   const change = unbinding(view, daemonSet)
   if (change === null) return wait('the DaemonSet controller to observe the latest generation')
   const patch = daemonSetPatch(daemonSet, change)
-  return patch === null ? null : { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, frozen: frozenText(view, daemonSet, change) }
+  if (patch === null) return null
+  const frozen = frozenText(view, daemonSet, change)
+  const event = frozen === null ? null : ({ type: 'Warning', reason: 'Frozen', message: frozen } as const)
+  return { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, event }
 }
 
 /** Null while it cannot be told which pods are old. */
 function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
   const unbound = {
-    annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.inProgressing]: null },
+    annotations: {
+      [daemonSetAnnotations.rollout]: null,
+      [daemonSetAnnotations.inProgressing]: null,
+      [daemonSetAnnotations.reverted]: null,
+    },
     workloadTypeLabel: 'remove',
   } as const
   const annotations = daemonSet.metadata.annotations ?? {}

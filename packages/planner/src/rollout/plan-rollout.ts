@@ -8,6 +8,7 @@ import type { NextStatus } from './course.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
+import { planRevert } from './plan-revert.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -30,7 +31,7 @@ export function planRollout(view: RolloutView): RolloutPlan {
   const next = nextRolloutStatus(view)
   const bound = planBinding(view, next)
   if (bound !== null && bound.kind !== 'wait') return bound
-  return planOwnRelease(view, next) ?? planStatus(view, next)
+  return planOwnRelease(view, next) ?? planRevert(view) ?? planStatus(view, next)
 }
 
 /**

@@ -1,25 +1,47 @@
-import type { BatchRelease, CanaryStatus } from '@tranche/api-schema'
+import type { BatchRelease, CanaryStatus, ProgressingReason } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
+import { countUpdated } from '../updated-nodes.ts'
 import { advanceStep, toFittingStep } from './advance-step.ts'
 import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
+import { heldCourse } from './held-course.ts'
+import { heldTemplate } from './held-revisions.ts'
 import { releaseReport } from './release-report.ts'
-import { isFinalising, isWithinSteps } from './release-spec.ts'
+import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { refreshed, startCourse } from './start-course.ts'
+import { refreshed, startCourse, toTheEnd } from './start-course.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
-  if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, before, discovery)
+  if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, daemonSet, before, discovery)
   const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)) }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
+  const isPaused = view.rollout.spec.strategy.paused === true
+  const held = heldTemplate(counted.heldRevisions, daemonSet)
+  if (held !== undefined) {
+    const standing = heldCourse(view, daemonSet, counted, held)
+    return isPaused
+      ? { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
+      : standing
+  }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
-  if (view.rollout.spec.strategy.paused === true) return pausedCourse(view, counted)
-  if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: 'Finalising' })
-  if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: `releasing revision ${discovery.canary}` }
+  if (isPaused) return pausedCourse(view, counted)
+  const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
+  if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
+  if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
+  if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling' }
   return advanceStep(view, counted)
+}
+
+/** A rollback that walks the steps with their pauses. */
+function walksBack({ rollout }: RolloutView, { rollbackFrom }: Course): boolean {
+  return rollbackFrom !== undefined && isInBatches(rollout)
+}
+
+function endReason({ rollbackFrom }: Course, isBackAtOnce: boolean): ProgressingReason {
+  return isBackAtOnce && rollbackFrom !== undefined ? 'Cancelling' : 'Finalising'
 }
 
 /** A BatchRelease that is being deleted runs nothing any more; the next one takes its name once it is gone. */
@@ -58,14 +80,16 @@ function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Cours
     reason: 'Completed',
     canary,
     stableRevision: canary.canaryRevision,
-    succeeded: true,
+    succeeded: before.rollbackFrom === undefined,
+    acceptedWishes: {},
     message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
   }
 }
 
-function withCounts({ release }: RolloutView, canary: CanaryStatus): CanaryStatus {
-  const seen = release?.status?.canaryStatus
-  return { ...canary, canaryReplicas: seen?.updatedReplicas ?? 0, canaryReadyReplicas: seen?.updatedReadyReplicas ?? 0 }
+/** Counted here and not by the BatchRelease: nodes change also while that one is stopped. */
+function withCounts({ fleet }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  const { updated, updatedReady } = countUpdated(fleet, canary.canaryRevision)
+  return { ...canary, canaryReplicas: updated, canaryReadyReplicas: updatedReady }
 }
 
 function stamp(view: RolloutView): string {

@@ -1,5 +1,6 @@
-import type { BatchReleaseSpec, CanaryStatus, Rollout, RolloutStep } from '@tranche/api-schema'
-import { ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
+import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { resolveSize } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
 
 /** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
@@ -36,8 +37,33 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
       finalSettleSeconds: FINAL_SETTLE_SECONDS,
+      ...holdOf(rollout, canary),
+      ...(rollout.status.acceptedWishes?.retry !== undefined && { retry: rollout.status.acceptedWishes.retry }),
     },
   }
+}
+
+/** G12: what was taken back is stopped as long as it is remembered. */
+function holdOf({ status }: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
+  const held = status?.heldRevisions?.find(({ revision }) => revision === canaryRevision)
+  if (held === undefined) return {}
+  const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was taken back'} at ${held.at}; the action retry on the Rollout lifts this`
+  return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }
+}
+
+/** Nodes that a step takes, cumulative; all of them where it names none. */
+export function sizeOf({ replicas = '100%' }: RolloutStep, desired: number): number {
+  return resolveSize(replicas, desired)
+}
+
+/** Back to the revision that ran before: no step is worth a pause, unless a rollback is asked to walk them. */
+export function isReturn({ canaryRevision, stableRevision }: CanaryStatus): boolean {
+  return canaryRevision === stableRevision
+}
+
+/** A rollback walks the steps with their pauses, instead of going back at once. */
+export function isInBatches({ metadata }: Rollout): boolean {
+  return metadata.annotations?.[rolloutAnnotations.rollbackInBatch] === 'true'
 }
 
 /** The steps of the canary strategy; none where there is none. */

@@ -14,7 +14,7 @@ export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: C
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
   if (discovery.canary !== stable || (asked && newer && before.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
-    return startCourse(view, before, discovery)
+    return startCourse(view, daemonSet, before, discovery)
   const left = releaseReport(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
   const message = left ?? text

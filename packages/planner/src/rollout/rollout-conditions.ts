@@ -26,7 +26,7 @@ export function toConditions(view: RolloutView, course: Course): readonly Rollou
   )
 }
 
-function progressing({ phase, reason, succeeded, message }: Course): Said[] {
+function progressing({ phase, reason, succeeded, message, rollbackFrom }: Course): Said[] {
   const conditions: Said[] = []
   if (reason !== null)
     conditions.push({
@@ -35,7 +35,9 @@ function progressing({ phase, reason, succeeded, message }: Course): Said[] {
       reason,
       message: phase === 'Progressing' ? message : 'the release is over',
     })
-  if (succeeded !== null) conditions.push({ type: 'Succeeded', status: succeeded ? 'True' : 'False', reason: '', message: '' })
+  if (succeeded === null) return conditions
+  const why = succeeded || rollbackFrom === undefined ? '' : `revision ${rollbackFrom} was taken back`
+  conditions.push({ type: 'Succeeded', status: succeeded ? 'True' : 'False', reason: '', message: why })
   return conditions
 }
 

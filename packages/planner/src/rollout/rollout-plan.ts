@@ -2,6 +2,13 @@ import type { BatchReleaseSpec, RolloutStatus } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { DaemonSet } from '@tranche/kube-types'
 
+/** An event; the reason is stable. */
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
 /** The one write that a pass over a Rollout should make. */
 export type RolloutPlan =
   | { readonly kind: 'setFinalizer'; readonly present: boolean }
@@ -9,11 +16,11 @@ export type RolloutPlan =
   | { readonly kind: 'setHash'; readonly hash: string }
   | {
       readonly kind: 'patchDaemonSet'
-      readonly why: 'bind' | 'unbind'
+      readonly why: 'bind' | 'unbind' | 'revert'
       readonly daemonSet: DaemonSet
       readonly patch: readonly PatchOperation[]
-      /** What is left frozen by it, for an event of type Warning; null when nothing is. */
-      readonly frozen: string | null
+      /** What is said of it on the Rollout and on the DaemonSet; null where nothing is worth an event. */
+      readonly event: PlannedEvent | null
     }
   | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }

@@ -1,8 +1,9 @@
-import type { RolloutStatus } from '@tranche/api-schema'
+import { ANSWERED_ACTIONS_MAX, type LastAction, type RolloutStatus } from '@tranche/api-schema'
 import { jumpTo } from './advance-step.ts'
-import { type ActionEffect, answerAction } from './answer-action.ts'
+import { type ActionEffect, answerAction, answeredIds } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
+import { withHeld, withoutHeld } from './held-revisions.ts'
 import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
@@ -15,7 +16,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const decided = courseOf(view, before)
   const answer = answerAction(view, before, decided)
   const course = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
-  const status = { ...toStatus(view, course), ...(answer !== null && { lastAction: answer.lastAction }) }
+  const status = { ...toStatus(view, course), ...(answer !== null && answered(view, answer.lastAction)) }
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
   return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
@@ -27,6 +28,7 @@ interface Courses {
 }
 
 function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: Courses): Course {
+  const { acceptedWishes, heldRevisions } = before
   switch (effect.kind) {
     case 'none':
       return decided
@@ -37,9 +39,24 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
       // The message of a pause says since when.
       return before.reason === 'Paused' ? { ...jumped, message: before.message } : jumped
     }
+    case 'promote':
+      return courseOf(view, { ...before, acceptedWishes: { ...acceptedWishes, promote: { id: effect.id, full: effect.full } } })
+    case 'abort':
+      return courseOf(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
+    case 'retry': {
+      const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
+      const isUnderWay = before.phase === 'Progressing'
+      const wishes = isUnderWay ? { ...acceptedWishes, retry: effect.id } : acceptedWishes
+      return courseOf(view, { ...before, heldRevisions: forgotten, acceptedWishes: wishes })
+    }
     default:
       return effect satisfies never
   }
+}
+
+/** The answer, and its id among those that are never carried out again (G10). */
+function answered({ rollout }: RolloutView, lastAction: LastAction): Pick<RolloutStatus, 'lastAction' | 'answeredActions'> {
+  return { lastAction, answeredActions: [...answeredIds(rollout), lastAction.id].slice(-ANSWERED_ACTIONS_MAX) }
 }
 
 function toStatus(view: RolloutView, course: Course): RolloutStatus {
@@ -47,7 +64,8 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const { stalled: _none, ...words } = course
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
-  const { skippedNodes: _gone, ...kept } = before ?? {}
+  const { skippedNodes: _gone, heldRevisions: _held, acceptedWishes: _wishes, rollbackFrom: _from, ...kept } = before ?? {}
+  const { heldRevisions, acceptedWishes, rollbackFrom } = course
   return {
     ...kept,
     observedGeneration: observedGeneration(view, course),
@@ -60,6 +78,9 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
+    ...(heldRevisions.length > 0 && { heldRevisions }),
+    ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
+    ...(rollbackFrom !== undefined && { rollbackFrom }),
   }
 }
 

@@ -1,34 +1,76 @@
 import type { CanaryStatus } from '@tranche/api-schema'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import type { FoundRevisions } from '../release/discover-revisions.ts'
+import { oldNodes } from '../old-nodes.ts'
+import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
-import { stepsOf } from './release-spec.ts'
+import { heldCourse } from './held-course.ts'
+import { heldAsSeen, heldTemplate } from './held-revisions.ts'
+import { isInBatches, nextIndex, sizeOf, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** A release begins, or begins again because the template changed under it. */
-export function startCourse(view: RolloutView, before: Course, discovery: FoundRevisions): Course {
-  const steps = stepsOf(view.rollout).length
-  // Nothing new to release (the template came back): no step is worth a pause.
-  const first = discovery.canary === discovery.stable ? steps : 1
+/**
+ * A release begins, or begins again because the template changed under it. In mid-release the stable revision stays what
+ * it was, however many templates come; going back to it is a rollback.
+ */
+export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
+  const revision = discovery.canary
+  const kept = stableInMidRelease(view, before)
+  const stable = kept ?? discovery.stable
+  const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
+  const held = heldTemplate(before.heldRevisions, daemonSet)
+  const first = firstStep(view, { revision, stable, isRollback: rollbackFrom !== undefined })
   const canary: CanaryStatus = {
-    ...completedCanary(view, discovery.canary),
-    stableRevision: discovery.stable,
+    ...completedCanary(view, revision),
+    stableRevision: stable,
     currentStepIndex: first,
-    nextStepIndex: first < steps ? first + 1 : -1,
+    nextStepIndex: nextIndex(first, stepsOf(view.rollout).length),
     currentStepState: 'BeforeStepUpgrade',
-    canaryReplicas: 0,
-    canaryReadyReplicas: 0,
   }
-  return {
+  const course: Course = {
     ...before,
     phase: 'Progressing',
     reason: 'Initializing',
     canary,
-    stableRevision: discovery.stable,
+    stableRevision: stable,
     releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
     succeeded: null,
-    message: `releasing revision ${discovery.canary}`,
+    heldRevisions: heldAsSeen(before.heldRevisions, held, revision),
+    acceptedWishes: {},
+    rollbackFrom,
+    message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
   }
+  if (held !== undefined) return heldCourse(view, daemonSet, course, { ...held, revision })
+  return rollbackFrom === undefined || isInBatches(view.rollout) ? course : { ...toTheEnd(course), reason: 'Cancelling' }
+}
+
+/** The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. */
+export function toTheEnd(course: Course): Course {
+  const done = { currentStepState: 'Completed', finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } as const
+  return { ...course, canary: { ...course.canary, ...done } }
+}
+
+/** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it; null otherwise. */
+function stableInMidRelease({ revisions }: RolloutView, { phase, canary }: Course): string | null {
+  const { stableRevision } = canary
+  if (phase !== 'Progressing' || stableRevision === undefined) return null
+  return revisions.some((revision) => hashOf(revision) === stableRevision) ? stableRevision : null
+}
+
+interface Beginning {
+  readonly revision: string
+  readonly stable: string
+  readonly isRollback: boolean
+}
+
+/** A rollback in batches begins with the first step that takes a node back: the others have nothing to wait for. */
+function firstStep({ rollout, fleet }: RolloutView, { revision, stable, isRollback }: Beginning): number {
+  const steps = stepsOf(rollout)
+  if (revision !== stable) return 1
+  // Nothing new to release (the template came back): no step is worth a pause.
+  if (!isRollback || !isInBatches(rollout)) return steps.length
+  const back = fleet.desired - oldNodes(fleet, revision).length
+  const first = steps.findIndex((step) => sizeOf(step, fleet.desired) > back)
+  return first === -1 ? steps.length : first + 1
 }
 
 /** The status of a release that is over: also the first status ever, which readers dereference. */

@@ -32,9 +32,13 @@ describe('an action', () => {
     ['for another revision', { ...approve, revision: 'hash-v9' }, 'it is meant for revision hash-v9, and hash-v2 is being released'],
     ['a jump for another step', { ...jump, expectedStep: 3 }, 'it is meant for step 3, and the release is at step 1'],
     ['a jump to a step that does not exist', { ...jump, step: 7 }, 'there is no step 7: the steps are 1 to 4'],
-    ['promote', { id: '1', type: 'promote' }, 'not carried out by this version'],
-    ['abort', { id: '1', type: 'abort' }, 'not carried out by this version'],
-    ['retry', { id: '1', type: 'retry' }, 'not carried out by this version'],
+    ['promote for another step', { id: '1', type: 'promote', expectedStep: 3 }, 'it is meant for step 3, and the release is at step 1'],
+    [
+      'abort for another revision',
+      { id: '1', type: 'abort', revision: 'hash-v9' },
+      'it is meant for revision hash-v9, and hash-v2 is being released',
+    ],
+    ['retry where nothing is held', { id: '1', type: 'retry' }, 'nothing that a retry lifts stands in the way'],
     [
       'what has a misspelt member',
       { ...approve, expectdStep: 1 },
@@ -126,6 +130,28 @@ describe('an action', () => {
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { currentStepIndex: 2, lastAction: { id: '1', result: 'Accepted' } } })
   })
 
+  it('is not carried out again when an older one is applied again (G10)', () => {
+    const toy = paused()
+    toy.act({ ...approve, id: 'a' })
+    settle(toy)
+    toy.act({ ...approve, id: 'b', expectedStep: 4 })
+    settle(toy)
+    toy.act({ ...approve, id: 'a', expectedStep: 2 })
+    settle(toy)
+    expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['b', 2])
+    expect(toy.rollout?.status?.answeredActions).toEqual(['a', 'b'])
+  })
+
+  it('is remembered by its id for sixteen wishes', () => {
+    const toy = paused()
+    for (let at = 0; at < 20; at++) {
+      toy.act({ id: `w${at}`, type: 'approve', expectedStep: 9 })
+      settle(toy)
+    }
+    expect(toy.rollout?.status?.answeredActions).toHaveLength(16)
+    expect(toy.rollout?.status?.answeredActions?.at(-1)).toBe('w19')
+  })
+
   it('is answered once for each id', () => {
     const toy = paused()
     toy.act({ ...approve, expectedStep: 2 })
@@ -136,6 +162,57 @@ describe('an action', () => {
     toy.act({ ...approve, id: '2' })
     settle(toy)
     expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['2', 2])
+  })
+})
+
+describe('the action promote', () => {
+  it('skips the pause that stands and those that follow, step by step, and is forgotten afterwards', () => {
+    const toy = paused()
+    toy.act({ id: '1', type: 'promote' })
+    const states: string[] = []
+    settle(toy, () => states.push(`${toy.rollout?.status?.currentStepIndex} ${toy.rollout?.status?.currentStepState}`))
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', lastAction: { type: 'promote', result: 'Accepted' } })
+    expect(toy.rollout?.status).not.toHaveProperty('acceptedWishes')
+    expect([...new Set(states)]).toEqual(expect.arrayContaining(['2 StepReady', '3 StepReady']))
+    expect(states.some((state) => state.endsWith(' StepPaused'))).toBe(false)
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it.each([true, false])('is remembered with the id, and whether it is full (%s)', (full) => {
+    const toy = paused()
+    toy.act({ id: 'p', type: 'promote', full })
+    toy.passRollout()
+    expect(toy.rollout?.status?.acceptedWishes).toEqual({ promote: { id: 'p', full } })
+  })
+
+  it('never skips that a step is ready, nor the budget', () => {
+    const toy = paused()
+    for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: true })
+    settle(toy)
+    toy.act({ id: '1', type: 'promote', full: true })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepReady' })
+    expect([toy.release?.status?.flight?.limit, toy.oldPods().length]).toEqual([2, 4])
+  })
+
+  it('ends with a jump, for whoever jumps wants to look again', () => {
+    const toy = paused()
+    toy.act({ id: '1', type: 'promote' })
+    toy.passRollout()
+    toy.act({ id: '2', type: 'jump', expectedStep: 1, step: 2 })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
+  })
+
+  it('is refused while the release is being finished', () => {
+    const toy = paused()
+    toy.act({ id: '1', type: 'jump', expectedStep: 1, step: 4 })
+    while (toy.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(toy)
+    toy.act({ id: '2', type: 'promote' })
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('being finished') })
   })
 })
 

@@ -162,7 +162,15 @@ function checkPromises({ rollout, release }: ToyCluster): void {
   if (status !== undefined) expect(status.message).not.toBe('')
 }
 
+/** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */
+function heedContest(toy: ToyCluster): void {
+  if (!(daemonSetAnnotations.controlInfo in (toy.daemonSet.metadata.annotations ?? {})) || strategyOf(toy.daemonSet) === 'OnDelete') return
+  const updateStrategy = { ...toy.daemonSet.spec.updateStrategy, type: 'OnDelete' }
+  toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy } })
+}
+
 function becalm(toy: ToyCluster): void {
+  heedContest(toy)
   for (const name of ['node-0', 'node-1', ...toy.nodes.keys()]) toy.nodes.set(name, { ready: true, bad: false })
   toy.mishap = 'none'
   setBudget(toy, 2)

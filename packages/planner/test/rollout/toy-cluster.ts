@@ -51,6 +51,8 @@ export class ToyCluster {
   pods: FleetPod[] = []
   warnings: string[] = []
   frozen: string[] = []
+  /** What the names of revisions begin with. */
+  salt = 'hash-'
   #version = 100
   #uid = 0
 
@@ -143,6 +145,11 @@ export class ToyCluster {
     }
   }
 
+  /** The image of the template. */
+  image(): string {
+    return this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''
+  }
+
   // What Kubernetes does.
 
   /** One round of the DaemonSet controller and the kubelets. */
@@ -187,7 +194,7 @@ export class ToyCluster {
         break
       }
       case 'patchDaemonSet':
-        if (plan.frozen !== null) this.frozen.push(plan.frozen)
+        if (plan.event?.reason === 'Frozen') this.frozen.push(plan.event.message)
         this.#patchDaemonSet(plan.patch)
         break
       case 'createRelease': {
@@ -295,7 +302,8 @@ export class ToyCluster {
       case 'labelPods':
         for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
         break
-      case 'writeStatus': {
+      case 'writeStatus':
+      case 'reportContest': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
         if (patched === null) throw new Error('a status patch failed on what it was made from')
         this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
@@ -384,7 +392,7 @@ export class ToyCluster {
   }
 
   #hash(): string {
-    return `hash-${this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''}`
+    return `${this.salt}${this.image()}`
   }
 
   #wrote(): boolean {

@@ -21,7 +21,7 @@ export interface Engine {
   /** Asks the webhooks that stored configurations name. */
   readonly webhooks: Webhooks
   /** On whose behalf the store is being written, for observers; set for the duration of each write. */
-  writer: { readonly actor: Actor; readonly verb: Verb } | undefined
+  writer: { readonly actor: Actor; readonly verb: Verb; readonly request?: ApiRequest } | undefined
 }
 
 /** Stores an object on behalf of a request. */
@@ -125,7 +125,7 @@ function complete(request: ApiRequest, served: Served, object: ApiObject | undef
 
 function writing<T>(engine: Engine, request: ApiRequest, write: () => T): T {
   const outer = engine.writer
-  engine.writer = { actor: request.actor, verb: request.verb }
+  engine.writer = { actor: request.actor, verb: request.verb, request }
   try {
     return write()
   } finally {

@@ -33,6 +33,8 @@ export interface ApiRequest {
   readonly options?: RequestOptions | undefined
   /** Looks at what create, update and patch are about to store. */
   readonly guard?: WriteGuard | undefined
+  /** When the server took it in, on its monotonic clock; set by the server. */
+  readonly receivedMs?: number | undefined
 }
 
 /** Looks at an object about to be stored, `old` undefined for a new one. Throws ApiStatusError to refuse it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { ResourceId, Watching } from '../client.ts'
+import type { Actor, ResourceId, Watching } from '../client.ts'
 import type { StatusCause } from '../status-error.ts'
 import type { Change } from '../store/change.ts'
 import { createRandom } from '../store/random.ts'
@@ -26,6 +26,8 @@ export interface WatchHubOptions {
   readonly seed: number
   readonly delayMs: DelayRange
   readonly faults: () => FaultInjector | undefined
+  /** Told of every event and bookmark just before the watcher has it. */
+  readonly deliver: (delivery: { readonly actor: Actor; readonly resource: ResourceId; readonly revision: number }) => void
 }
 
 /** All watches that are open. */
@@ -47,7 +49,7 @@ export class WatchHub {
     const options = request.options ?? {}
     refuseWatchOptions(options)
     const matches = parseSelection(served.definition, { ...options, namespace: request.namespace })
-    const { clock, store, seed, delayMs, faults } = this.#options
+    const { clock, store, seed, delayMs, faults, deliver } = this.#options
     const ordinal = (this.#opened.get(request.actor.name) ?? 0) + 1
     this.#opened.set(request.actor.name, ordinal)
     const watcher = new Watcher({
@@ -65,6 +67,7 @@ export class WatchHub {
       revision: () => store.revision,
       bookmarks: options.allowWatchBookmarks === true,
       timeoutSeconds: options.timeoutSeconds || undefined,
+      onDelivered: (revision) => deliver({ actor: request.actor, resource: served.id, revision }),
       onClosed: () => this.#watchersOf(served.id).delete(watcher),
     })
     this.#watchersOf(served.id).add(watcher)

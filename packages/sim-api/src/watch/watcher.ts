@@ -28,6 +28,8 @@ export interface WatcherOptions {
   readonly bookmarks: boolean
   /** Infinity: never ends by itself. Undefined: 30 to 60 minutes, by seed. */
   readonly timeoutSeconds: number | undefined
+  /** Called just before a frame is given to the sink, with the revision up to which everything has been sent. */
+  readonly onDelivered: (revision: number) => void
   readonly onClosed: () => void
 }
 
@@ -35,7 +37,10 @@ const BOOKMARK_EVERY_MS = 60_000
 const LAST_BOOKMARK_BEFORE_MS = 2_000
 const SHORTEST_TIMEOUT_SECONDS = 30 * 60
 
-type Delivery = { readonly atMs: number; readonly frame: WatchFrame } | { readonly atMs: number; readonly end: 'closed' | 'cut' }
+/** `upTo`: everything up to this revision has been sent with it; 0 where that cannot be said. */
+type Delivery =
+  | { readonly atMs: number; readonly frame: WatchFrame; readonly upTo: number }
+  | { readonly atMs: number; readonly end: 'closed' | 'cut' }
 
 /** One open watch: frames wait in a queue, each until its time, and never overtake one another. */
 export class Watcher implements Watching {
@@ -59,7 +64,7 @@ export class Watcher implements Watching {
 
   /** Sends what is there at the start. */
   start(objects: readonly ApiObject[]): void {
-    for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object)
+    for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object, 0)
   }
 
   /** Says that everything there is at the start has been sent. Nothing is said to a watch that takes no bookmarks. */
@@ -86,7 +91,7 @@ export class Watcher implements Watching {
   fail(status: ApiStatus): void {
     if (this.#state !== 'open') return
     this.#state = 'ending'
-    this.#enqueue({ frame: { type: 'ERROR', object: status } }, 0)
+    this.#enqueue({ frame: { type: 'ERROR', object: status }, upTo: 0 }, 0)
     this.#enqueue({ end: 'closed' }, 0)
   }
 
@@ -105,10 +110,11 @@ export class Watcher implements Watching {
     this.#options.onClosed()
   }
 
-  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): void {
+  /** @param upTo everything up to this revision has been sent with it */
+  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject, upTo = Number(object.metadata.resourceVersion)): void {
     if (this.#state !== 'open') return
     const extraMs = this.#fault(type, object)
-    if (extraMs !== null) this.#enqueue({ frame: { type, object } }, extraMs)
+    if (extraMs !== null) this.#enqueue({ frame: { type, object }, upTo }, extraMs)
   }
 
   /** @returns how much later the event arrives; null when it does not */
@@ -147,7 +153,7 @@ export class Watcher implements Watching {
     if (Number.isFinite(ms)) this.#delivery = this.#options.clock.setTimer(ms, () => this.close('cut'))
   }
 
-  #enqueue(what: { readonly frame: WatchFrame } | { readonly end: 'closed' | 'cut' }, extraMs: number): void {
+  #enqueue(what: { readonly frame: WatchFrame; readonly upTo: number } | { readonly end: 'closed' | 'cut' }, extraMs: number): void {
     const { clock, delayMs, random } = this.#options
     const drawnMs = Math.round((delayMs.min + random.next() * (delayMs.max - delayMs.min)) * 1000) / 1000
     this.#lastMs = Math.max(this.#lastMs, clock.monotonicMs() + drawnMs + extraMs)
@@ -171,8 +177,13 @@ export class Watcher implements Watching {
     for (const delivery of batch) {
       if (this.#state === 'closed') return
       if ('end' in delivery) this.close(delivery.end)
-      else this.#options.sink.frame(delivery.frame)
+      else this.#give(delivery)
     }
+  }
+
+  #give({ frame, upTo }: { readonly frame: WatchFrame; readonly upTo: number }): void {
+    if (upTo > 0) this.#options.onDelivered(upTo)
+    this.#options.sink.frame(frame)
   }
 
   /** Once a minute, and once shortly before the end: whoever goes on from there misses little. */
@@ -190,8 +201,9 @@ export class Watcher implements Watching {
   #bookmarkNow(annotations?: Readonly<Record<string, string>>): void {
     if (this.#state !== 'open') return
     const { apiVersion, kind, revision } = this.#options
-    const metadata = { resourceVersion: String(Math.max(revision(), this.#after)), ...(annotations && { annotations }) }
-    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } } }, 0)
+    const upTo = Math.max(revision(), this.#after)
+    const metadata = { resourceVersion: String(upTo), ...(annotations && { annotations }) }
+    this.#enqueue({ frame: { type: 'BOOKMARK', object: { apiVersion, kind, metadata } }, upTo }, 0)
   }
 }
 

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { AppError } from '@tranche/errors'
+import { type CommandIo, wantsColors } from '../command-io.ts'
+import type { LintOptions } from '../command-options.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { lintDocuments } from '../lint/lint-documents.ts'
+import { lintReport } from '../lint/lint-report.ts'
+import { readDocuments } from '../lint/read-documents.ts'
+
+/**
+ * Checks manifests without a cluster. All files are looked at together, so that a Rollout finds its DaemonSet in another.
+ *
+ * @returns failed when there are problems; advice fails nothing
+ * @throws {AppError} FILE_UNREADABLE
+ */
+export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
+  const texts = await Promise.all(options.files.map(async (file) => ({ file, text: await readText(file, io) })))
+  const result = lintDocuments(texts.flatMap(({ file, text: content }) => readDocuments(file, content)))
+  const report =
+    options.output === 'json'
+      ? `${JSON.stringify(result.findings, null, 2)}\n`
+      : lintReport(result, wantsColors(io.out, io.env, options.colors))
+  io.out.write(report)
+  return result.findings.some(({ level }) => level === 'problem') ? exitCodes.failed : exitCodes.done
+}
+
+async function readText(file: string, { in: input }: CommandIo): Promise<string> {
+  try {
+    if (file !== '-') return readFileSync(file, 'utf8')
+    return input === undefined ? '' : await text(input)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
+      details: { path: file },
+      hint: 'Name a file that exists and that you may read, or - for standard input.',
+      cause: error,
+    })
+  }
+}

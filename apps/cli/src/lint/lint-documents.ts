@@ -1,0 +1,97 @@
+import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
+import type { SourceDocument } from './read-documents.ts'
+
+/** Where a finding stands. What a document does not say is undefined. */
+export interface DocumentIdentity {
+  readonly source: string
+  readonly index: number
+  readonly line: number
+  readonly apiVersion: string | undefined
+  readonly kind: string | undefined
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+}
+
+/** One finding, as `-o json` prints it. */
+export interface LintFinding {
+  readonly document: DocumentIdentity
+  /** Problems fail the command, advice does not. */
+  readonly level: 'problem' | 'advice'
+  /** Code of the rule, as in docs/validation.md. */
+  readonly rule: string
+  readonly path: string
+  /** Undefined where nothing stands there. */
+  readonly value: unknown
+  readonly message: string
+  readonly fix: string
+}
+
+/** What is found in all documents. */
+export interface LintResult {
+  /** In the order of the documents, problems of each first. */
+  readonly findings: readonly LintFinding[]
+  /** Documents that were read, and those of them that are of a kind with rules. */
+  readonly documents: number
+  readonly judged: number
+}
+
+/** Checks documents that are to be applied together. */
+export function lintDocuments(documents: readonly SourceDocument[]): LintResult {
+  const checked = checkDocuments(documents.map(({ content }) => (content.kind === 'value' ? content.value : null)))
+  const findings = documents.flatMap((document, at) => {
+    const identity = identityOf(document)
+    const { problems = [], advice = [] } = checked[at] ?? {}
+    return [
+      ...unreadable(document, identity),
+      ...problems.map((problem) => toFinding(identity, 'problem', problem)),
+      ...advice.map((one) => toFinding(identity, 'advice', one)),
+    ]
+  })
+  return { findings, documents: documents.length, judged: checked.filter(({ judged }) => judged).length }
+}
+
+function unreadable({ content }: SourceDocument, document: DocumentIdentity): readonly LintFinding[] {
+  if (content.kind === 'value') return []
+  const fix = 'write YAML or JSON, with --- between two documents'
+  return [
+    {
+      document,
+      level: 'problem',
+      rule: 'Syntax',
+      path: 'the document',
+      value: undefined,
+      message: `it cannot be read: ${content.why}`,
+      fix,
+    },
+  ]
+}
+
+function toFinding(
+  document: DocumentIdentity,
+  level: LintFinding['level'],
+  { rule, path, value, message, fix }: Problem | Advice,
+): LintFinding {
+  return { document, level, rule, path, value, message, fix }
+}
+
+function identityOf({ source, index, line, content }: SourceDocument): DocumentIdentity {
+  const value = content.kind === 'value' ? content.value : null
+  const metadata = memberOf(value, 'metadata')
+  const text = (of: unknown, name: string): string | undefined => {
+    const member = memberOf(of, name)
+    return typeof member === 'string' ? member : undefined
+  }
+  return {
+    source,
+    index,
+    line,
+    apiVersion: text(value, 'apiVersion'),
+    kind: text(value, 'kind'),
+    namespace: text(metadata, 'namespace'),
+    name: text(metadata, 'name'),
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+}

@@ -1,0 +1,46 @@
+import { shownValue } from '@tranche/validation'
+import { createColors } from 'picocolors'
+import { printable } from '../view/styled-line.ts'
+import type { DocumentIdentity, LintFinding, LintResult } from './lint-documents.ts'
+
+/** The result for people: each document with findings, what is wrong with it and what to do, and a sentence at the end. */
+export function lintReport({ findings, documents, judged }: LintResult, colors: boolean): string {
+  const paint = createColors(colors)
+  const groups = Map.groupBy(findings, ({ document }) => document)
+  const blocks = [...groups].map(([document, ofDocument]) => {
+    const lines = ofDocument.flatMap((finding) => findingLines(finding, paint))
+    return [paint.bold(printable(titleOf(document))), ...lines, ''].join('\n')
+  })
+  return `${[...blocks, summaryOf(findings, documents, judged)].join('\n')}\n`
+}
+
+type Paint = ReturnType<typeof createColors>
+
+function findingLines({ level, path, value, message, fix, rule }: LintFinding, paint: Paint): readonly string[] {
+  const mark = level === 'problem' ? paint.red('problem') : paint.yellow('advice ')
+  const what = rule === 'Syntax' ? path : `${path} is ${value === undefined ? 'missing' : shownValue(value)}`
+  return [
+    `  ${mark}  ${printable(what)}`,
+    `           ${printable(message)} ${paint.dim(`(${rule})`)}`,
+    `           ${paint.green('fix:')} ${printable(fix)}`,
+  ]
+}
+
+function titleOf({ source, index, line, kind, namespace, name }: DocumentIdentity): string {
+  const file = source === '-' ? 'standard input' : source
+  const place = `${file}, document ${index} (line ${line})`
+  if (kind === undefined) return place
+  return `${place}: ${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? 'without a name'}`
+}
+
+function summaryOf(findings: readonly LintFinding[], documents: number, judged: number): string {
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  const advice = findings.length - problems
+  const looked = `${counted(judged, 'Rollout, BatchRelease or DaemonSet', 'Rollouts, BatchReleases and DaemonSets')} in ${counted(documents, 'document', 'documents')}`
+  const found = problems === 0 ? 'no problems' : counted(problems, 'problem', 'problems')
+  return `${looked}: ${found}${advice === 0 ? '' : `, ${counted(advice, 'piece', 'pieces')} of advice`}`
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '@tranche/cli'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const rollout = `
+apiVersion: rollouts.kruise.io/v1beta1
+kind: Rollout
+metadata: {name: node-agent, namespace: demo}
+spec:
+  workloadRef: {apiVersion: apps/v1, kind: DaemonSet, name: node-agent}
+  strategy:
+    canary:
+      steps:
+        - {replicas: 10%, pause: {}}
+        - {replicas: 100%}
+`
+const shrinking = rollout.replace('replicas: 100%', 'replicas: 5%, traffic: 5%')
+const daemonSet = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: node-agent, namespace: demo}
+spec: {updateStrategy: {type: OnDelete}}
+`
+
+describe('tranche lint', () => {
+  let folder: string
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))))
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('says that documents are in order, and ends with 0', async () => {
+    await expect(lint(['-f', '-'], `${rollout}---${daemonSet}`)).resolves.toEqual({
+      code: 0,
+      out: '2 Rollouts, BatchReleases and DaemonSets in 2 documents: no problems\n',
+      err: '',
+    })
+  })
+
+  it('tells every problem with document, field, value and fix, and ends with 1', async () => {
+    await expect(lint(['-f', '-'], `kind: ConfigMap\n---${shrinking}`)).resolves.toEqual({
+      code: 1,
+      err: '',
+      out: `standard input, document 2 (line 3): Rollout demo/node-agent
+  problem  spec.strategy.canary.steps[1].traffic is "5%"
+           requests cannot be routed by revision for a DaemonSet, whose pods are chosen by node (StepTraffic)
+           fix: remove it
+  problem  spec.strategy.canary.steps[1].replicas is "5%"
+           sizes are cumulative and never shrink, and steps[0] has "10%" (StepShrinks)
+           fix: set it to at least "10%", or make steps[0] smaller
+  advice   spec.strategy.canary.steps[1].replicas is "5%"
+           the last step is below 100%: after its pause the remaining nodes follow as one more batch (LastStepBelowAll)
+           fix: add a step of "100%" to say so
+
+1 Rollout, BatchRelease or DaemonSet in 2 documents: 2 problems, 1 piece of advice
+`,
+    })
+  })
+
+  it('prints the findings as JSON, each with its document', async () => {
+    const { code, out } = await lint(['-f', '-', '-o', 'json'], shrinking)
+    expect(code).toBe(1)
+    const document = {
+      source: '-',
+      index: 1,
+      line: 2,
+      apiVersion: 'rollouts.kruise.io/v1beta1',
+      kind: 'Rollout',
+      namespace: 'demo',
+      name: 'node-agent',
+    }
+    expect(JSON.parse(out)).toMatchObject([
+      { document, level: 'problem', rule: 'StepTraffic', path: 'spec.strategy.canary.steps[1].traffic', value: '5%', fix: 'remove it' },
+      { document, level: 'problem', rule: 'StepShrinks', path: 'spec.strategy.canary.steps[1].replicas', value: '5%' },
+      { document, level: 'advice', rule: 'LastStepBelowAll' },
+    ])
+    expect(JSON.parse((await lint(['-f', '-', '-o', 'json'], rollout)).out)).toEqual([])
+  })
+
+  it('does not fail for advice', async () => {
+    const { code, out } = await lint(['-f', '-'], `${rollout}---${daemonSet.replace('OnDelete', 'RollingUpdate')}`)
+    expect(code).toBe(0)
+    expect(out).toContain('  advice   spec.updateStrategy.type is "RollingUpdate"\n')
+    expect(out).toContain('no problems, 1 piece of advice\n')
+  })
+
+  it('warns that Tranche leaves other workloads alone', async () => {
+    const { code, out } = await lint(['-f', '-'], rollout.replace('kind: DaemonSet', 'kind: Deployment'))
+    expect(code).toBe(0)
+    expect(out).toContain('spec.workloadRef is "Deployment of apps/v1"')
+  })
+
+  it('reads files together, so that a Rollout finds its DaemonSet in another', async () => {
+    const [first, second] = [join(folder, 'rollout.yaml'), join(folder, 'daemonset.json')]
+    writeFileSync(first, rollout)
+    writeFileSync(
+      second,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'List',
+        items: [
+          {
+            apiVersion: 'apps/v1',
+            kind: 'DaemonSet',
+            metadata: { name: 'node-agent', namespace: 'demo' },
+            spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0 } } },
+          },
+        ],
+      }),
+    )
+    const { code, out } = await lint(['-f', first, '-f', second])
+    expect(code).toBe(1)
+    expect(out).toContain(
+      `${second}, document 1 (line 1): DaemonSet demo/node-agent\n  problem  spec.updateStrategy.rollingUpdate.maxUnavailable is 0\n`,
+    )
+  })
+
+  it.each([
+    ['YAML that is none', 'a: b: c', 'it cannot be read: Nested mappings'],
+    ['a key that stands twice', 'a: 1\na: 2', 'it cannot be read: Map keys must be unique'],
+    [
+      'anchors that multiply',
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'.replace(
+        /./g,
+        (c) =>
+          `${c}: &${c} [${Array(9)
+            .fill(`*${String.fromCharCode(c.charCodeAt(0) - 1)}`)
+            .join()}]\n`,
+      )}`,
+      'it cannot be read: Excessive alias count',
+    ],
+  ])('tells of %s, and looks at the other documents all the same', async (_what, text, why) => {
+    const { code, out } = await lint(['-f', '-'], `${text}\n---${shrinking}`)
+    expect(code).toBe(1)
+    expect(out).toContain(`standard input, document 1 (line `)
+    expect(out).toContain(why)
+    expect(out).toContain('steps[0] has "10%"')
+  })
+
+  it('shows nothing that could steer a terminal', async () => {
+    const { out } = await lint(['-f', '-'], rollout.replace('replicas: 10%', 'replicas: "\\e[31mred\\u202E"'))
+    expect(out).toContain('[31mred')
+    expect(out).not.toContain('\u001b')
+    expect(out).not.toContain('\u202e')
+  })
+
+  it('colours only for a terminal, and not where nobody wants it', async () => {
+    const colour = '\u001b['
+    expect((await lint(['-f', '-'], shrinking, { isTTY: true })).out).toContain(colour)
+    expect((await lint(['-f', '-', '--no-color'], shrinking, { isTTY: true })).out).not.toContain(colour)
+    expect((await lint(['-f', '-'], shrinking)).out).not.toContain(colour)
+  })
+
+  it.each([
+    [['lint'], 2, 'OPTION_INVALID: lint is given no file. Add -f FILE, or -f - to read standard input.\n'],
+    [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
+    [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
+    [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],
+  ])('%j ends with %i', async (args, code, says) => {
+    const ended = await lint(args.slice(1))
+    expect(ended.code).toBe(code)
+    expect(ended.err).toContain(says)
+    expect(ended.out).toBe('')
+  })
+})
+
+async function lint(args: readonly string[], input = '', out: { readonly isTTY?: boolean } = {}) {
+  const texts = { out: '', err: '' }
+  const code = await run(['lint', ...args], {
+    in: (async function* () {
+      yield input
+    })(),
+    out: { ...out, write: (text: string) => void (texts.out += text) },
+    err: { write: (text: string) => void (texts.err += text) },
+    env: {},
+  })
+  return { code, ...texts }
+}

@@ -1,0 +1,50 @@
+import { HELD_REVISIONS_MAX, type HeldRevision } from '@tranche/api-schema'
+import { type DaemonSet, daemonSetAnnotations, sha256Hex } from '@tranche/kube-types'
+import { templateText } from '../release/discover-revisions.ts'
+
+/** G12: what is held of the template that the DaemonSet has now; undefined where it is not held. */
+export function heldTemplate(held: readonly HeldRevision[], { spec }: DaemonSet): HeldRevision | undefined {
+  if (held.length === 0) return undefined
+  const digest = templateDigest(spec.template)
+  return held.find((one) => one.digest === digest)
+}
+
+/** The SHA-256 of a pod template in canonical JSON: the same for the same template, whichever revision holds it. */
+export function templateDigest(template: object): string {
+  const known = digests.get(template)
+  if (known !== undefined) return known
+  const digest = sha256Hex(templateText(template))
+  digests.set(template, digest)
+  return digest
+}
+
+/** Templates are frozen and asked for in every pass. */
+const digests = new WeakMap<object, string>()
+
+/** Remembers one more; the same template once, and the oldest goes first. */
+export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
+  return [...held.filter(({ digest }) => digest !== one.digest), one].slice(-HELD_REVISIONS_MAX)
+}
+
+/** Forgets the templates of a revision. */
+export function withoutHeld(held: readonly HeldRevision[], revision: string): readonly HeldRevision[] {
+  return held.filter((one) => one.revision !== revision)
+}
+
+/**
+ * What is remembered once a template was seen: a revision that was made anew has its new name, and a template that was not
+ * put back for its sake by now will not be, for somebody has applied another one.
+ *
+ * @param held the template that the DaemonSet has now
+ */
+export function heldAsSeen(all: readonly HeldRevision[], held: HeldRevision | undefined, revision: string): readonly HeldRevision[] {
+  return all.map((one) => {
+    if (one === held) return one.revision === revision ? one : { ...one, revision }
+    return one.reverted === false ? { ...one, reverted: true } : one
+  })
+}
+
+/** Whether the template was put back for this hold, whatever was applied since. */
+export function isReverted({ metadata }: DaemonSet, held: HeldRevision): boolean {
+  return held.reverted !== false || metadata.annotations?.[daemonSetAnnotations.reverted] === held.at
+}

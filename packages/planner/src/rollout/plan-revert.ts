@@ -1,0 +1,54 @@
+import type { PatchOperation } from '@tranche/flight'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { hashOf, templateOf } from '../release/discover-revisions.ts'
+import { heldTemplate, isReverted } from './held-revisions.ts'
+import type { RolloutPlan } from './rollout-plan.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * Puts the template of the stable revision back where the present one was taken back: once for each time that it is
+ * asked for, whatever is applied afterwards (G11, G12). Null where there is nothing to put back.
+ */
+export function planRevert(view: RolloutView): RolloutPlan | null {
+  const { daemonSet, rollout } = view
+  const { canaryStatus, heldRevisions = [] } = rollout.status ?? {}
+  if (daemonSet === undefined || daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
+  const held = heldTemplate(heldRevisions, daemonSet)
+  if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
+  const stable = canaryStatus?.stableRevision
+  const template = templateToPutBack(view.revisions, stable)
+  if (template === null) return null
+  const message = `revision ${held.revision} was taken back: the template of revision ${stable} was put back`
+  const patch = revertPatch(view, daemonSet, { template, at: held.at ?? '' })
+  return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: { type: 'Normal', reason: 'TemplateReverted', message } }
+}
+
+/** The template of a revision as its ControllerRevision holds it; null where that is gone from the history. */
+export function templateToPutBack(revisions: readonly ControllerRevision[], hash: string | undefined): object | null {
+  const revision = revisions.find((one) => hashOf(one) === hash)
+  const held = revision === undefined ? undefined : templateOf(revision)
+  if (held === undefined) return null
+  return Object.fromEntries(Object.entries(held).filter(([key]) => key !== '$patch'))
+}
+
+/**
+ * Tests the uid and the generation, so that it never undoes what somebody applied in between; a status that changes with
+ * every pod must not keep it waiting. The native controller must not act on the template, so the strategy is taken over with
+ * it where it is not yet.
+ */
+function revertPatch(
+  { rollout }: RolloutView,
+  daemonSet: DaemonSet,
+  { template, at }: { readonly template: object; readonly at: string },
+): readonly PatchOperation[] {
+  const { annotations, ...takeOver } = takeOverStrategy(daemonSet)
+  const inProgressing = JSON.stringify({ rolloutName: rollout.metadata.name })
+  const ours = { [daemonSetAnnotations.reverted]: at, [daemonSetAnnotations.inProgressing]: inProgressing }
+  const changes = daemonSetPatch(daemonSet, { ...takeOver, annotations: { ...annotations, ...ours } }) ?? []
+  return [
+    ...changes.filter(({ path }) => path !== '/metadata/resourceVersion'),
+    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },
+    { op: 'replace', path: '/spec/template', value: template },
+  ]
+}

@@ -1,0 +1,106 @@
+import type { RolloutAction, StalledReason } from '@tranche/api-schema'
+import { jumpTarget } from './advance-step.ts'
+import type { Course } from './course.ts'
+import { heldTemplate, isReverted } from './held-revisions.ts'
+import { templateToPutBack } from './plan-revert.ts'
+import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
+import { releaseReport } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** Where the Rollout stands, and where it goes without the wish. */
+export interface Standing {
+  readonly before: Course
+  readonly decided: Course
+}
+
+/** What waits for a person and goes on by the action retry, beside a held revision. */
+const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
+
+/** Why a wish cannot be carried out as things stand (G10); null where it can. */
+export function refusalOf(view: RolloutView, standing: Standing, action: RolloutAction): string | null {
+  const { before, decided } = standing
+  if (action.type === 'retry' && isHeld(before, action.revision)) return null
+  if (before.phase !== 'Progressing' || decided.phase !== 'Progressing') return noReleaseText(before, action)
+  if (decided.blocked) return `the Rollout is stalled: ${decided.message}`
+  return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
+}
+
+function isHeld({ heldRevisions }: Course, revision: string | undefined): boolean {
+  return revision !== undefined && heldRevisions.some((held) => held.revision === revision)
+}
+
+function noReleaseText({ heldRevisions }: Course, { type }: RolloutAction): string {
+  if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
+  return `no release is under way; to release a held revision again name it: ${heldRevisions.map(({ revision }) => revision).join(', ')}`
+}
+
+/** Whether it is meant for what is going on now. */
+function momentRefusal({ before, decided }: Standing, { revision, expectedStep }: RolloutAction): string | null {
+  const { canaryRevision, currentStepIndex } = before.canary
+  if (decided.canary.canaryRevision !== canaryRevision) {
+    return `the template has changed: revision ${decided.canary.canaryRevision} is released now, no longer ${canaryRevision}`
+  }
+  if (revision !== undefined && revision !== canaryRevision) {
+    return `it is meant for revision ${revision}, and ${canaryRevision} is being released`
+  }
+  if (expectedStep === undefined || expectedStep === currentStepIndex) return null
+  return `it is meant for step ${expectedStep}, and the release is at step ${currentStepIndex}`
+}
+
+type Refusal = (view: RolloutView, before: Course, action: RolloutAction) => string | null
+
+const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
+  approve: (view, before, action) => heldRefusal(view, before) ?? stepRefusal(view, before, action) ?? approveRefusal(view, before),
+  jump: (view, before, action) => heldRefusal(view, before) ?? stepRefusal(view, before, action) ?? jumpRefusal(view, action),
+  promote: (view, before) => heldRefusal(view, before) ?? doneRefusal(view, before),
+  abort: abortRefusal,
+  retry: retryRefusal,
+}
+
+function heldRefusal({ daemonSet }: RolloutView, { heldRevisions }: Course): string | null {
+  const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
+  return held === undefined ? null : `revision ${held.revision} is held; write the action retry first`
+}
+
+/** An approval or a jump says at which step it is meant, so that two people never leave two steps. */
+function stepRefusal(view: RolloutView, before: Course, { expectedStep }: RolloutAction): string | null {
+  const done = doneRefusal(view, before)
+  if (done !== null || expectedStep !== undefined) return done
+  return `it does not say expectedStep; the release is at step ${before.canary.currentStepIndex}`
+}
+
+function doneRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
+  if (isFinalising(canary)) return 'the steps are done, and the release is being finished'
+  return isWithinSteps(rollout, canary) ? null : `the spec has no step ${canary.currentStepIndex} any more`
+}
+
+function approveRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
+  const { currentStepIndex, currentStepState } = canary
+  if (currentStepState !== 'StepPaused')
+    return `step ${currentStepIndex} is in state ${currentStepState}, and only a StepPaused one can be approved`
+  const jump = jumpTarget(canary, stepsOf(rollout).length)
+  return jump === null ? null : `nextStepIndex asks for a jump to step ${jump}, which leaves step ${currentStepIndex} already`
+}
+
+function jumpRefusal({ rollout }: RolloutView, { step = 0 }: RolloutAction): string | null {
+  const steps = stepsOf(rollout).length
+  return step >= 1 && step <= steps ? null : `there is no step ${step}: the steps are 1 to ${steps}`
+}
+
+/** Also while the release is being finished: until the DaemonSet was given back there is something to take back. */
+function abortRefusal({ daemonSet, revisions }: RolloutView, { canary, heldRevisions }: Course): string | null {
+  const { canaryRevision, stableRevision } = canary
+  if (daemonSet === undefined) return 'the DaemonSet does not exist'
+  if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
+  const held = heldTemplate(heldRevisions, daemonSet)
+  if (held !== undefined && !isReverted(daemonSet, held)) return `revision ${canaryRevision} is being taken back already`
+  if (templateToPutBack(revisions, stableRevision) !== null) return null
+  return `revision ${stableRevision}, which ran before, is no longer in the history (revisionHistoryLimit): apply its template`
+}
+
+function retryRefusal(view: RolloutView, before: Course): string | null {
+  if (heldRefusal(view, before) !== null) return null
+  const { stalled } = releaseReport(view)
+  if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
+  return 'nothing that a retry lifts stands in the way'
+}

@@ -1,0 +1,59 @@
+import { type Breach, type JudgeQuery, recordedGuarantees } from './breach.ts'
+import { createAimJudge } from './judges/judge-aim.ts'
+import { createBatchJudge } from './judges/judge-batch.ts'
+import { createBudgetJudge } from './judges/judge-budget.ts'
+import { createFlightJudge } from './judges/judge-flight.ts'
+import type { Judge, JudgeParts } from './judges/judge-parts.ts'
+import { createStopJudge } from './judges/judge-stop.ts'
+import type { Recording } from './recorded-delivery.ts'
+import { createSight } from './world/sight.ts'
+import { createWorld, type Deletion } from './world/world.ts'
+
+/**
+ * Holds a recording against the guarantees, by what it shows and nothing else: objects as they were written, who wrote
+ * them, and what watches were sent. Shares no code with what decides. Reads the recording once.
+ *
+ * @param recording from before the first Rollout was there
+ * @returns in the order of time; those of one deletion in the order of the judges
+ */
+export function judge({ writes, deliveries }: Recording, query: JudgeQuery): readonly Breach[] {
+  const { watchLagMs = 1000, reactionMs = 0, stalls = [], guarantees = recordedGuarantees } = query
+  const sight = createSight({ deliveries, watchLagMs, reactionMs, stalls })
+  const world = createWorld(query.isOurs, sight)
+  const found: Breach[] = []
+  const breach = (one: Breach): void => void (guarantees.includes(one.guarantee) && found.push(one))
+  const judges = createJudges({ world, sight, query, breach })
+  for (const write of writes) {
+    const deletion = world.deletionOf(write)
+    if (deletion !== null) {
+      if (isAskedFor(deletion, query)) for (const one of judges) one.onDeletion?.(deletion)
+      deletion.daemonSet.fly(deletion.pod, deletion.permittedMs ?? write.t)
+    }
+    for (const one of judges) one.onWrite?.(write, world.before(write))
+    world.apply(write)
+  }
+  for (const one of judges) one.atEnd?.(writes.at(-1)?.t ?? 0)
+  return found
+}
+
+/** @returns how many deletions of ours the server accepted */
+export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pick<JudgeQuery, 'isOurs' | 'daemonSet'>): number {
+  const world = createWorld(query.isOurs, createSight({ deliveries: [], watchLagMs: 0, reactionMs: 0, stalls: [] }))
+  let count = 0
+  for (const write of writes) {
+    const deletion = world.deletionOf(write)
+    if (deletion !== null && isAskedFor(deletion, query)) count++
+    world.apply(write)
+  }
+  return count
+}
+
+function createJudges(parts: JudgeParts): readonly Judge[] {
+  return [createAimJudge, createStopJudge, createBatchJudge, createFlightJudge, createBudgetJudge].map((create) => create(parts))
+}
+
+/** A pod of no known DaemonSet is everybody's business. */
+function isAskedFor({ daemonSet }: Deletion, { daemonSet: asked }: Pick<JudgeQuery, 'daemonSet'>): boolean {
+  if (asked === undefined || daemonSet.versions.length === 0) return true
+  return asked.name === daemonSet.name && (asked.namespace === undefined || asked.namespace === daemonSet.namespace)
+}

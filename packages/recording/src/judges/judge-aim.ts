@@ -1,0 +1,64 @@
+import type { RecordedDaemonSet } from '../recorded-write.ts'
+import type { Deletion } from '../world/world.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+
+/**
+ * G4: only standing old pods of the DaemonSet, on nodes that it wants, each permitted by the record in just the version in
+ * which it was deleted, with both preconditions; and only where the DaemonSet agreed with a record, as far as whoever
+ * decided could see.
+ */
+export function createAimJudge({ sight, breach }: JudgeParts): Judge {
+  return {
+    onDeletion(deletion) {
+      const { pod, daemonSet, atMs } = deletion
+      const tell = (text: string): void => breach({ guarantee: 'G4', atMs, node: pod.node, text })
+      if (daemonSet.versions.length === 0) return tell(`the pod belongs to ${daemonSet.name || 'nobody'}, which is not released`)
+      for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) tell(fault)
+      const node = daemonSet.node(pod.node)
+      if (node?.wanted === false && sight.hasSeen(deletion.decision, node.wantedBy)) tell('the DaemonSet does not want a pod on the node')
+      if (!agreed(deletion)) tell(`the DaemonSet did not agree with the record: ${disagreement(deletion)}`)
+    },
+  }
+
+  /** Some version of the DaemonSet that whoever decided may have had before them was announced for a record that was open. */
+  function agreed({ daemonSet, decision }: Deletion): boolean {
+    const { flight } = daemonSet.orders
+    if (flight?.generation === undefined) return true
+    for (const version of daemonSet.possibleVersions(decision, sight)) if (agrees(version, daemonSet)) return true
+    return false
+  }
+}
+
+function faultOfPod({ pod, daemonSet }: Deletion): string | null {
+  const { revision } = daemonSet.orders
+  if (pod.ended !== null) return 'the pod was terminating already'
+  return pod.last.hash !== undefined && pod.last.hash === revision ? `the pod runs ${revision}, the revision being released` : null
+}
+
+function faultOfRequest({ daemonSet, write, permittedMs }: Deletion): string | null {
+  const { uid, resourceVersion } = write.preconditions ?? {}
+  if (uid === undefined || resourceVersion === undefined)
+    return `the deletion asked for no ${uid === undefined ? 'uid' : 'resourceVersion'}`
+  return permittedMs === undefined && daemonSet.orders.flight?.permits !== undefined ? 'no record ever permitted it' : null
+}
+
+const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
+const PARTITION = 'rollouts.kruise.io/daemonset-partition'
+const PAUSED = 'tranche.dev/paused'
+
+function agrees(version: RecordedDaemonSet, { orders }: Deletion['daemonSet']): boolean {
+  const { generation = 0, observed, annotations = {}, strategy } = version
+  return (
+    observed === generation &&
+    strategy?.type === 'OnDelete' &&
+    annotations[PAUSED] === undefined &&
+    orders.everAgreed(generation, annotations[CANARY], Number(annotations[PARTITION]))
+  )
+}
+
+function disagreement({ daemonSet }: Deletion): string {
+  const { generation, observed, annotations = {}, strategy } = daemonSet.latest ?? {}
+  const { flight } = daemonSet.orders
+  const announced = `${annotations[CANARY]} with partition ${annotations[PARTITION]}${annotations[PAUSED] ? ', paused' : ''}`
+  return `generation ${generation}, observed ${observed}, ${strategy?.type}, ${announced}; record at ${flight?.generation}, ${flight?.revision} with partition ${flight?.partition}`
+}

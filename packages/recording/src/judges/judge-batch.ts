@@ -1,0 +1,33 @@
+import { takenBy } from '../world/node-story.ts'
+import type { Deletion } from '../world/world.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+
+/**
+ * G3: never more nodes run, or will come back on, the ordered revision by our doing than the batch has. Nodes that came to
+ * it by other hands count as soon as the watches of whoever decided had told of them.
+ */
+export function createBatchJudge({ sight, breach }: JudgeParts): Judge {
+  function countTaken({ daemonSet, pod, decision }: Deletion): number {
+    let count = 1
+    for (const node of daemonSet.taken) {
+      if (node.name === pod.node) continue
+      const taken = takenBy(node, daemonSet.orders.revision)
+      if (taken === null || taken.byUs || sight.hasSeen(decision, taken.cause)) count++
+    }
+    return count
+  }
+
+  return {
+    onDeletion(deletion) {
+      const { daemonSet, pod, atMs, decision } = deletion
+      const { partition, isSilent } = daemonSet.orders
+      if (daemonSet.latest === undefined) return
+      const tell = (text: string): void => breach({ guarantee: 'G3', atMs, node: pod.node, text })
+      if (isSilent || partition === undefined) return tell('nothing was ordered')
+      if (daemonSet.taken.size + 1 <= daemonSet.wanted - partition) return
+      const size = daemonSet.mostWanted(decision, sight) - partition
+      const taken = countTaken(deletion)
+      if (taken > size) tell(`${taken} nodes are taken, ${size} were ordered`)
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import type { Judge, JudgeParts } from './judge-parts.ts'
+import { limitFor } from './limit-for.ts'
+
+/**
+ * G2: nodes on which we deleted a pod and which have had no available one since are never more than the limit, and the
+ * limit is one that the DaemonSet declared. A node that is no longer wanted counts no more, also when it is wanted again.
+ */
+export function createFlightJudge({ breach }: JudgeParts): Judge {
+  return {
+    onDeletion(deletion) {
+      const { daemonSet, pod, atMs } = deletion
+      if (daemonSet.versions.length === 0) return
+      const force = limitFor(deletion)
+      const { limit, declared } = force ?? { limit: 0, declared: 0 }
+      const flown = daemonSet.inFlight.size + (daemonSet.node(pod.node)?.flight == null ? 1 : 0)
+      const tell = (text: string): void => breach({ guarantee: 'G2', atMs, node: pod.node, text })
+      if (limit > declared) tell(`the limit is ${limit}, but the DaemonSet allowed no more than ${declared} when it was set`)
+      if (flown > limit) tell(`${flown} nodes are in flight, ${limit} are allowed`)
+    },
+  }
+}

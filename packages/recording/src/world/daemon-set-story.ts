@@ -1,0 +1,239 @@
+import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import { isWanted } from './eligibility.ts'
+import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
+import { createOrders, type Orders } from './orders.ts'
+import { resolveLimit } from './resolve-limit.ts'
+import type { Cause, Decision, Sight } from './sight.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type OwnNode = Mutable<Omit<NodeStory, 'pods'>> & { readonly pods: Map<string, Mutable<PodStory>> }
+
+/** How many pods that have ended are remembered of one node. */
+const ENDED_PODS = 16
+
+/** What a recording has shown so far of one DaemonSet: its nodes, its pods, what was ordered. Times are epoch milliseconds. */
+export class DaemonSetStory {
+  readonly name: string
+  readonly namespace: string | undefined
+  readonly orders: Orders = createOrders()
+  /** Nodes that are wanted and have no available pod. */
+  readonly down = new Set<NodeStory>()
+  /** Wanted nodes without a standing pod of another revision than the ordered one. */
+  readonly taken = new Set<NodeStory>()
+  /** Nodes with a flight. */
+  readonly inFlight = new Set<NodeStory>()
+  /** Every version of the DaemonSet, oldest first; a deletion has no object. */
+  readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
+  readonly #nodes = new Map<string, OwnNode>()
+  readonly #unavailable = new Set<OwnNode>()
+  readonly #left: Cause[] = []
+  readonly #minReadyByGeneration = new Map<number, number>()
+  #wanted = 0
+  #uid: string | undefined
+  #minReadyMs = 0
+  #revision: string | undefined
+
+  constructor(name: string, namespace: string | undefined) {
+    this.name = name
+    this.namespace = namespace
+  }
+
+  /** The DaemonSet as last written; undefined before the first write and after its deletion. */
+  get latest(): RecordedDaemonSet | undefined {
+    return this.versions.at(-1)?.o
+  }
+
+  /** How many nodes are wanted. */
+  get wanted(): number {
+    return this.#wanted
+  }
+
+  /** Every node that exists or has had a pod. */
+  nodes(): Iterable<NodeStory> {
+    return this.#nodes.values()
+  }
+
+  node(name: string): NodeStory | undefined {
+    return this.#nodes.get(name)
+  }
+
+  pod(uid: string, node: string): PodStory | undefined {
+    return this.#nodes.get(node)?.pods.get(uid)
+  }
+
+  /** @returns the most nodes that whoever decided may have taken for wanted */
+  mostWanted(decision: Decision, sight: Sight): number {
+    let unseen = 0
+    for (let at = this.#left.length - 1; at >= 0 && !sight.hasSeen(decision, this.#left[at]!); at--) unseen++
+    return this.#wanted + unseen
+  }
+
+  /** @returns the versions that whoever decided may have had before them, oldest first */
+  *possibleVersions(decision: Decision, sight: Sight): Iterable<RecordedDaemonSet> {
+    for (let at = this.versions.length - 1; at >= 0; at--) {
+      const { cause, o } = this.versions[at]!
+      if (o !== undefined) yield o
+      if (sight.hasSeen(decision, cause)) return
+    }
+  }
+
+  /** @returns the largest `maxUnavailable` in nodes, that whoever decided may have taken for declared */
+  mostDeclared(decision: Decision, sight: Sight): number {
+    const wanted = this.mostWanted(decision, sight)
+    let most = 0
+    for (const { strategy } of this.possibleVersions(decision, sight)) most = Math.max(most, resolveLimit(strategy, wanted))
+    return most
+  }
+
+  /** What the clock alone has changed by now: pods become available. */
+  advance(nowMs: number): void {
+    for (const node of this.#unavailable) if (anyAvailable(node, nowMs)) this.#refresh(node, nowMs, null)
+  }
+
+  applyDaemonSet(write: RecordedWrite, cluster: Iterable<RecordedNode>): void {
+    const cause: Cause = { t: write.t, rv: write.rv, of: 'daemonsets' }
+    const before = this.latest
+    const o = write.type === 'DELETED' ? undefined : (write.o as unknown as RecordedDaemonSet)
+    if (o?.uid !== undefined && this.#uid !== undefined && o.uid !== this.#uid) this.#forgetPods(this.#uid, cause)
+    this.versions.push({ cause, o })
+    if (o === undefined) return
+    this.#uid = o.uid
+    if (o.generation !== undefined) this.#minReadyByGeneration.set(o.generation, minReadyOf(o))
+    this.orders.followDaemonSet(o)
+    this.followOrders(write.t)
+    if (before === undefined || !sameJson(before.placement, o.placement)) for (const node of cluster) this.applyNode(node.name, node, cause)
+  }
+
+  /** A node was written, or is gone where `node` is undefined. */
+  applyNode(name: string, node: RecordedNode | undefined, cause: Cause): void {
+    const story = this.#storyOf(name)
+    story.node = node
+    const { latest } = this
+    const wanted = node !== undefined && latest !== undefined && isWanted(latest.placement, node)
+    if (wanted === story.wanted) return
+    story.wanted = wanted
+    story.wantedBy = cause
+    this.#wanted += wanted ? 1 : -1
+    if (!wanted) {
+      this.#left.push(cause)
+      story.flight = null
+      this.inFlight.delete(story)
+    }
+    story.up = false
+    story.downBy = cause
+    this.#refresh(story, cause.t, null)
+  }
+
+  applyPod(write: RecordedWrite, byUs: boolean): void {
+    const seen = write.o as unknown as RecordedPod
+    const name = seen.node ?? write.node
+    if (name === undefined) return
+    const story = this.#storyOf(name)
+    const before = story.pods.get(seen.uid)
+    const cause: Cause = { t: write.t, rv: write.rv, of: 'pods' }
+    const ended = write.type === 'DELETED' || seen.deleting ? (before?.ended ?? cause) : null
+    const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
+    const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
+    const deletedByUs = before?.deletedByUs === true || byUs
+    story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, neededMs, ended, deletedByUs })
+    if (write.type === 'DELETED') forgetOldest(story)
+    this.#refresh(story, write.t, cause)
+  }
+
+  /** The pod is no longer one of this DaemonSet. */
+  forgetPod({ uid, node }: PodStory, cause: Cause): void {
+    const story = this.#storyOf(node)
+    story.pods.delete(uid)
+    this.#refresh(story, cause.t, cause)
+  }
+
+  /** We delete the pod: its node is in flight until another of its pods is available. */
+  fly({ node, uid }: PodStory, sinceMs: number): void {
+    const story = this.#storyOf(node)
+    const { flight } = story
+    story.flight = { sinceMs: Math.min(sinceMs, flight?.sinceMs ?? sinceMs), uids: new Set([...(flight?.uids ?? []), uid]) }
+    this.inFlight.add(story)
+  }
+
+  /** Takes over what an order has changed for nodes and pods. */
+  followOrders(nowMs: number): void {
+    this.#setMinReady(nowMs)
+    const { revision } = this.orders
+    if (revision === this.#revision) return
+    this.#revision = revision
+    this.taken.clear()
+    for (const node of this.#nodes.values()) this.#sort(node)
+  }
+
+  /** What a pod needs is the least of what the DaemonSet asks for and what the record's generation of it asked for. */
+  #setMinReady(nowMs: number): void {
+    const { latest } = this
+    if (latest === undefined) return
+    const recorded = this.#minReadyByGeneration.get(this.orders.flight?.generation ?? -1)
+    this.#minReadyMs = Math.min(minReadyOf(latest), recorded ?? Number.POSITIVE_INFINITY)
+    for (const node of this.#unavailable) {
+      for (const pod of node.pods.values()) pod.neededMs = Math.min(pod.neededMs, this.#minReadyMs)
+    }
+    this.advance(nowMs)
+  }
+
+  #refresh(node: OwnNode, nowMs: number, cause: Cause | null): void {
+    const up = anyAvailable(node, nowMs)
+    if (node.up && !up && cause !== null) node.downBy = cause
+    node.up = up
+    if (up) this.#unavailable.delete(node)
+    else this.#unavailable.add(node)
+    const { flight } = node
+    if (flight !== null && [...node.pods.values()].some((pod) => isAvailable(pod, nowMs) && !flight.uids.has(pod.uid))) {
+      node.flight = null
+      this.inFlight.delete(node)
+    }
+    this.#sort(node)
+  }
+
+  #sort(node: OwnNode): void {
+    put(this.down, node, node.wanted && !node.up)
+    put(this.taken, node, node.wanted && ![...node.pods.values()].some((pod) => isOld(pod, this.#revision)))
+  }
+
+  /** A DaemonSet of the same name is another one: what the old one has left is none of its pods. */
+  #forgetPods(ownerUid: string, cause: Cause): void {
+    for (const node of this.#nodes.values()) {
+      for (const [uid, pod] of node.pods) if (pod.last.ownerUid === ownerUid) node.pods.delete(uid)
+      node.flight = null
+      this.#refresh(node, cause.t, cause)
+    }
+    this.inFlight.clear()
+  }
+
+  #storyOf(name: string): OwnNode {
+    const known = this.#nodes.get(name)
+    if (known !== undefined) return known
+    const story = createNodeStory(name) as OwnNode
+    this.#nodes.set(name, story)
+    return story
+  }
+}
+
+function anyAvailable({ pods }: NodeStory, nowMs: number): boolean {
+  for (const pod of pods.values()) if (isAvailable(pod, nowMs)) return true
+  return false
+}
+
+function forgetOldest({ pods }: OwnNode): void {
+  if (pods.size <= ENDED_PODS) return
+  for (const [uid, pod] of pods) if (pod.ended !== null) return void pods.delete(uid)
+}
+
+function minReadyOf({ minReadySeconds = 0 }: RecordedDaemonSet): number {
+  return minReadySeconds * 1000
+}
+
+function put<T>(set: Set<T>, item: T, isIn: boolean): void {
+  if (isIn) set.add(item)
+  else set.delete(item)
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,79 @@
+import type { RecordedNode, RecordedPlacement, RecordedRequirement, RecordedTerm } from '../recorded-write.ts'
+
+type Toleration = NonNullable<RecordedPlacement['tolerations']>[number]
+type Taint = NonNullable<RecordedNode['taints']>[number]
+
+/**
+ * Whether a DaemonSet wants a pod on a node. Conditions, `spec.unschedulable`, resources and what is only preferred do
+ * not matter. Written from the documentation of the DaemonSet controller, and shared with nothing that decides.
+ *
+ * @param placement absent where the recorder kept none: then every node is wanted
+ */
+export function isWanted(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
+  if (placement === undefined) return true
+  if (placement.nodeName && placement.nodeName !== node.name) return false
+  return hasLabels(placement, node) && inSomeTerm(placement, node) && (node.taints ?? []).every((taint) => isTolerated(taint, placement))
+}
+
+function hasLabels({ nodeSelector = {} }: RecordedPlacement, { labels = {} }: RecordedNode): boolean {
+  for (const key in nodeSelector) if (labels[key] !== nodeSelector[key]) return false
+  return true
+}
+
+/** Terms are alternatives; an empty one, like an empty list of them, is met by no node. */
+function inSomeTerm({ nodeSelectorTerms }: RecordedPlacement, node: RecordedNode): boolean {
+  return nodeSelectorTerms === undefined || nodeSelectorTerms.some((term) => isMet(term, node))
+}
+
+function isMet({ matchExpressions = [], matchFields = [] }: RecordedTerm, { name, labels = {} }: RecordedNode): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false
+  return (
+    matchExpressions.every((asked) => holds(asked, labels[asked.key])) &&
+    matchFields.every((asked) => asked.key === 'metadata.name' && asked.values?.length === 1 && isNameTest(asked) && holds(asked, name))
+  )
+}
+
+function isNameTest({ operator }: RecordedRequirement): boolean {
+  return operator === 'In' || operator === 'NotIn'
+}
+
+/** A requirement that is malformed is met by nothing. */
+function holds({ operator, values = [] }: RecordedRequirement, value: string | undefined): boolean {
+  if (operator === 'Exists') return values.length === 0 && value !== undefined
+  if (operator === 'DoesNotExist') return values.length === 0 && value === undefined
+  if (values.length === 0) return false
+  if (operator === 'In') return value !== undefined && values.includes(value)
+  if (operator === 'NotIn') return value === undefined || !values.includes(value)
+  const [than] = values
+  if (values.length !== 1 || !isInteger(value) || !isInteger(than)) return false
+  const difference = BigInt(value) - BigInt(than)
+  return operator === 'Gt' ? difference > 0n : operator === 'Lt' && difference < 0n
+}
+
+function isInteger(text: string | undefined): text is string {
+  return text !== undefined && /^[+-]?\d+$/.test(text)
+}
+
+/** What the controller lets every pod of a DaemonSet tolerate. */
+const ALWAYS: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready NoExecute',
+  'node.kubernetes.io/unreachable NoExecute',
+  'node.kubernetes.io/disk-pressure NoSchedule',
+  'node.kubernetes.io/memory-pressure NoSchedule',
+  'node.kubernetes.io/pid-pressure NoSchedule',
+  'node.kubernetes.io/unschedulable NoSchedule',
+])
+
+function isTolerated(taint: Taint, { tolerations = [], hostNetwork = false }: RecordedPlacement): boolean {
+  if (taint.effect !== 'NoSchedule' && taint.effect !== 'NoExecute') return true
+  const tolerance = `${taint.key} ${taint.effect}`
+  if (ALWAYS.has(tolerance) || (hostNetwork && tolerance === 'node.kubernetes.io/network-unavailable NoSchedule')) return true
+  return tolerations.some((toleration) => covers(toleration, taint))
+}
+
+function covers({ key = '', effect = '', operator = '', value = '' }: Toleration, taint: Taint): boolean {
+  if (effect !== '' && effect !== taint.effect) return false
+  if (key !== '' && key !== taint.key) return false
+  if (operator === 'Exists') return true
+  return (operator === '' || operator === 'Equal') && value === (taint.value ?? '')
+}

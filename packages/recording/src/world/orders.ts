@@ -1,0 +1,112 @@
+import type { RecordedDaemonSet } from '../recorded-write.ts'
+
+/** The permit record of a BatchRelease, as written. Hand-made recordings may leave out what no judge is to look at. */
+export interface RecordedFlight {
+  readonly state?: string
+  readonly epoch?: number
+  readonly workloadUid?: string
+  readonly generation?: number
+  readonly revision?: string
+  readonly partition?: number
+  readonly limit: number
+  readonly permits?: readonly RecordedPermit[]
+}
+
+/** Leave to delete one pod as it was. */
+export interface RecordedPermit {
+  readonly node: string
+  readonly podUid: string
+  readonly podResourceVersion: string
+}
+
+/** A limit that a record had in force from `t` on, and the most that the DaemonSet declared when it was set. */
+export interface LimitInForce {
+  readonly t: number
+  readonly limit: number
+  readonly declared: number
+}
+
+/** What has been ordered of one DaemonSet: by the record, and where there is none by the annotations. */
+export interface Orders {
+  /** The record as last written; undefined before the first and after its end. */
+  readonly flight: RecordedFlight | undefined
+  /** `controller-revision-hash` being released. */
+  readonly revision: string | undefined
+  readonly partition: number | undefined
+  /** Nobody has announced anything, and no record says anything. */
+  readonly isSilent: boolean
+  followDaemonSet(daemonSet: RecordedDaemonSet): void
+  /** @param declared the most that the writer may have taken for declared */
+  followRecord(flight: RecordedFlight | undefined, t: number, declared: number): void
+  /** @returns the largest limit in force at a time since `sinceMs`; undefined before the first record */
+  limitSince(sinceMs: number): LimitInForce | undefined
+  /** @returns when the pod, in this version, was first permitted to be deleted; undefined when it never was */
+  permittedAt(podUid: string, resourceVersion: number): number | undefined
+  /** Whether a record was ever open for this generation, revision and partition. */
+  everAgreed(generation: number, revision: string | undefined, partition: number | undefined): boolean
+}
+
+const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
+const PARTITION = 'rollouts.kruise.io/daemonset-partition'
+
+/** Begins with nothing ordered. */
+export function createOrders(): Orders {
+  let flight: RecordedFlight | undefined
+  let canary: string | undefined
+  let announced: number | undefined
+  const limits: LimitInForce[] = []
+  const permitted = new Map<string, number>()
+  const agreements = new Set<string>()
+
+  return {
+    get flight() {
+      return flight
+    },
+    get revision() {
+      return flight?.revision ?? canary
+    },
+    get partition() {
+      return flight?.partition ?? announced
+    },
+    get isSilent() {
+      return (flight?.revision ?? canary) === undefined || (flight?.partition ?? announced) === undefined
+    },
+    followDaemonSet({ annotations = {} }) {
+      canary = annotations[CANARY]
+      announced = annotations[PARTITION] === undefined ? undefined : Number(annotations[PARTITION])
+    },
+    followRecord(next, t, declared) {
+      if (next !== undefined && isSetAnew(flight, next)) limits.push({ t, limit: next.limit, declared })
+      for (const permit of next?.permits ?? []) {
+        const id = permitId(permit.podUid, permit.podResourceVersion)
+        if (!permitted.has(id)) permitted.set(id, t)
+      }
+      if (next?.state === 'open') agreements.add(agreement(next.generation, next.revision, next.partition))
+      flight = next
+    },
+    limitSince(sinceMs) {
+      const from = Math.max(
+        0,
+        limits.findLastIndex(({ t }) => t <= sinceMs),
+      )
+      return limits
+        .slice(from)
+        .reduce<LimitInForce | undefined>((most, next) => (next.limit >= (most?.limit ?? 0) ? next : most), undefined)
+    },
+    permittedAt: (podUid, resourceVersion) => permitted.get(permitId(podUid, String(resourceVersion))),
+    everAgreed: (generation, revision, partition) => agreements.has(agreement(generation, revision, partition)),
+  }
+}
+
+/** Whoever sets the limit, the generation or the epoch has looked at what is declared. */
+function isSetAnew(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
+  return before?.limit !== next.limit || before.generation !== next.generation || before.epoch !== next.epoch
+}
+
+function permitId(podUid: string, resourceVersion: string): string {
+  return `${podUid}@${resourceVersion}`
+}
+
+function agreement(generation: number | undefined, revision: string | undefined, partition: number | undefined): string {
+  return `${generation} ${revision} ${partition}`
+}

@@ -1,0 +1,98 @@
+import type { RecordedDelivery } from '../recorded-delivery.ts'
+import type { RecordedWrite } from '../recorded-write.ts'
+
+/** A write that made a difference, and to whose watch it is told. */
+export interface Cause {
+  readonly t: number
+  readonly rv: number
+  readonly of: 'pods' | 'nodes' | 'daemonsets'
+}
+
+/** Who decided something, and when at the earliest: what was sent to their watch later is not held against them. */
+export interface Decision {
+  readonly actor: string
+  readonly atMs: number
+}
+
+/** A time in which an actor stood still, or had something decided and not yet sent. Epoch milliseconds. */
+export interface Stall {
+  readonly actor: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** What actors can have seen of the cluster. */
+export interface Sight {
+  /** @returns when the write was decided, at the earliest */
+  decisionOf(write: RecordedWrite): Decision
+  /** Whether whoever decided must have known of the write. */
+  hasSeen(decision: Decision, cause: Cause): boolean
+  /** @returns up to which version the watches of a resource must have told whoever decided; undefined where nobody recorded it */
+  position(decision: Decision, of: Cause['of']): number | undefined
+}
+
+/** How late something may be. */
+export interface SightOptions {
+  readonly deliveries: readonly RecordedDelivery[]
+  /** How late watches may be where no deliveries were recorded, and processes after a delivery where some were. */
+  readonly watchLagMs: number
+  readonly reactionMs: number
+  readonly stalls: readonly Stall[]
+}
+
+/** A process that goes on again still acts for a moment by what it knew. */
+const WAKING_MS = 50
+
+/** Knows what was delivered to whom; where no delivery to an actor was recorded, a write is known after `watchLagMs`. */
+export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: SightOptions): Sight {
+  const tracks = toTracks(deliveries)
+
+  function position({ actor, atMs }: Decision, of: Cause['of']): number | undefined {
+    const track = tracks.get(`${actor} ${of}`)
+    return track === undefined ? undefined : positionBefore(track, atMs - reactionMs)
+  }
+
+  return {
+    position,
+    decisionOf({ actor = '', sent, t }) {
+      let atMs = sent ?? t
+      for (const stall of stalls)
+        if (stall.actor === actor && stall.fromMs <= atMs && atMs <= stall.toMs + WAKING_MS) atMs = Math.min(atMs, stall.fromMs)
+      return { actor, atMs }
+    },
+    hasSeen(decision, cause) {
+      const seen = position(decision, cause.of)
+      return seen === undefined ? cause.t <= decision.atMs - watchLagMs : cause.rv <= seen
+    },
+  }
+}
+
+/** Deliveries of one resource to one actor: `rvs` never falls. */
+interface Track {
+  readonly times: number[]
+  readonly rvs: number[]
+}
+
+function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, Track> {
+  const tracks = new Map<string, Track>()
+  for (const { t, to, of, rv } of deliveries) {
+    const key = `${to} ${of}`
+    const track = tracks.get(key) ?? { times: [], rvs: [] }
+    tracks.set(key, track)
+    track.times.push(t)
+    track.rvs.push(Math.max(rv, track.rvs.at(-1) ?? 0))
+  }
+  return tracks
+}
+
+/** What was delivered at the very moment may have come too late. */
+function positionBefore({ times, rvs }: Track, atMs: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (times[middle]! < atMs) low = middle + 1
+    else high = middle
+  }
+  return low === 0 ? 0 : rvs[low - 1]!
+}

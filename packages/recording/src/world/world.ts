@@ -1,0 +1,163 @@
+import type { RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
+import { DaemonSetStory } from './daemon-set-story.ts'
+import type { PodStory } from './node-story.ts'
+import type { RecordedFlight } from './orders.ts'
+import type { Decision, Sight } from './sight.ts'
+import { createStops, type RecordedRollout, type Stops } from './stops.ts'
+
+/** A deletion that the server has accepted, before it is applied to the story. */
+export interface Deletion {
+  readonly write: RecordedWrite
+  readonly atMs: number
+  readonly decision: Decision
+  readonly daemonSet: DaemonSetStory
+  readonly stops: Stops
+  readonly pod: PodStory
+  /** When the pod was permitted to be deleted as it is; undefined where no record says so. */
+  readonly permittedMs: number | undefined
+}
+
+/** What a recording has shown so far of a cluster. */
+export interface World {
+  /** @returns the deletion that the write is, if it is one of ours; asked before the write is applied */
+  deletionOf(write: RecordedWrite): Deletion | null
+  /** What the write is about as it was before: of DaemonSets, Rollouts and BatchReleases. */
+  before(write: RecordedWrite): Readonly<Record<string, unknown>> | undefined
+  /** Goes on by one write. */
+  apply(write: RecordedWrite): void
+  stories(): Iterable<DaemonSetStory>
+  /** @returns the story of the DaemonSet of this name, where anything was said of it */
+  story(namespace: string | undefined, name: string): DaemonSetStory | undefined
+  stopsOf(daemonSet: DaemonSetStory): Stops
+  /** Rollouts that there are now and that speak of the DaemonSet. */
+  rolloutsOf(daemonSet: DaemonSetStory): readonly RecordedRollout[]
+  /** Digest of the template that a revision holds; undefined where no ControllerRevision tells. */
+  templateOf(hash: string): string | undefined
+}
+
+/** Begins with an empty cluster. @param isOurs whose deletions are ours */
+export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): World {
+  const nodes = new Map<string, RecordedNode>()
+  const stories = new Map<string, DaemonSetStory>()
+  const stops = new Map<DaemonSetStory, Stops>()
+  const homes = new Map<string, { readonly story: DaemonSetStory; readonly node: string }>()
+  const objects = new Map<string, RecordedWrite>()
+  const templates = new Map<string, string>()
+
+  function storyOf(namespace: string | undefined, name: string): DaemonSetStory {
+    const key = `${namespace}/${name}`
+    const known = stories.get(key)
+    if (known !== undefined) return known
+    const story = new DaemonSetStory(name, namespace)
+    stories.set(key, story)
+    stops.set(story, createStops())
+    return story
+  }
+
+  function applyNode({ type, o, t, rv }: RecordedWrite): void {
+    const node = o as unknown as RecordedNode
+    const next = type === 'DELETED' ? undefined : node
+    if (next === undefined) nodes.delete(node.name)
+    else nodes.set(node.name, next)
+    for (const story of stories.values()) story.applyNode(node.name, next, { t, rv, of: 'nodes' })
+  }
+
+  function applyPod(write: RecordedWrite): void {
+    const { uid, owner, ownerUid } = write.o as unknown as RecordedPod
+    const home = homes.get(uid)
+    const story = owner === undefined ? undefined : storyOf(write.namespace, owner)
+    const isHis = story !== undefined && (ownerUid === undefined || story.latest?.uid === undefined || story.latest.uid === ownerUid)
+    if (home !== undefined && (home.story !== story || !isHis)) {
+      const pod = home.story.pod(uid, home.node)
+      if (pod !== undefined) home.story.forgetPod(pod, { t: write.t, rv: write.rv, of: 'pods' })
+      homes.delete(uid)
+    }
+    if (story === undefined || !isHis) return
+    story.applyPod(write, isDeletion(write, isOurs))
+    const node = (write.o as unknown as RecordedPod).node ?? write.node
+    if (write.type === 'DELETED') homes.delete(uid)
+    else if (node !== undefined) homes.set(uid, { story, node })
+  }
+
+  function applyRelease(write: RecordedWrite): void {
+    const { spec, status } = write.o as unknown as RecordedRelease
+    const name = spec?.workloadRef?.name
+    if (name === undefined) return
+    const story = storyOf(write.namespace, name)
+    if (write.type === 'ADDED' && !isOurs(write.actor ?? '')) stops.get(story)?.releaseWritten()
+    const flight = write.type === 'DELETED' ? undefined : status?.flight
+    if (flight === story.orders.flight) return
+    story.orders.followRecord(flight, write.t, story.mostDeclared(sight.decisionOf(write), sight))
+    story.followOrders(write.t)
+  }
+
+  return {
+    deletionOf(write) {
+      if (!isDeletion(write, isOurs)) return null
+      const { uid, owner, node = write.node } = write.o as unknown as RecordedPod
+      const home = homes.get(uid)
+      const daemonSet = home?.story ?? storyOf(write.namespace, owner ?? '')
+      const pod = daemonSet.pod(uid, home?.node ?? node ?? '')
+      if (pod === undefined || isRest(write, pod)) return null
+      daemonSet.advance(write.t)
+      const permittedMs = daemonSet.orders.permittedAt(uid, pod.rv)
+      return { write, atMs: write.t, decision: sight.decisionOf(write), daemonSet, stops: stops.get(daemonSet)!, pod, permittedMs }
+    },
+    before: (write) => objects.get(keyOf(write))?.o,
+    apply(write) {
+      for (const story of stories.values()) story.advance(write.t)
+      if (write.kind === 'Pod') applyPod(write)
+      else if (write.kind === 'Node') applyNode(write)
+      else if (write.kind === 'DaemonSet') storyOf(write.namespace, String(write.o['name'])).applyDaemonSet(write, nodes.values())
+      else if (write.kind === 'BatchRelease') applyRelease(write)
+      else if (write.kind === 'Rollout') applyRollout(write)
+      else if (write.kind === 'ControllerRevision') applyRevision(write)
+      if (!remembered.has(write.kind)) return
+      if (write.type === 'DELETED') objects.delete(keyOf(write))
+      else objects.set(keyOf(write), write)
+    },
+    stories: () => stories.values(),
+    story: (namespace, name) => stories.get(`${namespace}/${name}`),
+    stopsOf: (daemonSet) => stops.get(daemonSet)!,
+    rolloutsOf(daemonSet) {
+      return [...objects.values()]
+        .filter(({ kind, namespace }) => kind === 'Rollout' && namespace === daemonSet.namespace)
+        .map(({ o }) => o as unknown as RecordedRollout)
+        .filter(({ spec }) => spec.workloadRef?.name === daemonSet.name)
+    },
+    templateOf: (hash) => templates.get(hash),
+  }
+
+  function applyRollout(write: RecordedWrite): void {
+    const { spec } = write.o as unknown as RecordedRollout
+    const name = spec.workloadRef?.name
+    if (name !== undefined) stops.get(storyOf(write.namespace, name))!.followRollout(write)
+  }
+
+  function applyRevision({ o }: RecordedWrite): void {
+    const { hash, template } = o as unknown as RecordedRevision
+    if (hash !== undefined && template !== undefined) templates.set(hash, template)
+  }
+}
+
+const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease'])
+
+/** The write of a Pod that a deletion of ours made. */
+function isDeletion({ kind, verb, actor = '' }: RecordedWrite, isOurs: (actor: string) => boolean): boolean {
+  return kind === 'Pod' && verb === 'delete' && isOurs(actor)
+}
+
+/** A pod without grace is marked and removed by one request, in two writes. */
+function isRest({ type, t }: RecordedWrite, { ended, deletedByUs }: PodStory): boolean {
+  return type === 'DELETED' && deletedByUs && ended?.t === t
+}
+
+function keyOf({ kind, namespace, o }: RecordedWrite): string {
+  const name = (o['metadata'] as { readonly name?: string } | undefined)?.name ?? o['name']
+  return `${kind} ${namespace}/${String(name)}`
+}
+
+interface RecordedRelease {
+  readonly spec?: { readonly workloadRef?: { readonly name: string } }
+  readonly status?: { readonly flight?: RecordedFlight }
+}

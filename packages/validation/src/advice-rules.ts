@@ -1,0 +1,69 @@
+import type { Rule } from './rule.ts'
+
+const canary = 'spec.strategy.canary'
+const plan = 'spec.releasePlan'
+
+/** Every rule whose breach is allowed and may surprise: shown as a warning by admission and `lint`, and failing nothing. */
+export const adviceRules = {
+  OtherWorkload: {
+    of: 'Rollout',
+    path: 'spec.workloadRef',
+    says: 'Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone',
+    fix: 'leave it to the controller of that kind',
+  },
+  WorkloadAbsent: {
+    of: 'Rollout',
+    path: 'spec.workloadRef.name',
+    says: 'there is no such DaemonSet in the namespace yet',
+    fix: 'create it, or name another one',
+  },
+  SizeAboveFleet: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].replicas`,
+    says: 'the DaemonSet runs on fewer nodes, so the step takes all of them',
+    fix: 'set it to a percentage such as "50%", or to a smaller number',
+  },
+  LastStepBelowAll: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].replicas`,
+    says: 'the last step is below 100%: after its pause the remaining nodes follow as one more batch',
+    fix: 'add a step of "100%" to say so',
+  },
+  ExtraWorkload: noEffect('Rollout', `${canary}.enableExtraWorkloadForCanary`),
+  CanaryService: noEffect('Rollout', `${canary}.disableGenerateCanaryService`),
+  OnDeleteFreezes: {
+    of: 'Rollout',
+    path: 'metadata.annotations[tranche.dev/on-delete]',
+    says: 'it is not carried out: this version always freezes a release where it stands',
+    fix: 'set it to Freeze, or remove it',
+  },
+  BatchOtherWorkload: {
+    of: 'BatchRelease',
+    path: 'spec.workloadRef',
+    says: 'Tranche acts on DaemonSets of apps/v1 only and leaves this BatchRelease alone',
+    fix: 'leave it to the controller of that kind',
+  },
+  BatchPartitionAbsent: {
+    of: 'BatchRelease',
+    path: `${plan}.batchPartition`,
+    says: 'without it every batch is allowed, and the release ends with all nodes updated',
+    fix: 'set it to 0 to begin with the first batch only',
+  },
+  BatchExtraWorkload: noEffect('BatchRelease', `${plan}.enableExtraWorkloadForCanary`),
+  NativeMoment: {
+    of: 'DaemonSet',
+    path: 'spec.updateStrategy.type',
+    says: 'where no admission of Tranche runs, applying RollingUpdate with a new template lets the native controller take its first pods before Tranche stops it',
+    fix: 'set it to OnDelete, which drifts nowhere',
+  },
+  HistoryGone: {
+    of: 'DaemonSet',
+    path: 'spec.revisionHistoryLimit',
+    says: 'Kubernetes prunes a revision as soon as no pod runs it, so nothing is left to go back to',
+    fix: 'set it to 1 or more; 10 is the default',
+  },
+} as const satisfies Record<string, Rule>
+
+function noEffect(of: 'Rollout' | 'BatchRelease', path: string) {
+  return { of, path, says: 'it has no effect on a DaemonSet', fix: 'remove it' } as const
+}

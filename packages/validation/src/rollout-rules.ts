@@ -1,0 +1,176 @@
+import { type ProblemEntry, sizeFix, thresholdFix } from './rule.ts'
+
+const canary = 'spec.strategy.canary'
+
+/** Rules about Rollouts. */
+export const rolloutRules = {
+  RolloutField: {
+    of: 'Rollout',
+    path: 'spec…',
+    says: 'a field has the type that its schema gives it, and no other fields exist',
+    fix: 'see kubectl explain rollout',
+    reason: 'InvalidSpec',
+  },
+  RolloutVersion: {
+    of: 'Rollout',
+    path: 'apiVersion',
+    says: 'Rollouts are served as rollouts.kruise.io/v1beta1 only',
+    fix: 'set it to rollouts.kruise.io/v1beta1, with the steps under spec.strategy.canary.steps',
+    reason: 'InvalidSpec',
+  },
+  WorkloadVersion: {
+    of: 'Rollout',
+    path: 'spec.workloadRef.apiVersion',
+    says: 'DaemonSets are served as apps/v1 only',
+    fix: 'set it to apps/v1',
+    reason: 'InvalidSpec',
+  },
+  WorkloadName: {
+    of: 'Rollout',
+    path: 'spec.workloadRef.name',
+    says: 'it names no DaemonSet',
+    fix: 'set it to the name of a DaemonSet in the same namespace',
+    reason: 'InvalidSpec',
+  },
+  WorkloadTaken: {
+    of: 'Rollout',
+    path: 'spec.workloadRef.name',
+    says: 'one Rollout at a time releases a DaemonSet; disabled ones and those being deleted do not count',
+    fix: 'delete or disable one of the two',
+    reason: 'WorkloadTaken',
+  },
+  WorkloadFrozen: {
+    of: 'Rollout',
+    path: 'spec.workloadRef',
+    says: 'the workload stays while a release is under way',
+    fix: 'wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
+    reason: 'InvalidSpec',
+  },
+  StrategyMissing: {
+    of: 'Rollout',
+    path: canary,
+    says: 'it says in which steps to release',
+    fix: 'add canary: {steps: [{replicas: "10%", pause: {}}, {replicas: "100%"}]}',
+    reason: 'InvalidSpec',
+  },
+  BlueGreen: {
+    of: 'Rollout',
+    path: 'spec.strategy.blueGreen',
+    says: 'a node runs one pod of a DaemonSet at a time, so two versions cannot stand side by side',
+    fix: 'remove it and list steps under spec.strategy.canary',
+    reason: 'UnsupportedField',
+  },
+  StepsMissing: {
+    of: 'Rollout',
+    path: `${canary}.steps`,
+    says: 'a release needs at least one step',
+    fix: 'add a step such as {replicas: "10%", pause: {}}',
+    reason: 'InvalidSpec',
+  },
+  StepsTooMany: {
+    of: 'Rollout',
+    path: `${canary}.steps`,
+    says: 'a release has at most 50 steps',
+    fix: 'merge steps',
+    reason: 'InvalidSpec',
+  },
+  StepsFrozen: {
+    of: 'Rollout',
+    path: `${canary}.steps`,
+    says: 'the number of steps stays while a release is under way',
+    fix: 'keep the number of steps until it has ended; sizes and pauses may change',
+    reason: 'InvalidSpec',
+  },
+  StepSize: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].replicas`,
+    says: 'a step says how many nodes are updated after it',
+    fix: sizeFix,
+    reason: 'InvalidSpec',
+  },
+  StepShrinks: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].replicas`,
+    says: 'sizes are cumulative and never shrink; numbers and percentages are compared where the nodes are known',
+    fix: 'set it to at least the size of the steps before it, or make those smaller',
+    reason: 'InvalidSpec',
+  },
+  PauseNegative: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].pause.duration`,
+    says: 'a pause cannot last less than nothing',
+    fix: 'set it to 0 seconds or more, or write pause: {} to wait for a person',
+    reason: 'InvalidSpec',
+  },
+  StepTraffic: traffic(`${canary}.steps[i].traffic`),
+  StepHeaders: traffic(`${canary}.steps[i].requestHeaderModifier`),
+  StepMatches: traffic(`${canary}.steps[i].matches`),
+  TrafficRoutings: traffic(`${canary}.trafficRoutings`),
+  TrafficRoutingRef: traffic(`${canary}.trafficRoutingRef`),
+  TemplateMetadata: {
+    of: 'Rollout',
+    path: `${canary}.patchPodTemplateMetadata`,
+    says: 'canary pods of a DaemonSet come from its own template and cannot be labelled apart',
+    fix: 'remove it',
+    reason: 'UnsupportedField',
+  },
+  FailureThreshold: {
+    of: 'Rollout',
+    path: `${canary}.failureThreshold`,
+    says: 'it says how many updated nodes may be unavailable when a step is ready',
+    fix: thresholdFix,
+    reason: 'InvalidSpec',
+  },
+  Action: {
+    of: 'Rollout',
+    path: 'metadata.annotations[tranche.dev/action]',
+    says: 'a wish is JSON with id and type; a jump has a step',
+    fix: 'write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it',
+    reason: 'InvalidSpec',
+  },
+  OnDelete: {
+    of: 'Rollout',
+    path: 'metadata.annotations[tranche.dev/on-delete]',
+    says: 'it says what happens to a running release when the Rollout goes',
+    fix: 'set it to Freeze, Complete or Rollback, or remove it',
+    reason: 'InvalidSpec',
+  },
+  RollbackInBatch: {
+    of: 'Rollout',
+    path: 'metadata.annotations[rollouts.kruise.io/rollback-in-batch]',
+    says: 'it says whether a rollback walks the steps',
+    fix: 'set it to "true" or "false", or remove it',
+    reason: 'InvalidSpec',
+  },
+  StatusStepState: {
+    of: 'Rollout',
+    path: 'status.canaryStatus.currentStepState',
+    says: 'people write StepReady here, which approves a paused step, and nothing else',
+    fix: 'set it to StepReady, or leave it as it is',
+    reason: 'InvalidSpec',
+  },
+  StatusNextStep: {
+    of: 'Rollout',
+    path: 'status.canaryStatus.nextStepIndex',
+    says: 'people write the number of a step here, which jumps to it',
+    fix: 'set it to the number of a step, from 1, or leave it as it is',
+    reason: 'InvalidSpec',
+  },
+  StatusOthers: {
+    of: 'Rollout',
+    path: 'status',
+    says: 'the controller writes the status; people write canaryStatus.currentStepState and canaryStatus.nextStepIndex only',
+    fix: 'leave the rest of the status as it is',
+    reason: 'InvalidSpec',
+  },
+} as const satisfies Record<string, ProblemEntry>
+
+function traffic(path: string) {
+  return {
+    of: 'Rollout',
+    path,
+    says: 'requests cannot be routed by revision for a DaemonSet, whose pods are chosen by node',
+    fix: 'remove it',
+    reason: 'UnsupportedField',
+  } as const
+}

@@ -1,0 +1,72 @@
+import { checkDocuments } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { batchReleaseWith } from './batch-releases.ts'
+import { rolloutWith } from './rollouts.ts'
+
+const apiVersion = 'rollouts.kruise.io/v1beta1'
+const rollout = { ...rolloutWith(), apiVersion, kind: 'Rollout' }
+const batchRelease = { ...batchReleaseWith(), apiVersion, kind: 'BatchRelease' }
+const disabled = { ...rollout, spec: { ...rollout.spec, disabled: true } }
+
+describe('documents that are applied together', () => {
+  it.each<[string, readonly unknown[], readonly (readonly string[])[]]>([
+    ['have no findings where they are in order', [rollout, daemonSet({}), batchRelease], [[], [], []]],
+    ['may be of any kind', [{ apiVersion: 'v1', kind: 'ConfigMap' }, 3, null, 'text', []], [[], [], [], [], []]],
+    ['of Argo are not ours', [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', spec: 3 }], [[]]],
+    ['of the older version are told', [{ ...rollout, apiVersion: 'rollouts.kruise.io/v1alpha1' }], [['RolloutVersion']]],
+    [
+      'of the older version are told, BatchReleases too',
+      [{ ...batchRelease, apiVersion: 'rollouts.kruise.io/v1alpha1' }],
+      [['BatchReleaseVersion']],
+    ],
+    ['say where two Rollouts name one DaemonSet', [rollout, { ...rollout, metadata: named('z-second') }], [[], ['WorkloadTaken']]],
+    [
+      'say it across the ways to write the version',
+      [
+        rollout,
+        {
+          ...rollout,
+          metadata: named('z-second'),
+          spec: { ...rollout.spec, workloadRef: { ...rollout.spec.workloadRef, apiVersion: 'apps/v1beta1' } },
+        },
+      ],
+      [[], ['WorkloadVersion', 'WorkloadTaken']],
+    ],
+    ['may name one DaemonSet where one Rollout is disabled', [rollout, { ...disabled, metadata: named('a-first') }], [[], []]],
+    ['may name one DaemonSet in two namespaces', [rollout, { ...rollout, metadata: named('z-second', 'other') }], [[], []]],
+    ['advise where the DaemonSet is not among them', [rollout, daemonSet({ name: 'other' })], [['WorkloadAbsent'], []]],
+    ['do not miss a DaemonSet where they have none', [rollout], [[]]],
+    ['advise of a native moment', [rollout, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], ['NativeMoment']]],
+    ['advise of it only where the Rollout is enabled', [disabled, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], []]],
+    ['leave a DaemonSet without a Rollout alone', [daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } })], [[]]],
+    ['advise of a history that keeps nothing', [rollout, daemonSet({ revisionHistoryLimit: 0 })], [[], ['HistoryGone']]],
+    ['want a budget', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0 } })], [[], ['BudgetNothing']]],
+    ['want no surge', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' } })], [[], ['BudgetSurge']]],
+    [
+      'check our keys on any DaemonSet',
+      [daemonSet({ annotations: { 'rollouts.kruise.io/daemonset-partition': 'x' } })],
+      [['KeyPartition']],
+    ],
+    ['may be DaemonSets of any form', [rollout, { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: null, spec: 'x' }], [[], []]],
+  ])('%s', (_, documents, rules) => {
+    const found = checkDocuments(documents)
+    expect(found.map(({ problems, advice }) => [...problems, ...advice].map(({ rule }) => rule))).toEqual(rules)
+  })
+
+  it('tell which of them were looked at', () => {
+    expect(checkDocuments([rollout, { kind: 'Service' }, daemonSet({})]).map(({ judged }) => judged)).toEqual([true, false, true])
+  })
+})
+
+function named(name: string, namespace = 'demo'): object {
+  return { ...rollout.metadata, name, namespace }
+}
+
+function daemonSet({ name = 'node-agent', annotations = {}, rollingUpdate = {}, ...spec }: Record<string, unknown>): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'demo', annotations },
+    spec: { updateStrategy: { type: 'OnDelete', rollingUpdate }, ...spec },
+  }
+}

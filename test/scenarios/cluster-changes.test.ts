@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations as keys } from '@tranche/kube-types'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+import { rolloutManifest, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
+
+describe('nodes that change in mid-release', () => {
+  it('are updated though they are cordoned: a DaemonSet runs on them (G6)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    for (const name of ['node-003', 'node-008']) await patchNode(name, { spec: { unschedulable: true } })
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(5)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    expectKept(stage)
+  })
+
+  it('count no more once they are tainted against it, and again when the taint is gone (G3, G6)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, tolerations: [] })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    const tainted = ['node-002', 'node-005', 'node-006', 'node-009']
+    for (const name of tainted) await patchNode(name, { spec: { taints: [{ key: 'example.com/reserved', effect: 'NoExecute' }] } })
+    await stage.until('their pods are gone', async () => (await stage.pods()).every(({ spec }) => !tainted.includes(spec?.nodeName ?? '')))
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(3)
+    for (const name of tainted) await patchNode(name, { spec: { taints: null } })
+    await stage.until('every node has a pod', async () => (await stage.daemonSet()).status?.numberReady === 10)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    expectKept(stage)
+  })
+
+  it('leave and enter by their labels, and the sizes follow (G3)', async () => {
+    const template = { spec: { nodeSelector: { pool: 'agents' } } }
+    stage = await setStage({ nodes: 12, maxUnavailable: 2, steps, withRollout: false })
+    for (let number = 1; number <= 10; number++) await label(number, 'agents')
+    await stage.patchDaemonSet({ spec: { template } })
+    await stage.until('the selector holds', async () => {
+      const { status, metadata } = await stage.daemonSet()
+      return (
+        status?.observedGeneration === metadata.generation && status?.desiredNumberScheduled === 10 && status.updatedNumberScheduled === 10
+      )
+    })
+    await stage.until('it is Ready', async () => (await stage.daemonSet()).status?.numberReady === 10)
+    await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+    await stage.until('it is Healthy', isHealthy)
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    for (const number of [1, 2, 3, 4]) await label(number, 'others')
+    for (const number of [11, 12]) await label(number, 'agents')
+    await untilPausedAt(stage, 1)
+    expect((await stage.daemonSet()).status?.desiredNumberScheduled).toBe(8)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(4)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('end the release when the dead one that was left behind is removed for good, and the strategy follows (G6)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-004'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await stage.until('it is Healthy', isHealthy)
+    expect(await condition(stage, 'StrategyRestored')).toMatchObject({ status: 'False', reason: 'NodesLeft' })
+    await stage.pass(3_600_000)
+    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('OnDelete')
+    await drive(stage.clock, stage.simulator.nodes.removeNode('node-004'))
+    await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
+    await stage.until('the release is put away', async () => (await stage.release()) === undefined)
+    await stage.until('it is said', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+    expect((await stage.rollout()).status?.skippedNodes ?? []).toEqual([])
+    expectKept(stage)
+  })
+})
+
+it('takes a template that alters placement like any other: nodes that leave lose their pod at once, the rest goes in steps (G3)', async () => {
+  stage = await setStage({ nodes: 12, maxUnavailable: 2, steps })
+  for (let number = 1; number <= 8; number++) await label(number, 'agents')
+  const containers = [{ name: 'agent', image: 'registry.example/node-agent:v2' }]
+  const body = { spec: { template: { spec: { nodeSelector: { pool: 'agents' }, containers } } } }
+  await stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(4)
+  expect((await stage.pods()).length).toBe(8)
+  expect(deletions(stage)).toBe(4)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expect(await nodesOn(stage, 'v2')).toHaveLength(8)
+  expectKept(stage)
+})
+
+describe('a Rollout that is created after the change', () => {
+  it('takes a native update over in mid-way, and goes on in steps from what is updated (G3)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 1, steps, withRollout: false, annotations: { 'sim.tranche.dev/start-ms': '4000' } })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+    await untilPausedAt(stage, 1)
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    expect((await stage.daemonSet()).metadata.annotations).toHaveProperty([keys.partition], '10')
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('has nothing to do when the native update is over', async () => {
+    stage = await setStage({ nodes: 6, steps, withRollout: false })
+    await stage.setImage('v2')
+    await stage.until('it is rolled out', async () => (await nodesOn(stage, 'v2')).length === 6)
+    await stage.until('it is available', async () => (await stage.daemonSet()).status?.numberAvailable === 6)
+    await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+    await stage.until('it is Healthy', isHealthy)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(0)
+    expect(await isHealthy()).toBe(true)
+  })
+})
+
+describe('steps that change in mid-release', () => {
+  it('become more: it goes on where it fits, and pauses at the new ones (F9)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await setSteps([{ replicas: '10%', pause: {} }, { replicas: '30%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }])
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+    await stage.approve()
+    await untilPausedAt(stage, 3)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(12)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('become fewer: it goes on at the first that is as large as what is updated (F9, G3)', async () => {
+    const many = [10, 20, 30, 40].map((percent) => ({ replicas: `${percent}%`, pause: {} }))
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [...many, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    for (const step of [1, 2, 3]) {
+      await untilPausedAt(stage, step)
+      if (step < 3) await stage.approve()
+    }
+    await setSteps([{ replicas: '30%', pause: {} }, { replicas: '100%' }])
+    await untilPausedAt(stage, 1)
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+describe('a jump', () => {
+  const many = [10, 30, 50, 70].map((percent) => ({ replicas: `${percent}%`, pause: {} }))
+
+  it('forwards goes to the step at once, backwards deletes nothing and waits there for approval (G3, G10)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: [...many, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await jump(3)
+    await untilPausedAt(stage, 3)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    const deleted = deletions(stage)
+    await jump(2)
+    await untilPausedAt(stage, 2)
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(deleted)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    await stage.approve()
+    await untilPausedAt(stage, 3)
+    expect(deletions(stage)).toBe(deleted)
+    await jump(5)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('to a step that does not exist is put back (G10)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 4, steps: [...many, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await jump(9)
+    await stage.until('it is put back', async () => (await stage.rollout()).status?.canaryStatus?.nextStepIndex === 2)
+    await stage.pass(60_000)
+    expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    expectKept(stage)
+  })
+})
+
+it('goes back to the stable version though the history was pruned to nothing but what runs (product §3.2)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+  await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.setImage('v3')
+  await stage.until('v3 is released', async () => (await nodesOn(stage, 'v3')).length > 0)
+  await untilPausedAt(stage, 1)
+  await stage.until('no node runs v2', async () => (await nodesOn(stage, 'v2')).length === 0)
+  await stage.setImage('v1')
+  await untilReleased(stage, 'v1')
+  expect(await nodesOn(stage, 'v1')).toHaveLength(10)
+  expectKept(stage)
+})
+
+async function jump(nextStepIndex: number): Promise<void> {
+  const body = { status: { canaryStatus: { nextStepIndex } } }
+  await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }, { subresource: 'status' })
+}
+
+async function setSteps(list: readonly object[]): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { canary: { steps: list } } } })
+}
+
+async function label(number: number, pool: string): Promise<void> {
+  await patchNode(`node-${String(number).padStart(3, '0')}`, { metadata: { labels: { pool } } })
+}
+
+async function patchNode(name: string, body: object): Promise<void> {
+  await stage.client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body })
+}

@@ -1,0 +1,119 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { resourcePaths } from '@tranche/kube-client'
+import { expect } from 'vitest'
+import type { Story } from './crash-story.ts'
+import { deletions } from './expect-kept.ts'
+import { breakPod } from './hands.ts'
+import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import type { Stage } from './stage.ts'
+import { rolloutManifest, stageKey } from './stage-objects.ts'
+
+/** How long a step of a story may take where one call after the other hangs. */
+const LONG_MS = 3_600_000
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
+
+/** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
+export const changeOfMind: Story = {
+  setting: { nodes: 6, maxUnavailable: 2, steps },
+  async tell(stage) {
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1, LONG_MS)
+    await pause(stage)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.setImage('v3')
+    await untilNodesOn(stage, 'v3', 3, LONG_MS)
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilReleased(stage, 'v3', LONG_MS)
+    await deleteRollout(stage)
+  },
+}
+
+/** A version that never becomes available is taken back in mid-release; the next one is paused, resumed, and taken back when it is everywhere. */
+export const rollback: Story = {
+  setting: { nodes: 4, maxUnavailable: 1, steps },
+  async tell(stage) {
+    await stage.setImage('bad-pull')
+    await untilNodesOn(stage, 'bad-pull', 1, LONG_MS)
+    await stage.setImage('v1')
+    await untilReleased(stage, 'v1', LONG_MS)
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilNodesOn(stage, 'v2', 3, LONG_MS)
+    await pause(stage)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilReleased(stage, 'v2', LONG_MS)
+    await stage.setImage('v1')
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilReleased(stage, 'v1', LONG_MS)
+  },
+}
+
+/** The Rollout is deleted in mid-batch, which freezes what is half released; a new one goes on from there. */
+export const deletion: Story = {
+  setting: { nodes: 6, maxUnavailable: 1, steps: shortFirst },
+  async tell(stage) {
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1, LONG_MS)
+    await deleteRollout(stage)
+    expect((await stage.daemonSet()).metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
+    const deleted = deletions(stage)
+    await stage.pass(10_000)
+    expect(deletions(stage), 'deletions after the Rollout is gone (G9)').toBe(deleted)
+    await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps: shortFirst }) as never)
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilReleased(stage, 'v2', LONG_MS)
+  },
+}
+
+/** An old pod breaks that has its permit behind healthy ones: with a budget of one, the head must be withdrawn. */
+export const withdrawal: Story = {
+  setting: { nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }] },
+  async tell(stage) {
+    await stage.setImage('v2')
+    for (let broken = 0; broken < 3; broken++) {
+      await stage.until(
+        'two permits stand',
+        async () => (await standing(stage)).length > 1 || (await nodesOn(stage, 'v2')).length === 8,
+        LONG_MS,
+      )
+      const last = (await standing(stage)).at(-1)
+      const pod = (await stage.pods()).find(({ metadata }) => metadata.uid === last)
+      if (pod !== undefined) await breakPod(stage, pod)
+      await stage.pass(500)
+    }
+    await untilReleased(stage, 'v2', LONG_MS)
+  },
+}
+
+/** Uids of the old pods that have a permit and are not terminating. */
+async function standing(stage: Stage): Promise<readonly string[]> {
+  const permits = (await stage.release())?.status?.flight?.permits ?? []
+  const old = (await stage.pods()).filter((pod) => runs(pod, 'v1') && pod.metadata.deletionTimestamp === undefined)
+  return permits.map(({ podUid }) => podUid).filter((uid) => old.some(({ metadata }) => metadata.uid === uid))
+}
+
+async function pause(stage: Stage): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused', LONG_MS)
+  const deleted = deletions(stage)
+  await stage.pass(10_000)
+  expect(deletions(stage), 'deletions in a pause (G9)').toBe(deleted)
+}
+
+async function deleteRollout(stage: Stage): Promise<void> {
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.until(
+    'the Rollout is gone',
+    async () => {
+      const { items } = await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })
+      return items.length === 0
+    },
+    LONG_MS,
+  )
+}

@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet()).spec.updateStrategy?.type
+const setType = (type: string): Promise<void> => stage.patchDaemonSet({ spec: { updateStrategy: { type } } })
+const isContested = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'StrategyContested'
+
+describe('somebody who sets RollingUpdate back in mid-release, where admission does not refuse it', () => {
+  it('is answered at once, and told so; the second time the release gives in until it is retried (G11 StrategyContested)', async () => {
+    stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    const sinceMs = stage.clock.monotonicMs()
+    await setType('RollingUpdate')
+    await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete', 2_000)
+    expect(stage.clock.monotonicMs() - sinceMs).toBeLessThan(1_000)
+    expect(await contestedEvents()).toEqual(['DaemonSet', 'Rollout'])
+    await untilNodesOn(stage, 'v2', 6)
+    expect((await stage.release())?.status?.contested).toMatchObject({ rounds: 1 })
+
+    await setType('RollingUpdate')
+    await stage.until('it is told', isContested)
+    const deleted = deletions(stage)
+    await stage.pass(3_000)
+    expect(await typeNow()).toBe('RollingUpdate')
+    expect(deletions(stage)).toBe(deleted)
+    expect((await condition(stage, 'Stalled'))?.message).toContain('OnDelete')
+
+    await setType('OnDelete')
+    await stage.until('it goes on', async () => !(await isContested()))
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('is not forgotten by a controller that is killed between two rounds (G7, G11 StrategyContested)', async () => {
+    stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await setType('RollingUpdate')
+    await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
+    stage.program('controller-1').kill()
+    stage.program('controller-1').process.cutOff()
+    await setType('RollingUpdate')
+    await stage.startController('controller-2')
+    await stage.until('it is told', isContested)
+    expect(await typeNow()).toBe('RollingUpdate')
+    expectKept(stage)
+  })
+})
+
+/** The kinds of the objects that an event says are contested. */
+async function contestedEvents(): Promise<readonly string[]> {
+  interface ReadEvent {
+    readonly metadata: never
+    readonly reason: string
+    readonly involvedObject: { readonly kind: string }
+  }
+  const { items } = await stage.client.list<ReadEvent>(resourcePaths.events, { namespace: stageKey.namespace })
+  const kinds = items.filter(({ reason }) => reason === 'StrategyContested').map(({ involvedObject }) => involvedObject.kind)
+  return kinds.toSorted()
+}

@@ -1,0 +1,228 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import type { Lease } from '@tranche/kube-types'
+import type { JobQueue } from '@tranche/queue'
+import type { FaultCall } from '@tranche/sim-api'
+import type { WireRequest } from '@tranche/wire'
+import { deletions, expectKept } from './expect-kept.ts'
+import { breakPod } from './hands.ts'
+import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const HOUR = 3_600_000
+const steps = [{ replicas: '30%', pause: {} }, { replicas: '100%' }]
+const controllers = ['controller-1', 'controller-2']
+const executors = ['executor-1', 'executor-2']
+const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+
+/** Every kind of write that a controller makes in a release, as it goes over the wire. */
+const writes: readonly (readonly [name: string, matches: (request: WireRequest) => boolean])[] = [
+  ['the creation of a BatchRelease', ({ method, path }) => method === 'POST' && /\/batchreleases(\?|$)/.test(path)],
+  ['its finalizer', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, 'finalizers')],
+  ['its spec', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, '/spec')],
+  ['its status', (request) => isPatch(request, /\/batchreleases\/[^/?]+\/status/) && !has(request, '/status/flight')],
+  ['the first record', (request) => isRecord(request) && has(request, '"state":"stopped"')],
+  ['the record that is opened', (request) => isRecord(request) && has(request, '"state":"open"')],
+  ['the record that is voided', (request) => isRecord(request) && has(request, '"state":"voiding"')],
+  ['the claim and announcement on the DaemonSet', (request) => isPatch(request, /\/daemonsets\//) && has(request, 'daemonset-partition')],
+  [
+    'the annotation that says paused',
+    (request) => isPatch(request, /\/daemonsets\//) && has(request, 'tranche.dev~1paused') && has(request, '"true"'),
+  ],
+  ['a touch', (request) => isPatch(request, /\/pods\//) && has(request, 'tranche.dev/touched')],
+  ['a label', (request) => isPatch(request, /\/pods\//) && has(request, 'rollout-batch-id')],
+  ['the status of the Rollout', ({ method, path }) => method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(path)],
+  ['the deletion of the BatchRelease', ({ method, path }) => method === 'DELETE' && path.includes('/batchreleases/')],
+]
+
+describe('a leader that froze between its decision and its write, and comes back as one of two', () => {
+  it.each(writes)(
+    'sends %s an hour late, and changes nothing by it that its successor has decided (F8, F9, G7, G8, G9)',
+    async (_what, matches) => {
+      stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
+      const first = await leader()
+      const { process } = stage.program(first)
+      process.freezeBefore(matches)
+      await releaseWithPause('v2')
+      expect(process.isFrozen()).toBe(true)
+      await stage.pass(HOUR)
+
+      await stage.setImage('v3')
+      await untilNodesOn(stage, 'v3', 1)
+      await stage.patchRollout({ spec: { strategy: { paused: true } } })
+      await stage.until('the pause is acknowledged', isPaused)
+      const deleted = deletions(stage)
+      process.thaw()
+      await stage.pass(60_000)
+      expect(process.held()).toBeGreaterThan(0)
+      expect(deletions(stage)).toBe(deleted)
+      expect(await isPaused()).toBe(true)
+      await stage.patchRollout({ spec: { strategy: { paused: false } } })
+      await untilPausedAt(stage, 1)
+      expect(await nodesOn(stage, 'v3')).toHaveLength(3)
+      await stage.approve()
+      await untilReleased(stage, 'v3')
+      expectKept(stage)
+    },
+  )
+})
+
+it('lets two leaders that both believe so work side by side (G8, G10)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors })
+  // With one controller to begin with nobody stands for election: both act, always.
+  await stage.startController('controller-2')
+  await releaseWithPause('v2')
+  expectKept(stage)
+})
+
+/** The requests of ours whose answers are lost: each takes effect, and its sender does not know. */
+const answers: readonly (readonly [name: string, matches: (call: FaultCall) => boolean])[] = [
+  ['creating a BatchRelease', ({ verb, resource }) => verb === 'create' && resource.resource === 'batchreleases'],
+  [
+    'changing its spec or finalizers',
+    ({ verb, resource, subresource }) => verb === 'patch' && resource.resource === 'batchreleases' && subresource === undefined,
+  ],
+  [
+    'changing its record or status',
+    ({ verb, resource, subresource }) => verb === 'patch' && resource.resource === 'batchreleases' && subresource === 'status',
+  ],
+  ['deleting it', ({ verb, resource }) => verb === 'delete' && resource.resource === 'batchreleases'],
+  ['changing the status of the Rollout', ({ verb, resource }) => verb === 'update' && resource.resource === 'rollouts'],
+  ['changing the DaemonSet', ({ verb, resource }) => verb === 'patch' && resource.resource === 'daemonsets'],
+  ['touching and labelling pods', ({ verb, resource }) => verb === 'patch' && resource.resource === 'pods'],
+  ['deleting pods', ({ verb, resource }) => verb === 'delete' && resource.resource === 'pods'],
+  ['renewing the Lease', ({ verb, resource }) => verb === 'update' && resource.resource === 'leases'],
+]
+
+it.each(answers)('goes on after the answer to %s was lost (F5, F7, F8, G7)', async (_what, matches) => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, controllers })
+  let lost = 0
+  stage.disturb({
+    onRequest(call) {
+      const isOurs = call.actor.startsWith('controller') || call.actor.startsWith('executor')
+      // Every other one: what is sent again must come through some time.
+      return isOurs && matches(call) && ++lost % 2 === 1 ? { kind: 'cut', when: 'after' } : undefined
+    },
+  })
+  await releaseWithPause('v2')
+  expect(lost).toBeGreaterThan(0)
+  expectKept(stage)
+})
+
+it.each([
+  ['lost, two in three', (queue) => ({ ...queue, announce: async (key) => void (chance(3) && (await queue.announce(key))) })],
+  [
+    'doubled, and once more seconds later',
+    (queue) => ({
+      ...queue,
+      announce: async (key) => void (await Promise.all([queue.announce(key), queue.announce(key), queue.announceAfter(key, 3_000)])),
+    }),
+  ],
+  ['delayed by up to seconds', (queue) => ({ ...queue, announce: (key) => queue.announceAfter(key, chance(2) ? 2_500 : 400) })],
+  [
+    'worked on by two workers at once',
+    (queue) => ({
+      ...queue,
+      process: (handler, options) => ({ close: closeBoth(queue.process(handler, options), queue.process(handler, options)) }),
+    }),
+  ],
+] as readonly (readonly [string, (queue: JobQueue) => JobQueue])[])(
+  'keeps every promise, and ends, though jobs are %s (F4, G6, G8)',
+  async (_how, queue) => {
+    rolls = 0
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, queue })
+    await releaseWithPause('v2')
+    expectKept(stage)
+  },
+)
+
+it.each([
+  ['the API server and the nodes', (ms) => stage.simulator.stepClock(ms)],
+  ['one executor', (ms) => stage.program('executor-1').process.stepClock(ms)],
+  ['the leader', (ms) => stage.program('controller-1').process.stepClock(ms)],
+] as readonly (readonly [string, (ms: number) => void])[])(
+  'keeps every promise while wall clocks step by hours: of %s (F6, G1 to G3, G6)',
+  async (_whose, step) => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, minReadySeconds: 3 })
+    await stage.setImage('v2')
+    for (const [nodes, ms] of [
+      [1, 2 * HOUR],
+      [2, -5 * HOUR],
+      [3, HOUR],
+    ] as const) {
+      await untilNodesOn(stage, 'v2', nodes, 12 * HOUR)
+      step(ms)
+    }
+    // A clock that is behind makes its process wait for Ready stamps that are in its future; it never makes it go on too soon.
+    await untilPausedAt(stage, 1, 12 * HOUR)
+    step(-3 * HOUR)
+    await stage.approve()
+    await untilNodesOn(stage, 'v2', 6, 12 * HOUR)
+    step(4 * HOUR)
+    await untilReleased(stage, 'v2', 12 * HOUR)
+    expectKept(stage)
+  },
+)
+
+it('keeps every promise while two executors withdraw at once, for old pods break behind the head (F7, G2, G8)', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], executors, watchDelayMs: 200 })
+  await stage.setImage('v2')
+  for (let round = 0; round < 4; round++) {
+    await untilNodesOn(stage, 'v2', 1 + round)
+    const old = (await stage.pods()).filter((pod) => runs(pod, 'v1') && pod.metadata.deletionTimestamp === undefined)
+    if (old.at(-1) !== undefined) await breakPod(stage, old.at(-1)!)
+  }
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+/** A release that is paused in its first batch, goes on, is approved and ends; no step of it needs anybody in particular. */
+async function releaseWithPause(tag: string): Promise<void> {
+  await stage.setImage(tag)
+  await untilNodesOn(stage, tag, 1)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', isPaused)
+  const deleted = deletions(stage)
+  await stage.pass(5_000)
+  expect(deletions(stage)).toBe(deleted)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1)
+  expect(await nodesOn(stage, tag)).toHaveLength(3)
+  await stage.approve()
+  await untilReleased(stage, tag)
+}
+
+async function leader(): Promise<string> {
+  const lease = await stage.client.get<Lease>(resourcePaths.leases, { namespace: 'kube-system', name: 'tranche-controller' })
+  return lease.spec?.holderIdentity ?? ''
+}
+
+let rolls = 0
+
+/** Once in `times`. */
+function chance(times: number): boolean {
+  return ++rolls % times === 0
+}
+
+function closeBoth(...workers: readonly { close(deadlineMs: number): Promise<void> }[]): (deadlineMs: number) => Promise<void> {
+  return async (deadlineMs) => void (await Promise.all(workers.map((worker) => worker.close(deadlineMs))))
+}
+
+function isPatch({ method, path }: WireRequest, pattern: RegExp): boolean {
+  return method === 'PATCH' && pattern.test(path)
+}
+
+function isRecord(request: WireRequest): boolean {
+  return (
+    isPatch(request, /\/batchreleases\/[^/?]+\/status/) &&
+    has(request, '/status/flight"') &&
+    has(request, '"path":"/status/flight","value"')
+  )
+}
+
+function has({ body }: WireRequest, text: string): boolean {
+  return body?.includes(text) === true
+}
