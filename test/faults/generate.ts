@@ -36,6 +36,9 @@ function generateShape(random: Random): Shape {
     admission: pick(random, ['none', 'inProcess']),
     queue: pick(random, ['shared', 'own']),
     declares: random.next() < 0.8 ? 'RollingUpdate' : 'OnDelete',
+    toleratesAll: random.next() < 0.7,
+    rollbackInBatch: random.next() < 0.2,
+    leaseSeconds: pick(random, [15, 15, 60]),
     steps: generateSteps(random),
     maxUnavailable: generateBudget(random),
     minReadySeconds: pick(random, [0, 0, 0, 1, 5, 20]),
@@ -181,7 +184,7 @@ function generateClusterDeed(random: Random): ClusterDeed {
 const tags = ['v1', 'v2', 'v2', 'v3', 'v3', 'v4', 'v5', 'v6-bad-ready', 'v7-bad-crash', 'v8-bad-pull', 'v9-bad-flap']
 
 function generateWish(random: Random): Wish {
-  switch (random.integer(20)) {
+  switch (random.integer(23)) {
     case 0:
     case 1:
     case 2:
@@ -209,6 +212,11 @@ function generateWish(random: Random): Wish {
       return random.next() < 0.5
         ? { kind: 'deleteRollout', forMs: duration(random, 2 * MINUTE) }
         : { kind: 'deleteDaemonSet', forMs: duration(random, 2 * MINUTE) }
+    case 15:
+    case 16:
+      return { kind: 'act', type: pick(random, ['promote', 'abort', 'retry']) }
+    case 17:
+      return { kind: 'onDelete', policy: pick(random, [null, 'Freeze', 'Complete', 'Rollback']) }
     default:
       return { kind: 'approve', by: pick(random, ['status', 'status', 'action']) }
   }

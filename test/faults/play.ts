@@ -139,22 +139,39 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   return unended.length > 0 ? unended : drive(clock, findUnended(world, owners.tag()))
 }
 
-/** Creates what is gone, and approves whatever waits for a person. @returns what has not ended after `withinMs` */
+/** Somebody does what the release waits for a person to do. @returns what has not ended after `withinMs` */
 async function untilEnded(world: World, owners: Owners, withinMs: number): Promise<readonly string[]> {
   const { clock } = world
   const untilMs = clock.monotonicMs() + withinMs
+  const person = createPerson(world, owners)
   for (;;) {
     const unended = await drive(clock, findUnended(world, owners.tag()))
     if (unended.length === 0 || clock.monotonicMs() >= untilMs) return unended
-    await drive(clock, owners.install())
-    await drive(clock, approveIfPaused(world, owners))
+    await drive(clock, person())
     await letPass(clock, LOOK_MS)
   }
 }
 
-async function approveIfPaused(world: World, owners: Owners): Promise<void> {
-  const { currentStepIndex = 0, currentStepState } = (await rolloutOf(world))?.status?.canaryStatus ?? {}
-  if (currentStepState !== 'StepPaused') return
-  world.note(`somebody approves step ${currentStepIndex}`)
-  await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+/** What only a person lifts. */
+const personal: readonly string[] = ['StrategyContested', 'RevisionHeld']
+/** How long a person waits for what came of a retry, in looks. */
+const PATIENCE = 12
+
+/** @returns what somebody does who looks: creates what is gone, approves, and lifts what stands in the way */
+function createPerson(world: World, owners: Owners): () => Promise<void> {
+  let looks = 0
+  return async () => {
+    await owners.install()
+    const { status } = (await rolloutOf(world)) ?? {}
+    const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
+    const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
+    if (personal.includes(stall)) {
+      if (looks === 0) await owners.wish({ kind: 'act', type: 'retry' })
+      else if (looks === PATIENCE) await owners.wish({ kind: 'template', tag: 'v11', whole: false })
+      looks++
+    } else if (currentStepState === 'StepPaused') {
+      world.note(`somebody approves step ${currentStepIndex}`)
+      await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import type { Rollout } from '@tranche/api-schema'
+import type { OnDeletePolicy, Rollout } from '@tranche/api-schema'
 
 /** Steps as a Rollout has them. */
 export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
@@ -20,6 +20,12 @@ export interface Shape {
   readonly queue: 'shared' | 'own'
   /** What Git says of the strategy. */
   readonly declares: 'RollingUpdate' | 'OnDelete'
+  /** Whether pods tolerate every taint, as those of an agent that must be everywhere. */
+  readonly toleratesAll: boolean
+  /** Whether a rollback in mid-release walks the steps. */
+  readonly rollbackInBatch: boolean
+  /** Seconds, as the Lease of the controllers has it. */
+  readonly leaseSeconds: number
   readonly steps: Steps
   readonly maxUnavailable: number | string
   readonly minReadySeconds: number
@@ -91,6 +97,9 @@ export type Wish =
   | { readonly kind: 'resume' }
   | { readonly kind: 'approve'; readonly by: 'status' | 'action' }
   | { readonly kind: 'jump'; readonly step: number; readonly by: 'status' | 'action' }
+  | { readonly kind: 'act'; readonly type: 'promote' | 'abort' | 'retry' }
+  /** What becomes of a release whose Rollout is disabled or deleted; null: nobody says. */
+  | { readonly kind: 'onDelete'; readonly policy: OnDeletePolicy | null }
   | { readonly kind: 'steps'; readonly steps: Steps }
   | { readonly kind: 'budget'; readonly maxUnavailable: number | string }
   | { readonly kind: 'minReady'; readonly seconds: number }

@@ -1,4 +1,4 @@
-import type { Rollout } from '@tranche/api-schema'
+import type { ActionType, Rollout } from '@tranche/api-schema'
 import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
@@ -27,13 +27,21 @@ interface Manifest {
   maxUnavailable: number | string
   minReadySeconds: number
   steps: Steps
+  /** We may have put an older template back than Git says. */
+  tookBack: boolean
 }
 
 /** @param world in which nothing of theirs stands yet */
 export function createOwners(world: World): Owners {
   const { people, schedule } = world
   const { shape } = schedule
-  const git: Manifest = { tag: 'v1', maxUnavailable: shape.maxUnavailable, minReadySeconds: shape.minReadySeconds, steps: shape.steps }
+  const git: Manifest = {
+    tag: 'v1',
+    maxUnavailable: shape.maxUnavailable,
+    minReadySeconds: shape.minReadySeconds,
+    steps: shape.steps,
+    tookBack: false,
+  }
   let actions = 0
 
   const manifest = (): DaemonSet => daemonSetManifest(releaseOptions(git, shape), git.tag) as DaemonSet
@@ -51,7 +59,9 @@ export function createOwners(world: World): Owners {
   }
 
   async function createRollout(): Promise<void> {
-    await ignoreExisting(people.create(resourcePaths.rollouts, rolloutManifest({ steps: git.steps }) as never))
+    const rollout = rolloutManifest({ steps: git.steps }) as Rollout
+    const annotations = { [rolloutAnnotations.rollbackInBatch]: String(shape.rollbackInBatch) }
+    await ignoreExisting(people.create(resourcePaths.rollouts, { ...rollout, metadata: { ...rollout.metadata, annotations } } as never))
   }
 
   async function install(): Promise<void> {
@@ -69,7 +79,7 @@ export function createOwners(world: World): Owners {
     await ignoreMissing(people.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body }))
   }
 
-  async function act(type: 'approve' | 'jump', members: object): Promise<void> {
+  async function act(type: ActionType, members: object): Promise<void> {
     const rollout = await rolloutOf(world)
     const expectedStep = rollout?.status?.canaryStatus?.currentStepIndex
     const action = { id: `wish-${++actions}`, type, ...(expectedStep !== undefined && expectedStep >= 1 && { expectedStep }), ...members }
@@ -96,6 +106,12 @@ export function createOwners(world: World): Owners {
         return approve(deed.by)
       case 'jump':
         return deed.by === 'action' ? act('jump', { step: deed.step }) : patchCanary({ nextStepIndex: deed.step })
+      case 'act':
+        git.tookBack ||= deed.type === 'abort'
+        return act(deed.type, {})
+      case 'onDelete':
+        git.tookBack ||= deed.policy === 'Rollback'
+        return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: deed.policy } } })
       case 'steps':
         git.steps = deed.steps
         return patchRollout({ spec: { strategy: { canary: { steps: deed.steps } } } })
@@ -124,7 +140,7 @@ export function createOwners(world: World): Owners {
     wish,
     async settle() {
       await install()
-      if (/bad/.test(git.tag)) await wish({ kind: 'template', tag: 'v10', whole: false })
+      if (git.tookBack || /bad/.test(git.tag)) await wish({ kind: 'template', tag: 'v10', whole: false })
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
     },
     approve,
@@ -133,9 +149,9 @@ export function createOwners(world: World): Owners {
   }
 }
 
-function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs }: Shape): ReleaseOptions {
+function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs, toleratesAll }: Shape): ReleaseOptions {
   const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
-  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations }
+  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, ...(toleratesAll ? {} : { tolerations: [] }) }
 }
 
 function wishText(deed: Wish): string {
@@ -148,6 +164,10 @@ function wishText(deed: Wish): string {
       return `somebody approves by ${deed.by}`
     case 'jump':
       return `somebody jumps to step ${deed.step} by ${deed.by}`
+    case 'act':
+      return `somebody writes the action ${deed.type}`
+    case 'onDelete':
+      return `the annotation on-delete becomes ${deed.policy ?? 'nothing'}`
     case 'steps':
       return `the steps become ${JSON.stringify(deed.steps)}`
     case 'budget':

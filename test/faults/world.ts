@@ -1,6 +1,6 @@
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
-import { startController } from '@tranche/controller'
+import { type LeaseTimes, startController } from '@tranche/controller'
 import { createCrashPoints } from '@tranche/crash-points'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -12,7 +12,7 @@ import { admissionOf } from '../scenarios/admission.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { createRemoteQueue } from './remote-queue.ts'
-import type { Role, Schedule, Slot } from './schedule.ts'
+import type { Role, Schedule, Shape, Slot } from './schedule.ts'
 import { createWeather, type Weather } from './weather.ts'
 
 /** One of our programs in a process of its own. */
@@ -122,7 +122,7 @@ function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick
     const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
     const { ready, stopped } =
       role === 'controller'
-        ? startController({ ...ports, ...shared, admission: shape.admission, leaderElection: true })
+        ? startController({ ...ports, ...shared, admission: shape.admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
         : startExecutor({ queue: createInProcessQueue({ clock: process.clock }), ...ports, ...shared })
     ready.catch(() => {})
     // A program that gives up is started again, as a Deployment does it.
@@ -147,6 +147,12 @@ function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick
     },
     watchPoints: (watch) => void (onPoint = watch),
   }
+}
+
+/** In the proportions of the defaults. */
+function leaseTimes({ leaseSeconds }: Shape): LeaseTimes {
+  const leaseDurationMs = leaseSeconds * 1_000
+  return { leaseDurationMs, renewDeadlineMs: (leaseDurationMs * 2) / 3, retryPeriodMs: Math.round((leaseDurationMs * 2) / 15) }
 }
 
 function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal'> {
