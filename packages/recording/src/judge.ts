@@ -4,8 +4,15 @@ import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
+import { createHandsOffJudge } from './judges/judge-hands-off.ts'
+import { createMemoryJudge } from './judges/judge-memory.ts'
+import { createOrderJudge } from './judges/judge-order.ts'
+import { createProgressJudge } from './judges/judge-progress.ts'
+import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
+import { createWishJudge } from './judges/judge-wishes.ts'
 import { createStopJudge } from './judges/judge-stop.ts'
 import type { Recording } from './recorded-delivery.ts'
+import type { RecordedWrite } from './recorded-write.ts'
 import { createSight } from './world/sight.ts'
 import { createWorld, type Deletion } from './world/world.ts'
 
@@ -25,7 +32,8 @@ export function judge({ writes, deliveries }: Recording, query: JudgeQuery): rea
   const judges = createJudges({ world, sight, query, breach })
   for (const write of writes) {
     const deletion = world.deletionOf(write)
-    if (deletion !== null) {
+    if (deletion === 'stranger') breach(strangerTaken(write))
+    else if (deletion !== null) {
       if (isAskedFor(deletion, query)) for (const one of judges) one.onDeletion?.(deletion)
       deletion.daemonSet.fly(deletion.pod, deletion.permittedMs ?? write.t)
     }
@@ -42,18 +50,38 @@ export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pic
   let count = 0
   for (const write of writes) {
     const deletion = world.deletionOf(write)
-    if (deletion !== null && isAskedFor(deletion, query)) count++
+    if (deletion === 'stranger' || (deletion !== null && isAskedFor(deletion, query))) count++
     world.apply(write)
   }
   return count
 }
 
+const creators: readonly ((parts: JudgeParts) => Judge)[] = [
+  createAimJudge,
+  createStopJudge,
+  createBatchJudge,
+  createFlightJudge,
+  createBudgetJudge,
+  createOrderJudge,
+  createMemoryJudge,
+  createHandsOffJudge,
+  createStatusWriteJudge,
+  createWishJudge,
+  createProgressJudge,
+]
+
 function createJudges(parts: JudgeParts): readonly Judge[] {
-  return [createAimJudge, createStopJudge, createBatchJudge, createFlightJudge, createBudgetJudge].map((create) => create(parts))
+  return creators.map((create) => create(parts))
 }
 
-/** A pod of no known DaemonSet is everybody's business. */
+/** G4: a pod that no DaemonSet of the recording has is nobody's to delete, whatever DaemonSet is asked for. */
+function strangerTaken({ t, o, node: place }: RecordedWrite): Breach {
+  const { node = place } = o as { readonly node?: string }
+  const text = `the pod belongs to ${String(o['owner'] ?? 'nobody')}, and to no DaemonSet that there is`
+  return { guarantee: 'G4', atMs: t, ...(node !== undefined && { node }), text }
+}
+
 function isAskedFor({ daemonSet }: Deletion, { daemonSet: asked }: Pick<JudgeQuery, 'daemonSet'>): boolean {
-  if (asked === undefined || daemonSet.versions.length === 0) return true
+  if (asked === undefined) return true
   return asked.name === daemonSet.name && (asked.namespace === undefined || asked.namespace === daemonSet.namespace)
 }

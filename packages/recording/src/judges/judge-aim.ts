@@ -12,7 +12,6 @@ export function createAimJudge({ sight, breach }: JudgeParts): Judge {
     onDeletion(deletion) {
       const { pod, daemonSet, atMs } = deletion
       const tell = (text: string): void => breach({ guarantee: 'G4', atMs, node: pod.node, text })
-      if (daemonSet.versions.length === 0) return tell(`the pod belongs to ${daemonSet.name || 'nobody'}, which is not released`)
       for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) tell(fault)
       const node = daemonSet.node(pod.node)
       if (node?.wanted === false && sight.hasSeen(deletion.decision, node.wantedBy)) tell('the DaemonSet does not want a pod on the node')

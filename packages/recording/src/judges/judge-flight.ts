@@ -9,7 +9,6 @@ export function createFlightJudge({ breach }: JudgeParts): Judge {
   return {
     onDeletion(deletion) {
       const { daemonSet, pod, atMs } = deletion
-      if (daemonSet.versions.length === 0) return
       const force = limitFor(deletion)
       const { limit, declared } = force ?? { limit: 0, declared: 0 }
       const flown = daemonSet.inFlight.size + (daemonSet.node(pod.node)?.flight == null ? 1 : 0)

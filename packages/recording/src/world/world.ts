@@ -19,8 +19,11 @@ export interface Deletion {
 
 /** What a recording has shown so far of a cluster. */
 export interface World {
-  /** @returns the deletion that the write is, if it is one of ours; asked before the write is applied */
-  deletionOf(write: RecordedWrite): Deletion | null
+  /**
+   * @returns the deletion that the write is, if it is one of ours; asked before the write is applied. `stranger`: the pod
+   * belongs to nobody, or to a DaemonSet of which there is none
+   */
+  deletionOf(write: RecordedWrite): Deletion | 'stranger' | null
   /** What the write is about as it was before: of DaemonSets, Rollouts and BatchReleases. */
   before(write: RecordedWrite): Readonly<Record<string, unknown>> | undefined
   /** Goes on by one write. */
@@ -94,11 +97,11 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
   return {
     deletionOf(write) {
       if (!isDeletion(write, isOurs)) return null
-      const { uid, owner, node = write.node } = write.o as unknown as RecordedPod
-      const home = homes.get(uid)
-      const daemonSet = home?.story ?? storyOf(write.namespace, owner ?? '')
-      const pod = daemonSet.pod(uid, home?.node ?? node ?? '')
-      if (pod === undefined || isRest(write, pod)) return null
+      const { uid } = write.o as unknown as RecordedPod
+      const { story: daemonSet, node = '' } = homes.get(uid) ?? {}
+      const pod = daemonSet?.pod(uid, node)
+      if (daemonSet === undefined || pod === undefined || daemonSet.versions.length === 0) return 'stranger'
+      if (isRest(write, pod)) return null
       daemonSet.advance(write.t)
       const permittedMs = daemonSet.orders.permittedAt(uid, pod.rv)
       return { write, atMs: write.t, decision: sight.decisionOf(write), daemonSet, stops: stops.get(daemonSet)!, pod, permittedMs }

@@ -1,0 +1,132 @@
+import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedRollout } from '../world/stops.ts'
+import type { Deletion } from '../world/world.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+import { actionOf } from './wishes.ts'
+
+/**
+ * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,
+ * and only where that was asked for. The type that it had is remembered as it was, never overwritten, and forgotten only
+ * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry.
+ */
+export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
+  const fights = new Map<string, Fight>()
+  const templates = new Map<string, Set<string>>()
+
+  function judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
+    const tell = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
+    for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) tell(text)
+    if (before.template === next.template) return
+    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) tell('changed the template to one that the DaemonSet never had')
+    else if (!isRollbackAskedFor(write, next)) tell('changed the template, and nobody had asked for it')
+  }
+
+  function isRollbackAskedFor({ namespace }: RecordedWrite, { name }: RecordedDaemonSet): boolean {
+    const story = world.story(namespace, name)
+    return story !== undefined && world.rolloutsOf(story).some(asksForRollback)
+  }
+
+  function followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
+    const fight = fights.get(keyOf(write)) ?? { canary: undefined, rounds: 0, answered: 0 }
+    const canary = next.annotations?.[CANARY]
+    const isOther = canary !== fight.canary
+    const setBack = !query.isOurs(write.actor ?? '') && before?.strategy?.type === 'OnDelete' && next.strategy?.type === 'RollingUpdate'
+    const reasserted = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
+    const rounds = isOther ? 0 : fight.rounds + (setBack && canary !== undefined ? 1 : 0)
+    fights.set(keyOf(write), { canary, rounds, answered: reasserted ? rounds : Math.min(fight.answered, rounds) })
+  }
+
+  return {
+    onDeletion({ daemonSet, pod, atMs }: Deletion) {
+      const fight = fights.get(`${daemonSet.namespace}/${daemonSet.name}`)
+      if (fight === undefined || fight.answered < 2) return
+      breach({
+        guarantee: 'G11',
+        atMs,
+        node: pod.node,
+        text: `somebody had set RollingUpdate ${fight.rounds} times, and nobody asked to retry`,
+      })
+    },
+    onWrite(write, known) {
+      if (write.kind === 'Rollout') return forgiveOnRetry(write, known as unknown as RecordedRollout | undefined)
+      if (write.kind !== 'DaemonSet') return
+      const key = keyOf(write)
+      if (write.type === 'DELETED') return forget(key)
+      const next = write.o as unknown as RecordedDaemonSet
+      const before = known as unknown as RecordedDaemonSet | undefined
+      if (before !== undefined && query.isOurs(write.actor ?? '')) judgeOurs(write, before, next)
+      followFight(write, before, next)
+      if (next.template !== undefined) templates.set(key, (templates.get(key) ?? new Set()).add(next.template))
+    },
+  }
+
+  function forget(key: string): void {
+    fights.delete(key)
+    templates.delete(key)
+  }
+
+  function forgiveOnRetry(write: RecordedWrite, before: RecordedRollout | undefined): void {
+    const next = write.o as unknown as RecordedRollout
+    const action = actionOf(next)
+    if (action?.type === 'retry' && action.id !== actionOf(before)?.id) fights.delete(`${write.namespace}/${next.spec.workloadRef?.name}`)
+  }
+}
+
+/** How often somebody has set RollingUpdate back in one release, and how many of these rounds we have answered. */
+interface Fight {
+  readonly canary: string | undefined
+  readonly rounds: number
+  readonly answered: number
+}
+
+const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
+const ORIGINAL = 'rollouts.kruise.io/daemonset-original-update-strategy'
+const ourAnnotations: ReadonlySet<string> = new Set([
+  CANARY,
+  ORIGINAL,
+  'rollouts.kruise.io/daemonset-stable-revision',
+  'rollouts.kruise.io/daemonset-partition',
+  'rollouts.kruise.io/in-progressing',
+  'batchrelease.rollouts.kruise.io/control-info',
+  'tranche.dev/paused',
+  'tranche.dev/rollout',
+  'tranche.dev/frozen',
+  'tranche.dev/unsettled',
+])
+const ourLabels: ReadonlySet<string> = new Set(['rollouts.kruise.io/workload-type'])
+
+function changesNotOurs(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {
+  const keys = [
+    ...keysChanged(before.annotations, next.annotations).filter((key) => !ourAnnotations.has(key)),
+    ...keysChanged(before.labels, next.labels).filter((key) => !ourLabels.has(key)),
+  ]
+  const found = keys.map((key) => `changed ${key} of the DaemonSet`)
+  if ((before.minReadySeconds ?? 0) !== (next.minReadySeconds ?? 0)) found.push('changed minReadySeconds of the DaemonSet')
+  if (JSON.stringify(before.strategy?.rollingUpdate) !== JSON.stringify(next.strategy?.rollingUpdate))
+    found.push('changed more of the strategy than its type')
+  if (before.rest !== next.rest) found.push('changed what is not ours of the DaemonSet')
+  return found
+}
+
+function keysChanged(before: Readonly<Record<string, string>> = {}, next: Readonly<Record<string, string>> = {}): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(next)])].filter((key) => before[key] !== next[key])
+}
+
+function faultsOfMemory(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {
+  const [was, is] = [before.annotations?.[ORIGINAL], next.annotations?.[ORIGINAL]]
+  const [wasType, isType] = [before.strategy?.type, next.strategy?.type]
+  if (was === is) return was === undefined && wasType !== isType ? [`set the strategy to ${isType} and remembered nothing`] : []
+  if (was === undefined) return is === wasType ? [] : [`remembered ${is}, where the strategy was ${wasType}`]
+  if (is !== undefined) return [`remembered ${is} over ${was}`]
+  return isType === was ? [] : [`forgot that the strategy was ${was}, and left ${isType}`]
+}
+
+function asksForRollback(rollout: RecordedRollout): boolean {
+  const { annotations = {}, deletionTimestamp } = rollout.metadata
+  if (actionOf(rollout)?.type === 'abort' || (rollout.status?.heldRevisions ?? []).length > 0) return true
+  return annotations['tranche.dev/on-delete'] === 'Rollback' && (deletionTimestamp !== undefined || rollout.spec.disabled === true)
+}
+
+function keyOf({ namespace, o }: RecordedWrite): string {
+  return `${namespace}/${String(o['name'])}`
+}

@@ -1,0 +1,53 @@
+import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedRollout } from '../world/stops.ts'
+import { bindingOf } from './binding.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+import { actionOf } from './wishes.ts'
+
+/** More held revisions than this a Rollout does not remember. */
+const MOST_HELD = 10
+
+/**
+ * G12: from when the status says that a revision is held, nothing is deleted for its template, under whatever hash it comes
+ * back, until somebody asks to retry. The status forgets none before, but for one that so many others have come after.
+ */
+export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
+  /** Rollout → id of the retry after which what is held is no longer. */
+  const retries = new Map<string, string>()
+
+  return {
+    onDeletion({ daemonSet, pod, atMs }) {
+      const rollout = bindingOf(world, daemonSet)
+      const { revision } = daemonSet.orders
+      const held = rollout?.status?.heldRevisions ?? []
+      if (rollout === undefined || revision === undefined || held.length === 0) return
+      const template = world.templateOf(revision)
+      const same = held.find(
+        (one) => one.revision === revision || (template !== undefined && world.templateOf(one.revision ?? '') === template),
+      )
+      if (same !== undefined)
+        breach({ guarantee: 'G12', atMs, node: pod.node, text: `revision ${revision} holds a template that is held as ${same.revision}` })
+    },
+    onWrite(write, known) {
+      if (write.kind !== 'Rollout' || write.type === 'DELETED' || known === undefined) return
+      const next = write.o as unknown as RecordedRollout
+      const before = known as unknown as RecordedRollout
+      if (query.isOurs(write.actor ?? '')) return judgeForgetting(write, before, next)
+      const action = actionOf(next)
+      if (action?.type === 'retry') retries.set(keyOf(write), action.id)
+    },
+  }
+
+  function judgeForgetting(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    const was = before.status?.heldRevisions ?? []
+    const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
+    const forgotten = was.filter(({ digest }) => !is.has(digest))
+    if (forgotten.length === 0 || is.size >= MOST_HELD || retries.has(keyOf(write))) return
+    const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
+    breach({ guarantee: 'G12', atMs: write.t, text: `${write.actor} forgot that ${names} is held, and nobody had asked to retry` })
+  }
+}
+
+function keyOf({ namespace, o }: RecordedWrite): string {
+  return `${namespace}/${(o as unknown as RecordedRollout).metadata.name}`
+}

@@ -1,0 +1,118 @@
+import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import type { RecordedFlight, RecordedPermit } from '../world/orders.ts'
+import type { Decision } from '../world/sight.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
+
+/**
+ * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
+ * revisions first; then failed, crashing, pending, not ready, healthy; then the oldest; then by name. Where the budget is
+ * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight before others.
+ *
+ * Judged only where deliveries to the writer were recorded and nothing held it up. Nodes whose readiness or place the
+ * writer may have seen otherwise are left out.
+ */
+export function createOrderJudge({ world, sight, breach, query }: JudgeParts): Judge {
+  const versions = new Map<string, Version[]>()
+
+  function judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
+    const known = new Set((story.orders.flight?.permits ?? []).map(idOf))
+    const appended = (next.permits ?? []).filter((permit) => !known.has(idOf(permit)))
+    const decision = sight.decisionOf(write)
+    if (appended.length === 0 || decision.atMs < (write.sent ?? write.t)) return
+    // Whether what arrived in the very moment of the decision was looked at, nobody knows.
+    const views = [decision, { ...decision, atMs: decision.atMs + 0.001 }]
+    const faults = views.map((view) => faultOf(story, next, appended, view))
+    if (faults.includes(null)) return
+    breach({ guarantee: 'G5', atMs: write.t, node: appended[0]!.node, text: faults[0]! })
+  }
+
+  /** @returns what is wrong with the choice as seen in this view; null where nothing is, or nobody can tell */
+  function faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: Decision): string | null {
+    const position = sight.position(view, 'pods')
+    if (position === undefined) return null
+    const all = candidatesIn(story, next, position)
+    const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
+    if (chosen.length < appended.length) return null
+    const taken = new Set([...(story.orders.flight?.permits ?? []), ...(next.permits ?? [])].map(({ node }) => node))
+    const others = all.filter(({ node }) => !taken.has(node) && isSureOf(story, node, view))
+    const variants = [(): number => 0, brokenFirst, (one: Candidate): number => (story.node(one.node)?.flight == null ? 1 : 0)]
+    const faults = variants.map((first) => faultOfChoice(chosen, others, first))
+    return faults.includes(null) ? null : faults[0]!
+  }
+
+  function isSureOf(story: DaemonSetStory, name: string, view: Decision): boolean {
+    const node = story.node(name)
+    const changed = nodeChanged.get(name)
+    return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || sight.hasSeen(view, changed))
+  }
+
+  const nodeChanged = new Map<string, { readonly t: number; readonly rv: number; readonly of: 'nodes' }>()
+
+  /** The old pods that stood, by their versions up to `position`. */
+  function candidatesIn(story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
+    const stable = story.latest?.annotations?.[STABLE]
+    const candidates: Candidate[] = []
+    for (const { name: node, pods } of story.nodes()) {
+      for (const { uid } of pods.values()) {
+        const pod = versionAt(versions.get(uid) ?? [], position)
+        if (pod === undefined || pod.deleting || pod.hash === revision) continue
+        candidates.push({ uid, node, pod, superseded: stable !== undefined && pod.hash !== stable })
+      }
+    }
+    return candidates
+  }
+
+  return {
+    onWrite(write) {
+      if (write.kind === 'Pod') remember(versions, write)
+      if (write.kind === 'Node') nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
+      if (write.kind !== 'BatchRelease' || !query.isOurs(write.actor ?? '') || write.type === 'DELETED') return
+      const { spec, status } = write.o as {
+        readonly spec?: { readonly workloadRef?: { readonly name: string } }
+        readonly status?: { readonly flight?: RecordedFlight }
+      }
+      const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
+      if (story !== undefined && status?.flight !== undefined) judgeAppend(write, story, status.flight)
+    },
+  }
+}
+
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
+
+interface Version {
+  readonly rv: number
+  /** Undefined: gone. */
+  readonly pod: RecordedPod | undefined
+}
+
+function remember(versions: Map<string, Version[]>, { type, rv, o }: RecordedWrite): void {
+  const pod = o as unknown as RecordedPod
+  const known = versions.get(pod.uid)
+  const version = { rv, pod: type === 'DELETED' ? undefined : pod }
+  if (known === undefined) versions.set(pod.uid, [version])
+  else known.push(version)
+}
+
+function versionAt(versions: readonly Version[], position: number): RecordedPod | undefined {
+  for (let at = versions.length - 1; at >= 0; at--) if (versions[at]!.rv <= position) return versions[at]!.pod
+  return undefined
+}
+
+function brokenFirst({ pod }: Candidate): number {
+  return pod.ready ? 1 : 0
+}
+
+/** @param first what comes before the order: the lower comes first */
+function faultOfChoice(chosen: readonly Candidate[], others: readonly Candidate[], first: (one: Candidate) => number): string | null {
+  const compare = (a: Candidate, b: Candidate): number => first(a) - first(b) || compareCandidates(a, b)
+  if (!isSorted(chosen, compare)) return `the permits stand in another order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
+  const last = chosen.at(-1)!
+  const passedOver = others.find((other) => compare(other, last) < 0)
+  return passedOver === undefined ? null : `${last.pod.name} was chosen before ${passedOver.pod.name} on ${passedOver.node}`
+}
+
+function idOf({ podUid, podResourceVersion }: RecordedPermit): string {
+  return `${podUid}@${podResourceVersion}`
+}

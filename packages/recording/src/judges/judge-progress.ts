@@ -1,0 +1,48 @@
+import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import type { RecordedRollout } from '../world/stops.ts'
+import { bindingOf } from './binding.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+
+/**
+ * G6: where nothing has gone wrong since `calmFromMs`, every release has ended by the end of the recording, or its Rollout
+ * says who must act: it is paused or disabled, waits for an approval, or is Stalled.
+ */
+export function createProgressJudge({ world, query, breach }: JudgeParts): Judge {
+  return {
+    atEnd(lastMs) {
+      const { calmFromMs } = query
+      if (calmFromMs === undefined) return
+      for (const story of world.stories()) {
+        const rollout = bindingOf(world, story)
+        if (rollout === undefined || waitsForSomebody(rollout)) continue
+        const left = nodesLeft(story, (hash) => world.templateOf(hash))
+        const { phase, message = '' } = rollout.status ?? {}
+        if (left.length === 0 && phase === 'Healthy') continue
+        const text = `the release of ${story.name} has not ended ${Math.round((lastMs - calmFromMs) / 1000)} s after all was well: ${phase}, ${left.length} nodes left; ${message}`
+        breach({ guarantee: 'G6', atMs: lastMs, text })
+      }
+    },
+  }
+}
+
+/** Whether the Rollout says that somebody must do something. */
+export function waitsForSomebody({ metadata, spec, status }: RecordedRollout): boolean {
+  const { canaryStatus, conditions = [], currentStepIndex, currentStepState } = status ?? {}
+  if (metadata.deletionTimestamp !== undefined || spec.disabled === true || spec.strategy?.paused === true) return true
+  if (conditions.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True')) return true
+  const step = spec.strategy?.canary?.steps?.[(canaryStatus?.currentStepIndex ?? currentStepIndex ?? 0) - 1]
+  const isPaused = (canaryStatus?.currentStepState ?? currentStepState) === 'StepPaused'
+  return isPaused && step?.pause !== undefined && step.pause.duration === undefined
+}
+
+/** Wanted nodes without an available pod of the template as it is now. */
+function nodesLeft(story: DaemonSetStory, templateOf: (hash: string) => string | undefined): readonly string[] {
+  const { template } = story.latest ?? {}
+  const left: string[] = []
+  for (const { name, wanted, up, pods } of story.nodes()) {
+    if (!wanted) continue
+    const isOld = [...pods.values()].some(({ ended, last }) => ended === null && templateOf(last.hash ?? '') !== template)
+    if (!up || isOld) left.push(name)
+  }
+  return left
+}

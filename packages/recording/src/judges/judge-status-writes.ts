@@ -1,0 +1,33 @@
+import type { RecordedRollout } from '../world/stops.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+import { actionOf, stepOf } from './wishes.ts'
+
+/**
+ * G10: what people write on a Rollout is never overwritten by somebody who had not read it. A write of ours that changes
+ * the step, after somebody else has written it, names the version that it was made from (and the server accepts no
+ * other); no write of ours changes spec or the annotation of a wish.
+ */
+export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
+  /** Version of each Rollout in which somebody else last wrote the step. */
+  const foreign = new Map<string, number>()
+
+  return {
+    onWrite(write, known) {
+      if (write.kind !== 'Rollout') return
+      const next = write.o as unknown as RecordedRollout
+      const before = known as unknown as RecordedRollout | undefined
+      const key = `${write.namespace}/${next.metadata.name}`
+      if (write.type === 'DELETED' || before === undefined) return void foreign.delete(key)
+      const changesStep = JSON.stringify(stepOf(next)) !== JSON.stringify(stepOf(before))
+      if (!query.isOurs(write.actor ?? '')) return void (changesStep && foreign.set(key, write.rv))
+      const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
+      if (changesStep && foreign.has(key) && write.basedOn === undefined) {
+        const { state, next: wished } = stepOf(before)
+        tell(`overwrote the step (${state}, next ${wished}), without having read it,`)
+      }
+      if (changesStep) foreign.delete(key)
+      if (JSON.stringify(next.spec) !== JSON.stringify(before.spec)) tell('changed the spec')
+      if (actionOf(next)?.id !== actionOf(before)?.id) tell('changed the wish')
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type { RecordedPod } from '../recorded-write.ts'
+
+/** An old pod that may be chosen. */
+export interface Candidate {
+  readonly uid: string
+  readonly node: string
+  readonly pod: RecordedPod
+  /** It runs neither the revision being released nor the stable one. */
+  readonly superseded: boolean
+}
+
+/** Below 0 where `a` is to be taken before `b` (G5). */
+export function compareCandidates(a: Candidate, b: Candidate): number {
+  return (
+    Number(b.superseded) - Number(a.superseded) ||
+    illness(b.pod) - illness(a.pod) ||
+    byText(a.pod.created ?? '', b.pod.created ?? '') ||
+    byText(a.pod.name, b.pod.name)
+  )
+}
+
+/** Whether no item comes before the one in front of it. */
+export function isSorted<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
+  return items.every((item, at) => at === 0 || compare(items[at - 1]!, item) <= 0)
+}
+
+const CRASHES: ReadonlySet<string> = new Set(['CrashLoopBackOff', 'RunContainerError', 'Error', 'OOMKilled'])
+
+/** 4 failed, 3 crashing, 2 pending, 1 not ready, 0 healthy. */
+function illness({ phase, ready, waiting }: RecordedPod): number {
+  if (phase === 'Failed') return 4
+  if (ready) return 0
+  if (waiting !== undefined && CRASHES.has(waiting)) return 3
+  return phase === 'Pending' ? 2 : 1
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

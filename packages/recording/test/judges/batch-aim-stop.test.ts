@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { find, fleet, judgeEach } from '../script.ts'
+
+describe('the batch', () => {
+  judgeEach(
+    'G3',
+    [
+      ['may be used up', (s) => s.del('a1').del('b1'), []],
+      ['may not be exceeded', (s) => s.del('a1').replace('a1').del('b1').replace('b1').del('c1'), ['G3 c']],
+      [
+        'counts what leaked as soon as the watch tells',
+        (s) => s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1).del('a1').del('b1'),
+        ['G3 b'],
+      ],
+      ['does not before', (s) => s.gone('d1').pod('d2', { hash: 'v2' }).wait(9_000).del('a1').del('b1'), []],
+      ['counts a node that will come back on the revision', (s) => s.gone('d1').seen().wait(1).del('a1').del('b1'), ['G3 b']],
+      ['has the wanted nodes less the partition', (s) => s.record({ partition: 3 }).del('a1').del('b1'), ['G3 b']],
+      [
+        'grows with a node that joins on the new revision',
+        (s) => s.node('e').pod('e2', { hash: 'v2' }).seen().wait(1).del('a1').del('b1'),
+        [],
+      ],
+      ['shrinks with a node that leaves', (s) => s.removeNode('d').seen().wait(1).del('a1').del('b1'), ['G3 b']],
+      ['does not before the watch tells', (s) => s.removeNode('d').wait(9_000).del('a1').del('b1'), []],
+      [
+        'counts a node once that we delete from twice',
+        (s) => s.del('a1').replace('a1', { hash: 'v1' }).record({}, "a1' b1").del("a1'").del('b1'),
+        [],
+      ],
+      [
+        'does not count a node that is not wanted',
+        (s) =>
+          s
+            .node('d', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+            .gone('d1')
+            .seen()
+            .wait(1)
+            .record({ partition: 1 })
+            .del('a1')
+            .del('b1'),
+        [],
+      ],
+      ['begins anew with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
+      [
+        'must be ordered',
+        (s) => s.daemonSet({ annotations: {} }).record({ revision: undefined, partition: undefined }).del('a1'),
+        ['G3 a'],
+      ],
+    ],
+    { begin: () => fleet().record({ partition: 2 }).seen().wait(1) },
+  )
+})
+
+describe('the aim', () => {
+  judgeEach('G4', [
+    ['is an old pod as it was permitted', (s) => s.del('a1'), []],
+    ['is none of the revision being released', (s) => s.pod('a1', { hash: 'v2' }).record({}, 'a1').seen().wait(1).del('a1'), ['G4 a']],
+    ['may be one without a revision', (s) => s.pod('a1', { hash: undefined }).record({}, 'a1').seen().wait(1).del('a1'), []],
+    ['is none that is terminating', (s) => s.pod('a1', { deleting: true }).record({}, 'a1').del('a1'), ['G4 a']],
+    ['is none of another DaemonSet', (s) => s.pod('a9', { owner: 'other', ownerUid: 'ds-9' }).record({}, 'a9').del('a9'), ['G4 a']],
+    [
+      'is none of a DaemonSet of the same name that is gone',
+      (s) => s.daemonSet({ uid: 'ds-2' }).record({}, 'a1').seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
+    ['needs the uid', (s) => s.del('a1', { preconditions: { resourceVersion: '105' } }), ['G4 a']],
+    ['needs the resourceVersion', (s) => s.del('a1', { preconditions: { uid: 'a1' } }), ['G4 a']],
+    ['needs a permit', (s) => s.pod('a9').seen().wait(1).del('a9'), ['G4 a']],
+    ['needs a permit for the pod as it is', (s) => s.pod('a1', { phase: 'Running' }).seen().wait(1).del('a1'), ['G4 a']],
+    ['may use a permit that another record gave', (s) => s.record({ epoch: 2 }, '').del('a1'), []],
+    [
+      'is on a wanted node',
+      (s) =>
+        s
+          .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+          .seen()
+          .wait(1)
+          .del('a1'),
+      ['G4 a'],
+    ],
+    [
+      'may be on one whose taint the watch has not told of',
+      (s) =>
+        s
+          .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+          .wait(99)
+          .del('a1'),
+      [],
+    ],
+    [
+      'needs a DaemonSet of the generation of the record',
+      (s) => s.daemonSet({ generation: 2, observed: 2 }).seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
+    ['does not before the watch has told of another', (s) => s.daemonSet({ generation: 2, observed: 2 }).wait(99).del('a1'), []],
+    [
+      'does when the record follows',
+      (s) => s.daemonSet({ generation: 2, observed: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
+      [],
+    ],
+    [
+      'needs a generation that was observed',
+      (s) => s.daemonSet({ generation: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
+    [
+      'needs the strategy OnDelete',
+      (s) =>
+        s
+          .daemonSet({ strategy: { type: 'RollingUpdate' } })
+          .seen()
+          .wait(1)
+          .del('a1'),
+      ['G4 a'],
+    ],
+    ['needs a DaemonSet that is not paused', (s) => s.annotate({ 'tranche.dev/paused': 'true' }).seen().wait(1).del('a1'), ['G4 a']],
+    [
+      'needs the announced revision',
+      (s) => s.annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
+    ['counts one request as one deletion, though it is marked and removed', (s) => s.del('a1').wait(-1).del('a1', { type: 'DELETED' }), []],
+  ])
+})
+
+describe('a stop', () => {
+  const wished = { metadata: { generation: 2 }, spec: { strategy: { paused: true } } }
+  const paused = { status: { observedGeneration: 2, conditions: [{ type: 'Progressing', reason: 'Paused' }] } }
+  judgeEach('G9', [
+    ['holds from its acknowledgement on', (s) => s.rollout(wished).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
+    ['does not hold before', (s) => s.rollout(wished).del('a1'), []],
+    [
+      'is not acknowledged by what was said of an older generation',
+      (s) =>
+        s
+          .rollout(paused, 'controller-1')
+          .rollout({ ...wished, metadata: { generation: 3 } })
+          .rollout(paused, 'controller-1')
+          .del('a1'),
+      [],
+    ],
+    [
+      'is not taken back by other words of the status',
+      (s) =>
+        s
+          .rollout(wished)
+          .rollout(paused, 'controller-1')
+          .rollout({ status: { conditions: [] } }, 'controller-1')
+          .del('a1'),
+      ['G9 a'],
+    ],
+    [
+      'ends with its wish',
+      (s) =>
+        s
+          .rollout(wished)
+          .rollout(paused, 'controller-1')
+          .rollout({ spec: { strategy: { paused: false } } })
+          .del('a1'),
+      [],
+    ],
+    [
+      'may be that the Rollout is disabled',
+      (s) =>
+        s
+          .rollout({ metadata: { generation: 2 }, spec: { disabled: true } })
+          .rollout({ status: { observedGeneration: 2, phase: 'Disabled' } }, 'controller-1')
+          .del('a1'),
+      ['G9 a'],
+    ],
+    ['may be that the Rollout is gone', (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).del('a1'), ['G9 a']],
+    [
+      'is that of the Rollout in charge',
+      (s) => s.annotate({ 'tranche.dev/rollout': 'another' }).rollout(wished).rollout(paused, 'controller-1').del('a1'),
+      [],
+    ],
+    [
+      'ends with a BatchRelease that somebody writes',
+      (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).release('by-hand').del('a1'),
+      [],
+    ],
+  ])
+})
+
+it('judges one DaemonSet alone where it is asked to', () => {
+  const script = fleet().del('a1').del('b1').del('c1')
+  expect(find(script, { daemonSet: { name: 'agent' } })).not.toEqual([])
+  expect(find(script, { daemonSet: { name: 'another' } })).toEqual([])
+  expect(find(script, { daemonSet: { namespace: 'elsewhere', name: 'agent' } })).toEqual([])
+})
+
+it('judges whatever number of DaemonSets, each for itself', () => {
+  const script = fleet().del('a1').del('b1')
+  script.daemonSet({ name: 'other', uid: 'ds-9', generation: 1, observed: 1 }).pod('c9', { owner: 'other', ownerUid: 'ds-9' }).del('c9')
+  const found = find(script, { guarantees: ['G1', 'G2', 'G3'] })
+  expect(found.map(({ guarantee, node }) => `${guarantee} ${node}`)).toEqual(['G3 c', 'G2 c'])
+})

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest'
+import { find, fleet, judgeEach } from '../script.ts'
+
+describe('the budget', () => {
+  judgeEach('G1', [
+    ['lets as many Ready pods go as the limit', (s) => s.del('a1').del('b1'), []],
+    ['finds one more than the limit', (s) => s.del('a1').del('b1').del('c1'), ['G1 c']],
+    [
+      'counts a node that somebody else broke once the watch has told of it',
+      (s) => s.pod('c1', { ready: false }).seen().wait(1).del('a1').del('b1'),
+      ['G1 b'],
+    ],
+    ['does not count it while the watch has not', (s) => s.pod('c1', { ready: false }).wait(3_600_000).del('a1').del('b1'), []],
+    [
+      'does not count it when the watch tells in the very moment',
+      (s) => s.del('a1').pod('c1', { ready: false }).seen().wait(-1).del('b1'),
+      [],
+    ],
+    [
+      'counts it when the watch has told a moment before',
+      (s) => s.del('a1').pod('c1', { ready: false }).seen().wait(0).del('b1'),
+      ['G1 b'],
+    ],
+    [
+      'counts what another watch of the same actor has not told',
+      (s) => s.pod('c1', { ready: false }).seen('executor-1', ['nodes']).wait(9).del('a1').del('b1'),
+      [],
+    ],
+    ['looks at the watch of whoever deletes', (s) => s.pod('c1', { ready: false }).seen('executor-2').wait(9).del('a1').del('b1'), []],
+    [
+      'counts our own deletions whatever a watch has told',
+      (s) => s.del('a1').del('b1', { actor: 'executor-2' }).del('c1', { actor: 'executor-3' }),
+      ['G1 c'],
+    ],
+    ['goes on when another pod of the node is Ready', (s) => s.del('a1').del('b1').replace('a1').seen().wait(1).del('c1'), []],
+    [
+      'lets a pod go that is not Ready, whatever else is down',
+      (s) =>
+        s
+          .pod('a1', { ready: false })
+          .pod('b1', { ready: false })
+          .pod('c1', { ready: false })
+          .record({}, 'a1 b1 c1')
+          .seen()
+          .wait(9)
+          .del('a1'),
+      [],
+    ],
+    ['takes a node twice that is down twice', (s) => s.pod('a1', { ready: false }).record({}, 'a1').seen().wait(1).del('a1').del('b1'), []],
+    [
+      'holds nothing against a request that was sent before',
+      (s) =>
+        s
+          .del('a1')
+          .pod('c1', { ready: false })
+          .seen()
+          .wait(500)
+          .del('b1', { sent: s.nowMs - 501 }),
+      [],
+    ],
+    ['counts a node whose pod somebody evicted', (s) => s.gone('c1').seen().wait(1).del('a1').del('b1'), ['G1 b']],
+    [
+      'does not count a node that nobody wants',
+      (s) =>
+        s
+          .node('c', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+          .pod('c1', { ready: false })
+          .seen()
+          .wait(1)
+          .del('a1')
+          .del('b1'),
+      [],
+    ],
+    ['counts a node that joins without a pod', (s) => s.node('e').seen().wait(1).del('a1').del('b1'), ['G1 b']],
+    ['does not count it while the watch has not told', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
+  ])
+
+  it('holds nothing against a process that was frozen since', () => {
+    const script = fleet().del('a1')
+    const fromMs = script.nowMs
+    script.pod('c1', { ready: false }).seen().wait(40_000).del('b1')
+    expect(find(script, { guarantees: ['G1'] })).toHaveLength(1)
+    expect(find(script, { guarantees: ['G1'], stalls: [{ actor: 'executor-1', fromMs, toMs: script.nowMs }] })).toEqual([])
+    expect(find(script, { guarantees: ['G1'], stalls: [{ actor: 'executor-2', fromMs, toMs: script.nowMs }] })).toHaveLength(1)
+  })
+
+  it('grants the time to react', () => {
+    const script = fleet().del('a1').pod('c1', { ready: false }).seen().wait(20).del('b1')
+    expect(find(script, { guarantees: ['G1'], reactionMs: 20 })).toHaveLength(1)
+    expect(find(script, { guarantees: ['G1'], reactionMs: 22 })).toEqual([])
+  })
+})
+
+const soon = { minReadySeconds: 5 }
+
+describe('nodes in flight', () => {
+  judgeEach('G2', [
+    ['are as many as the limit', (s) => s.del('a1').del('b1'), []],
+    ['are found when they are more', (s) => s.del('a1').del('b1').del('c1'), ['G2 c']],
+    [
+      'are counted though no pod was Ready',
+      (s) => s.pod('a1', { ready: false }).pod('b1', { ready: false }).pod('c1', { ready: false }).del('a1').del('b1').del('c1'),
+      ['G2 c'],
+    ],
+    ['are counted once, however often we delete there', (s) => s.del('a1').replace('a1', { ready: false }).del("a1'").del('b1'), []],
+    ['stay so while the new pod is not Ready', (s) => s.del('a1').del('b1').replace('a1', { ready: false }).del('c1'), ['G2 c']],
+    ['stay so while only a pod is Ready that we deleted', (s) => s.del('a1').del('b1').pod('a1', { ready: true }).del('c1'), ['G2 c']],
+    [
+      'land for good when another pod was available once',
+      (s) => s.del('a1').del('b1').replace('a1').pod("a1'", { ready: false }).del('c1'),
+      [],
+    ],
+    [
+      'are forgotten when nobody wants the node',
+      (s) =>
+        s
+          .del('a1')
+          .del('b1')
+          .node('a', { taints: [{ key: 'gpu', effect: 'NoExecute' }] })
+          .del('c1'),
+      [],
+    ],
+    ['are forgotten when the node goes and comes again', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
+    ['may be as many as the largest limit since the oldest', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
+    [
+      'may not, when the oldest is younger',
+      (s) => s.record({ limit: 1 }, '').pod('a1').pod('b1').record({}, 'a1 b1').del('a1').del('b1'),
+      ['G2 b'],
+    ],
+    ['need a limit that was declared', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
+    [
+      'may have one that was declared as far as its writer could know',
+      (s) =>
+        s
+          .daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } })
+          .record({ limit: 2, epoch: 2 })
+          .del('a1'),
+      [],
+    ],
+    [
+      'may not once its writer was told',
+      (s) =>
+        s
+          .daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } })
+          .seen('controller-1')
+          .wait(1)
+          .record({ limit: 2, epoch: 2 }, '')
+          .wait(1)
+          .record({}, 'a1')
+          .del('a1'),
+      ['G2 a'],
+    ],
+  ])
+
+  describe('with a percentage of the wanted nodes', () => {
+    judgeEach(
+      'G2',
+      [
+        ['round up', (s) => s.record({ limit: 2 }).del('a1'), []],
+        ['are no more than that', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
+        ['grow with the nodes', (s) => s.node('e').node('f').seen('controller-1').record({ limit: 2 }).del('a1'), []],
+        [
+          'shrink with the nodes that are wanted',
+          (s) => s.removeNode('b').removeNode('c').removeNode('d').seen('controller-1').wait(1).record({ limit: 2, epoch: 2 }).del('a1'),
+          ['G2 a'],
+        ],
+        [
+          'do not before the watch has told',
+          (s) => s.removeNode('b').removeNode('c').removeNode('d').wait(1).record({ limit: 2, epoch: 2 }).del('a1'),
+          [],
+        ],
+      ],
+      { begin: () => fleet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: '26%' } } }) },
+    )
+  })
+
+  describe('with minReadySeconds', () => {
+    judgeEach(
+      'G2',
+      [
+        ['stay so for that long', (s) => s.del('a1').del('b1').replace('a1').wait(4_997).del('c1'), ['G2 c']],
+        ['land after it', (s) => s.del('a1').del('b1').replace('a1').wait(4_999).del('c1'), []],
+        [
+          'begin anew when the pod was not Ready for a moment',
+          (s) =>
+            s.del('a1').del('b1').replace('a1').pod("a1'", { ready: false }).wait(3_000).pod("a1'", { ready: true }).wait(3_000).del('c1'),
+          ['G2 c'],
+        ],
+        [
+          'land sooner when it is lowered',
+          (s) => s.del('a1').del('b1').replace('a1').wait(1_000).daemonSet({ minReadySeconds: 1, generation: 2 }).del('c1'),
+          [],
+        ],
+        [
+          'do not land later for pods that were Ready when it was raised',
+          (s) =>
+            s
+              .del('a1')
+              .del('b1')
+              .replace('a1')
+              .daemonSet({ minReadySeconds: 60, generation: 2 })
+              .record({ generation: 2 })
+              .wait(5_000)
+              .del('c1'),
+          [],
+        ],
+        [
+          'land later for those that come after',
+          (s) =>
+            s
+              .del('a1')
+              .del('b1')
+              .daemonSet({ minReadySeconds: 60, generation: 2 })
+              .record({ generation: 2 })
+              .replace('a1')
+              .wait(6_000)
+              .del('c1'),
+          ['G2 c'],
+        ],
+        [
+          'do not while the record speaks of the generation before',
+          (s) => s.del('a1').del('b1').daemonSet({ minReadySeconds: 60, generation: 2 }).replace('a1').wait(6_000).del('c1'),
+          [],
+        ],
+      ],
+      { begin: () => fleet(soon).wait(60_000) },
+    )
+  })
+})
