@@ -9,7 +9,8 @@ import {
 } from '@tranche/recording'
 import { expect, it } from 'vitest'
 
-type Fields = Readonly<Record<string, unknown>>
+/** Fields of an object, or of a line. */
+export type Fields = Readonly<Record<string, unknown>>
 
 /** A recording written by hand: every call is one write (or delivery), one millisecond after the last. */
 export class Script {

@@ -25,13 +25,18 @@ export function createProgressJudge({ world, query, breach }: JudgeParts): Judge
   }
 }
 
+/** Whether the Rollout says that it cannot go on until somebody changes something. */
+export function isStalled(status: RecordedRollout['status']): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True') === true
+}
+
 /** Whether the Rollout says that somebody must do something. */
-export function waitsForSomebody({ metadata, spec, status }: RecordedRollout): boolean {
-  const { canaryStatus, conditions = [], currentStepIndex, currentStepState } = status ?? {}
+function waitsForSomebody({ metadata, spec, status }: RecordedRollout): boolean {
+  const { canaryStatus, phase, currentStepIndex, currentStepState } = status ?? {}
   if (metadata.deletionTimestamp !== undefined || spec.disabled === true || spec.strategy?.paused === true) return true
-  if (conditions.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True')) return true
+  if (isStalled(status)) return true
   const step = spec.strategy?.canary?.steps?.[(canaryStatus?.currentStepIndex ?? currentStepIndex ?? 0) - 1]
-  const isPaused = (canaryStatus?.currentStepState ?? currentStepState) === 'StepPaused'
+  const isPaused = phase !== 'Healthy' && (canaryStatus?.currentStepState ?? currentStepState) === 'StepPaused'
   return isPaused && step?.pause !== undefined && step.pause.duration === undefined
 }
 

@@ -1,7 +1,7 @@
 import type { RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { waitsForSomebody } from './judge-progress.ts'
+import { isStalled } from './judge-progress.ts'
 import { actionOf, stepOf } from './wishes.ts'
 
 /**
@@ -35,7 +35,7 @@ export function createWishJudge({ query, breach }: JudgeParts): Judge {
       open.set(`${key} spec`, {
         write,
         text: `the spec of generation ${generation}`,
-        isAnswered: (now) => (now.status?.observedGeneration ?? 0) >= generation || waitsForSomebody(now),
+        isAnswered: (now) => (now.status?.observedGeneration ?? 0) >= generation || isStalled(now.status),
       })
   }
 

@@ -1,0 +1,113 @@
+import { describe } from 'vitest'
+import { fleet, judgeEach, type Script } from '../script.ts'
+
+const ours = 'controller-1'
+const original = 'rollouts.kruise.io/daemonset-original-update-strategy'
+const onDelete = { strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 2 } } }
+const rolling = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }
+const abort = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w1","type":"abort"}' } } }
+const retry = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w2","type":"retry"}' } } }
+const setBack = (s: Script): Script => s.daemonSet(rolling).daemonSet(onDelete, ours)
+/** What changes with what else, in one write. */
+const changed = (s: Script, annotations: Readonly<Record<string, unknown>>, fields: object): Script => {
+  const before = { 'rollouts.kruise.io/daemonset-canary-revision': 'v2', [original]: 'RollingUpdate' }
+  const merged = Object.fromEntries(Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== undefined))
+  return s.daemonSet({ annotations: merged, ...fields }, ours)
+}
+
+describe('our hands', () => {
+  judgeEach('G11', [
+    ['may change our keys', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '1', 'tranche.dev/paused': 'true' }), []],
+    ['may change our label', (s) => s.daemonSet({ labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } }, ours), []],
+    ['are off another annotation', (s) => s.annotate({ 'example.com/owner': 'us' }), ['G11']],
+    ['are off another label', (s) => s.daemonSet({ labels: { app: 'x' } }, ours), ['G11']],
+    ['are off minReadySeconds', (s) => s.daemonSet({ minReadySeconds: 5 }, ours), ['G11']],
+    ['are off maxUnavailable', (s) => s.daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 3 } } }, ours), ['G11']],
+    ['are off what else there is', (s) => s.daemonSet({ rest: 'another' }, ours), ['G11']],
+    ['are nobody else’s', (s) => s.daemonSet({ rest: 'another', minReadySeconds: 5, labels: { app: 'x' }, template: 'template-9' }), []],
+  ])
+})
+
+describe('the template', () => {
+  const putBack = { template: 'template-1' }
+  const begin = (): Script => fleet({ template: 'template-1' }).daemonSet({ template: 'template-2' }).rollout({})
+  judgeEach(
+    'G11',
+    [
+      ['goes back when somebody aborts', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
+      [
+        'goes back when the Rollout is to end with a rollback',
+        (s) =>
+          s
+            .rollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Rollback' }, deletionTimestamp: 'now' } })
+            .daemonSet(putBack, ours),
+        [],
+      ],
+      ['does not when it is to freeze', (s) => s.rollout({ metadata: { deletionTimestamp: 'now' } }).daemonSet(putBack, ours), ['G11']],
+      ['does not by itself', (s) => s.daemonSet(putBack, ours), ['G11']],
+      ['never becomes one that it was not', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
+    ],
+    { begin },
+  )
+})
+
+describe('the strategy that the user had', () => {
+  judgeEach('G11', [
+    [
+      'is remembered as it was',
+      (s) =>
+        s
+          .annotate({ [original]: undefined }, 'user')
+          .daemonSet(rolling)
+          .daemonSet({ ...onDelete, annotations: { [original]: 'RollingUpdate' } }, ours),
+      [],
+    ],
+    [
+      'is not remembered as another',
+      (s) =>
+        s
+          .annotate({ [original]: undefined }, 'user')
+          .daemonSet(rolling)
+          .daemonSet({ ...onDelete, annotations: { [original]: 'OnDelete' } }, ours),
+      ['G11'],
+    ],
+    [
+      'is not changed without being remembered',
+      (s) =>
+        s
+          .annotate({ [original]: undefined }, 'user')
+          .daemonSet(rolling)
+          .daemonSet(onDelete, ours),
+      ['G11'],
+    ],
+    ['is not written over', (s) => s.annotate({ [original]: 'OnDelete' }), ['G11']],
+    ['is forgotten once it is back', (s) => changed(s, { [original]: undefined }, rolling), []],
+    ['is not forgotten before', (s) => changed(s, { [original]: undefined }, {}), ['G11']],
+  ])
+})
+
+describe('a fight over the strategy', () => {
+  judgeEach('G11', [
+    ['goes on after one round', (s) => setBack(s).del('a1'), []],
+    ['ends after the second', (s) => setBack(setBack(s)).del('a1'), ['G11 a']],
+    ['has not begun its second round before we have answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
+    [
+      'begins anew with another release',
+      (s) => setBack(setBack(s)).annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).del('a1'),
+      [],
+    ],
+    [
+      'is over when somebody retries',
+      (s) =>
+        setBack(setBack(s.rollout({})))
+          .rollout(retry)
+          .del('a1'),
+      [],
+    ],
+    [
+      'is none where we set it ourselves',
+      (s) => s.daemonSet(rolling, ours).daemonSet(onDelete, ours).daemonSet(rolling, ours).daemonSet(onDelete, ours).del('a1'),
+      [],
+    ],
+  ])
+})

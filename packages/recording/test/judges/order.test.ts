@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { find, fleet, judgeEach, type Script } from '../script.ts'
+
+/** The fleet before anything is permitted, with pods that were made one after the other: `a1` is the oldest. */
+function unpermitted(): Script {
+  const script = fleet().record({}, '')
+  for (const [age, name] of [...'abcd'].entries()) script.pod(`${name}1`, { created: `2026-01-01T00:00:0${age}Z` })
+  return script.seen().wait(1)
+}
+
+/** An executor appends permits by what it was sent up to now. */
+function choose(script: Script, pods: string): Script {
+  return script.record({}, pods, 'executor-1')
+}
+
+describe('the order', () => {
+  judgeEach(
+    'G5',
+    [
+      ['takes the oldest first', (s) => choose(s, 'a1 b1'), []],
+      ['finds a younger one before an older', (s) => choose(s, 'b1'), ['G5 b']],
+      ['finds permits in another order', (s) => choose(s, 'b1 a1'), ['G5 b']],
+      [
+        'takes the name where the age is the same',
+        (s) => choose(s.pod('a1', { created: '2026-01-01T00:00:01Z' }).seen().wait(1), 'a1 b1'),
+        [],
+      ],
+      ['finds the other name', (s) => choose(s.pod('a1', { created: '2026-01-01T00:00:01Z' }).seen().wait(1), 'b1'), ['G5 b']],
+      ['takes a superseded revision first', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'd1 a1'), []],
+      ['finds a healthy stable one before a superseded one', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'a1'), ['G5 a']],
+      ['takes what is not Ready before what is', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'd1 a1'), []],
+      ['finds the Ready one first', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'a1 d1'), ['G5 a']],
+      [
+        'takes failed, crashing, pending, not Ready in this order',
+        (s) =>
+          choose(
+            s
+              .pod('a1', { ready: false })
+              .pod('b1', { ready: false, phase: 'Pending' })
+              .pod('c1', { ready: false, waiting: 'CrashLoopBackOff' })
+              .pod('d1', { ready: false, phase: 'Failed' })
+              .seen()
+              .wait(1),
+            'd1 c1 b1 a1',
+          ),
+        [],
+      ],
+      [
+        'finds pending before crashing',
+        (s) =>
+          choose(
+            s.pod('c1', { ready: false, phase: 'Pending' }).pod('d1', { ready: false, waiting: 'CrashLoopBackOff' }).seen().wait(1),
+            'c1',
+          ),
+        ['G5 c'],
+      ],
+      [
+        'may take what is not Ready before a superseded one that is',
+        (s) => choose(s.pod('c1', { hash: 'v0' }).pod('d1', { ready: false }).seen().wait(1), 'd1'),
+        [],
+      ],
+      ['holds nothing against what the watch has not told', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
+      ['knows nothing that the watch has not told either', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'), ['G5 d']],
+      ['looks past nodes that are NotReady', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
+      ['looks past nodes of which the watch has not told all', (s) => choose(s.node('a', { labels: { zone: 'x' } }).wait(1), 'b1'), []],
+      [
+        'looks past nodes that are not wanted',
+        (s) =>
+          choose(
+            s
+              .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+              .seen()
+              .wait(1),
+            'b1',
+          ),
+        [],
+      ],
+      ['looks past nodes that have a permit', (s) => choose(s.record({}, 'a1'), 'a1 b1'), []],
+      ['looks past pods that terminate', (s) => choose(s.pod('a1', { deleting: true }).seen().wait(1), 'b1'), []],
+      ['looks past pods that are gone', (s) => choose(s.gone('a1').seen().wait(1), 'b1'), []],
+      ['looks past pods of the revision being released', (s) => choose(s.pod('a1', { hash: 'v2' }).seen().wait(1), 'b1'), []],
+      ['does not judge whose view nobody recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
+    ],
+    { begin: unpermitted },
+  )
+
+  it('is not judged where the writer was held up', () => {
+    const script = choose(unpermitted(), 'b1')
+    expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
+    expect(find(script, { guarantees: ['G5'], stalls: [{ actor: 'executor-1', fromMs: script.nowMs - 5, toMs: script.nowMs }] })).toEqual(
+      [],
+    )
+  })
+})

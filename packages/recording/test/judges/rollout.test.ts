@@ -1,0 +1,254 @@
+import { describe } from 'vitest'
+import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
+
+const calm = { query: (script: Script) => ({ calmFromMs: script.nowMs - 1_000 }) }
+const steps = [
+  { replicas: '50%', pause: {} },
+  { replicas: '100%', pause: { duration: 60 } },
+]
+const healthy = { status: { phase: 'Healthy', observedGeneration: 1 } }
+const at = (index: number, state: string, next = index + 1): Fields => ({
+  status: { phase: 'Progressing', canaryStatus: { currentStepIndex: index, nextStepIndex: next, currentStepState: state } },
+})
+const action = (id: string, type = 'approve'): Fields => ({
+  metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } },
+})
+
+/** The fleet with a Rollout of two steps, which stands in the first. */
+function released(): Script {
+  const spec = { strategy: { canary: { steps } } }
+  return fleet()
+    .rollout({ metadata: { generation: 1 }, spec })
+    .rollout({ ...at(1, 'StepPaused') }, 'controller-1')
+    .rollout({ status: { observedGeneration: 1 } }, 'controller-1')
+}
+
+/** Every node runs the new version. */
+function done(script: Script): Script {
+  for (const name of 'abcd') script.del(`${name}1`).replace(`${name}1`)
+  return script
+}
+
+describe('the end of a calm recording', () => {
+  judgeEach(
+    'G6',
+    [
+      ['is a release that has ended', (s) => done(s).rollout(healthy, 'controller-1').wait(2_000), []],
+      ['is none that goes on', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000), ['G6']],
+      ['is none that calls itself ended while nodes are left', (s) => s.rollout(healthy, 'controller-1').wait(2_000), ['G6']],
+      [
+        'is none where a node has no available pod',
+        (s) => done(s).pod("a1'", { ready: false }).rollout(healthy, 'controller-1').wait(2_000),
+        ['G6'],
+      ],
+      ['may be a pause that waits for a person', (s) => s.wait(2_000), []],
+      ['is no pause that waits for the clock', (s) => s.rollout(at(2, 'StepPaused'), 'controller-1').wait(2_000), ['G6']],
+      [
+        'may be a Rollout that is paused',
+        (s) => s.rollout({ ...at(2, 'StepUpgrade'), spec: { strategy: { paused: true } } }).wait(2_000),
+        [],
+      ],
+      ['may be a Rollout that is disabled', (s) => s.rollout({ ...at(2, 'StepUpgrade'), spec: { disabled: true } }).wait(2_000), []],
+      [
+        'may be one that is Stalled',
+        (s) =>
+          s
+            .rollout(at(2, 'StepUpgrade'), 'controller-1')
+            .rollout({ status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'PodsStuck' }] } }, 'controller-1')
+            .wait(2_000),
+        [],
+      ],
+      [
+        'is none that was Stalled',
+        (s) =>
+          s
+            .rollout(at(2, 'StepUpgrade'), 'controller-1')
+            .rollout({ status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'PodsStuck' }] } }, 'controller-1')
+            .wait(2_000),
+        ['G6'],
+      ],
+      ['is nobody’s business without a Rollout', (s) => s.rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
+      [
+        'is nobody’s business without the DaemonSet',
+        (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').daemonSet({}, 'user', { type: 'DELETED' }).wait(2_000),
+        [],
+      ],
+      [
+        'has done without nodes that nobody wants',
+        (s) =>
+          done(s)
+            .node('e', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+            .rollout(healthy, 'controller-1')
+            .wait(2_000),
+        [],
+      ],
+      ['has not done without those that joined', (s) => done(s).node('e').rollout(healthy, 'controller-1').wait(2_000), ['G6']],
+    ],
+    { begin: released, ...calm },
+  )
+
+  judgeEach('G6', [['is not looked at before it is calm', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], { begin: released })
+})
+
+describe('a wish', () => {
+  const answered = (id: string): Fields => ({ status: { lastAction: { id, result: 'Accepted' } } })
+  judgeEach(
+    'G7',
+    [
+      ['is an action that lastAction answers', (s) => s.rollout(action('w1')).rollout(answered('w1'), 'controller-1').wait(2_000), []],
+      [
+        'is an action that answeredActions knows',
+        (s) =>
+          s
+            .rollout(action('w1'))
+            .rollout({ status: { answeredActions: ['w0', 'w1'] } }, 'controller-1')
+            .wait(2_000),
+        [],
+      ],
+      ['is lost where nobody answers it', (s) => s.rollout(action('w1')).rollout(answered('w0'), 'controller-1').wait(2_000), ['G7']],
+      [
+        'is superseded by another',
+        (s) => s.rollout(action('w1')).rollout(action('w2')).rollout(answered('w2'), 'controller-1').wait(2_000),
+        [],
+      ],
+      [
+        'is not read where it is no JSON',
+        (s) => s.rollout({ metadata: { annotations: { 'tranche.dev/action': 'approve' } } }).wait(2_000),
+        [],
+      ],
+      [
+        'is an approval after which the step goes on',
+        (s) => s.rollout(at(1, 'StepReady')).rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000),
+        [],
+      ],
+      [
+        'is an approval that is put back',
+        (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1').wait(2_000),
+        [],
+      ],
+      [
+        'is lost where the step stands still',
+        (s) =>
+          s
+            .rollout(at(1, 'StepReady'))
+            .rollout({ status: { message: 'hm' } }, 'controller-1')
+            .wait(2_000),
+        ['G7'],
+      ],
+      [
+        'is a jump that is taken',
+        (s) =>
+          s
+            .rollout(at(1, 'StepPaused', 1))
+            .rollout(at(1, 'StepUpgrade', 2), 'controller-1')
+            .wait(2_000),
+        [],
+      ],
+      ['is lost where the jump is not', (s) => s.rollout(at(1, 'StepPaused', 1)).wait(2_000), ['G7']],
+      [
+        'is a spec that the status speaks of',
+        (s) =>
+          s
+            .rollout({ metadata: { generation: 2 } })
+            .rollout({ status: { observedGeneration: 2 } }, 'controller-1')
+            .wait(2_000),
+        [],
+      ],
+      [
+        'is lost where it never does',
+        (s) =>
+          s
+            .rollout({ metadata: { generation: 2 } })
+            .rollout({ status: { message: 'hm' } }, 'controller-1')
+            .wait(2_000),
+        ['G7'],
+      ],
+      ['is over with its Rollout', (s) => s.rollout(action('w1')).rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
+      ['is not asked for that was written when it was calm already', (s) => s.wait(2_000).rollout(action('w1')), []],
+    ],
+    { begin: released, ...calm },
+  )
+})
+
+describe('a status write', () => {
+  judgeEach(
+    'G10',
+    [
+      [
+        'may change what it has read',
+        (s) => s.rollout(at(1, 'StepReady')).rollout(at(2, 'StepUpgrade'), 'controller-1', { basedOn: s.rv }),
+        [],
+      ],
+      ['may not change what it has not', (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1'), ['G10']],
+      [
+        'may not overwrite a jump either',
+        (s) => s.rollout(at(1, 'StepPaused', 1)).rollout(at(1, 'StepPaused', 2), 'controller-1'),
+        ['G10'],
+      ],
+      [
+        'may go over its own words',
+        (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').rollout(at(2, 'StepPaused'), 'controller-1'),
+        [],
+      ],
+      ['may change other fields', (s) => s.rollout(at(1, 'StepReady')).rollout({ status: { message: 'hm' } }, 'controller-1'), []],
+      ['may not change the spec', (s) => s.rollout({ spec: { strategy: { paused: false } } }, 'controller-1'), ['G10']],
+      [
+        'may not take a wish away',
+        (s) => s.rollout(action('w1')).rollout({ metadata: { annotations: { 'tranche.dev/action': undefined } } }, 'controller-1'),
+        ['G10'],
+      ],
+      [
+        'may be anybody else’s',
+        (s) =>
+          s
+            .rollout(at(1, 'StepReady'))
+            .rollout(at(1, 'StepPaused'))
+            .rollout({ spec: { disabled: true } }),
+        [],
+      ],
+    ],
+    { begin: released },
+  )
+})
+
+describe('a held revision', () => {
+  const held = { status: { heldRevisions: [{ revision: 'v2', digest: 'd2' }] } }
+  const release = (s: Script, hash: string): Script => s.record({ revision: hash })
+  judgeEach(
+    'G12',
+    [
+      ['has nothing deleted for it', (s) => s.rollout(held, 'controller-1').del('a1'), ['G12 a']],
+      ['is not held before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],
+      [
+        'is held under another hash too',
+        (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-2'), 'v3').del('a1'),
+        ['G12 a'],
+      ],
+      ['leaves another template alone', (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-3'), 'v3').del('a1'), []],
+      [
+        'is free after a retry',
+        (s) =>
+          s
+            .rollout(held, 'controller-1')
+            .rollout(action('w1', 'retry'))
+            .rollout({ status: { heldRevisions: [] } }, 'controller-1')
+            .del('a1'),
+        [],
+      ],
+      [
+        'is not forgotten without one',
+        (s) => s.rollout(held, 'controller-1').rollout({ status: { heldRevisions: [] } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is forgotten when ten others have come after',
+        (s) =>
+          s
+            .rollout(held, 'controller-1')
+            .rollout({ status: { heldRevisions: Array.from({ length: 10 }, (_, nth) => ({ digest: `x${nth}` })) } }, 'controller-1'),
+        [],
+      ],
+    ],
+    { begin: released },
+  )
+})
