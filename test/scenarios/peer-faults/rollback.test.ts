@@ -82,6 +82,25 @@ it('keeps v1 as the stable revision when v3 takes the place of a half released v
   expectKept(stage)
 })
 
+it('walks those steps that take a node back, with their pauses, where the Rollout asks for a rollback in batches (W15)', async () => {
+  const four = [steps[0]!, steps[1]!, { replicas: '80%', pause: {} }, steps[2]!]
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: four, annotations: measuredPods })
+  await stage.patchRollout({ metadata: { annotations: { 'rollouts.kruise.io/rollback-in-batch': 'true' } } })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilPausedAt(stage, 2)
+  const sinceMs = stage.clock.nowMs()
+  await stage.setImage('v1')
+  await untilPausedAt(stage, 3)
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v1')).toHaveLength(16)
+  await stage.approve()
+  await untilReleased(stage, 'v1')
+  expect(deleted(stage, sinceMs)).toHaveLength(10)
+  expectKept(stage)
+})
+
 it('releases the old version like any other when it comes back after the release has ended (W15)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
