@@ -2,12 +2,14 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
+import { isAppError } from '@tranche/errors'
 import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
 import { isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { controlledBy, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
+import type { SchemaWatch } from './schema-watch.ts'
 
 /** What the port needs beside the cluster. */
 export interface ReleasePortParts {
@@ -15,6 +17,7 @@ export interface ReleasePortParts {
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly strategyScope: StrategyScope
+  readonly schemas: SchemaWatch
   /** Never returns the same text twice, in this process or another. */
   readonly uniqueValue: () => string
 }
@@ -53,7 +56,10 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       return (await client.list<TouchablePod>(resourcePaths.pods, { namespace, transform, signal })).items
     },
     async writeRecord(release, record, signal) {
-      const written = await writeRecord(client, release, record, signal)
+      const written = await writeRecord(client, release, record, signal).catch((error: unknown) => {
+        if (isAppError(error) && error.code === 'CRD_OUTDATED') parts.schemas.suspect()
+        throw error
+      })
       if (written !== null) cluster.newest.batchReleases.learn(written)
       return written !== null
     },
@@ -79,8 +85,10 @@ async function readingOf(
   signal: AbortSignal,
 ): Promise<ReleaseReading> {
   const { cluster, strategyScope } = parts
+  const schemaGap = parts.schemas.gap()
   if (daemonSet === undefined) {
-    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, peer: cluster.peer.sighting() }
+    const peer = cluster.peer.sighting()
+    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, peer, schemaGap }
   }
   return {
     release,
@@ -90,6 +98,7 @@ async function readingOf(
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
     peer: cluster.peer.sighting(),
+    schemaGap,
   }
 }
 

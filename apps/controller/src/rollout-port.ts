@@ -16,9 +16,18 @@ import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
+import type { SchemaWatch } from './schema-watch.ts'
+
+/** What the port is made of. */
+export interface RolloutPortParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly strategyScope: StrategyScope
+  readonly schemas: SchemaWatch
+}
 
 /** The Rollout reconciler's port over the API server and this process's own watches. */
-export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, strategyScope: StrategyScope): RolloutPort {
+export function createRolloutPort({ client, cluster, strategyScope, schemas }: RolloutPortParts): RolloutPort {
   const { newest } = cluster
   return {
     read(key) {
@@ -33,6 +42,7 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
         strategyScope,
         peer: cluster.peer.sighting(),
+        schemaGap: schemas.gap(),
       }
     },
     async releaseExists(rollout, signal) {
@@ -65,7 +75,9 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
         metadata: { name, namespace, ownerReferences: [owner] },
         spec,
       }
-      newest.batchReleases.learn((await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease)
+      const created = (await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease
+      if (isCut(spec, created.spec)) schemas.suspect()
+      newest.batchReleases.learn(created)
     },
     async updateRelease(release, spec, signal) {
       // The generation, not the resourceVersion: executors write the record all the time, and must not keep a pause waiting.
@@ -74,15 +86,24 @@ export function createRolloutPort(client: KubeClient, cluster: WatchedCluster, s
         { op: 'test', path: '/metadata/generation', value: release.metadata.generation },
         { op: 'replace', path: '/spec', value: spec },
       ] as const
-      newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, { signal }))
+      const updated = await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, { signal })
+      if (isCut(spec, updated.spec)) schemas.suspect()
+      newest.batchReleases.learn(updated)
     },
     async deleteRelease(release, signal) {
       await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })
     },
     async writeStatus(rollout, status, signal) {
-      newest.rollouts.learn(await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal }))
+      const written = await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal })
+      if (isCut(status, written.status ?? {})) schemas.suspect()
+      newest.rollouts.learn(written)
     },
   }
+}
+
+/** Whether the answer to a write lacks a member that was sent. */
+function isCut(sent: object, answered: object): boolean {
+  return Object.entries(sent).some(([name, value]) => value !== undefined && !(name in answered))
 }
 
 function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: ObjectKey): WorkloadReading | undefined {

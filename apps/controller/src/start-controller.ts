@@ -22,6 +22,7 @@ import { createEventPort } from './event-port.ts'
 import { createLeasePort } from './lease-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
+import { createSchemaWatch, type SchemaWatch } from './schema-watch.ts'
 import { wakeAll, wakeByWatches, type Woken } from './wake.ts'
 
 /** What a controller process is given. */
@@ -94,7 +95,8 @@ export function startController(options: ControllerOptions): RunningController {
   const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
-  const term = createTerm({ ...options, log }, client, cluster, events)
+  const schemas = createSchemaWatch({ client, clock, log, onChange: () => wakeAll(cluster, term.woken) })
+  const term = createTerm({ ...options, log }, { client, cluster, events, schemas })
   const elector = createLeaderElector({
     port: wrap('lease', createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME })),
     ...options.leaseTimes,
@@ -105,7 +107,8 @@ export function startController(options: ControllerOptions): RunningController {
     onStopped: () => term.end(),
   })
 
-  const ready = cluster.start(ending.signal, end.reject).then(() => {
+  const ready = cluster.start(ending.signal, end.reject).then(async () => {
+    await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
     if (announcer !== null) announceByWatches(cluster, announcer)
     if (options.leaderElection) elector.start()
@@ -138,12 +141,26 @@ interface Term {
   readonly woken: Woken
 }
 
-function createTerm(options: ControllerOptions, client: KubeClient, cluster: WatchedCluster, events: EventRecorder): Term {
+interface TermParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly events: EventRecorder
+  readonly schemas: SchemaWatch
+}
+
+function createTerm(options: ControllerOptions, { client, cluster, events, schemas }: TermParts): Term {
   const { clock, log } = options
   const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
   const { wrap } = options.crashPoints ?? noCrashPoints
-  const rolloutPort = createRolloutPort(client, cluster, strategyScope)
-  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, uniqueValue: createTouchValues(options.identity) })
+  const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
+  const releasePort = createReleasePort({
+    client,
+    cluster,
+    clock,
+    strategyScope,
+    schemas,
+    uniqueValue: createTouchValues(options.identity),
+  })
   const passes = {
     rollout: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }),
     release: createReleasePass({ cluster: wrap('release', releasePort), clock, log, events }),

@@ -1,7 +1,7 @@
 import { type BatchRelease, customResourceDefinitions, type FlightRecord } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { createNewest, touchPod, writeRecord } from '@tranche/cluster'
-import { createKubeClient, createReflector, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { createNewest, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
+import { createKubeClient, createReflector, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator } from '@tranche/sim'
@@ -79,6 +79,53 @@ describe('touchPod', () => {
     const pod = await makePod()
     failWrites(403, 'Forbidden')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+})
+
+describe('readSchemaGap', () => {
+  const serving = (text: () => Promise<string>): KubeClient => ({ ...client, text })
+  const openApi = (fields: object): string =>
+    JSON.stringify({
+      components: {
+        schemas: {
+          other: { 'x-kubernetes-group-version-kind': [{ group: 'rollouts.kruise.io', version: 'v1beta1', kind: 'RolloutList' }] },
+          rollout: { 'x-kubernetes-group-version-kind': [{ group: 'rollouts.kruise.io', version: 'v1beta1', kind: 'Rollout' }], ...fields },
+        },
+      },
+    })
+
+  it('finds nothing missing where our definitions are served', async () => {
+    expect(await drive(readSchemaGap(client, signal))).toBeNull()
+  })
+
+  it('names some of the fields that would be dropped, and counts the others', async () => {
+    expect(
+      await readSchemaGap(
+        serving(async () => openApi({ properties: {} })),
+        signal,
+      ),
+    ).toBe(
+      'the CustomResourceDefinitions are older ones, by which the API server drops what Tranche writes: Rollout lacks apiVersion, kind, metadata and 2 more; apply those of this version',
+    )
+  })
+
+  it('cannot tell where nothing is published yet', async () => {
+    const missing = new KubeStatusError({ status: 404, reason: 'NotFound', attempt: 'GET /openapi/v3' })
+    expect(
+      await readSchemaGap(
+        serving(() => Promise.reject(missing)),
+        signal,
+      ),
+    ).toBeNull()
+  })
+
+  it('lets through that the API server does not answer', async () => {
+    await expect(
+      readSchemaGap(
+        serving(() => Promise.reject(new Error('cut off'))),
+        signal,
+      ),
+    ).rejects.toThrow('cut off')
   })
 })
 

@@ -22,6 +22,7 @@ import { type Wanted, wantedAllowance } from './wanted-allowance.ts'
 export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   const left = planLeftToOthers(view)
   if (left !== null) return left
+  if (view.schemaGap !== undefined && view.release.metadata.deletionTimestamp === undefined) return planOutdated(view, view.schemaGap)
   const wanted = wantedAllowance(view)
   return (
     planFinalizer(view) ??
@@ -32,6 +33,16 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
     planLabels(view) ??
     soonerOf(planReleaseStatus(view, wanted), waitFor(view, wanted))
   )
+}
+
+/**
+ * Our fields would be dropped, the record among them: nothing is begun. What runs is not written to either, for the record
+ * may still be stored, and is read again when the definitions are ours; without it nobody deletes anything.
+ */
+function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
+  const begun = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
+  if (begun || release.status?.message === gap) return { kind: 'wait', for: gap, recheckAfterMs: null }
+  return { kind: 'writeStatus', status: { phase: 'Preparing', message: gap } }
 }
 
 /**

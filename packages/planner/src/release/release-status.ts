@@ -15,6 +15,7 @@ const COUNTS_EVERY_MS = 5_000
 
 /** The status that the cluster gives reason for, as a plan; null when it is as it should be. */
 export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  if (view.schemaGap !== undefined) return null
   const after = releaseStatus(view, wanted)
   const before = pick(view.release.status ?? {}, after)
   if (isSameStatus(before, after)) return null

@@ -24,6 +24,8 @@ export interface ReleaseView {
   readonly strategyScope: StrategyScope
   /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
   readonly peer: PeerActivity | null
+  /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
+  readonly schemaGap?: string | undefined
   /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */
   readonly labelled: ReadonlySet<string>
   /** What the last touch of a permit's pod was answered with, where it said neither way: node, pod and why; null otherwise. */

@@ -21,6 +21,7 @@ export function courseOf(view: RolloutView, before: Course): Course {
   if (view.peer !== null) {
     return { ...stalledCourse(before, 'PeerActive', peerText(view.peer)), recheckAfterMs: view.peer.activeForMs }
   }
+  if (view.schemaGap !== undefined) return stalledCourse(before, 'CRDOutdated', view.schemaGap)
   const problems = problemsOf(view)
   const [first] = problems
   if (first !== undefined) return stalledCourse(before, first.reason, problemsText(problems))

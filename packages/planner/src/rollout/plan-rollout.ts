@@ -70,7 +70,8 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 }
 
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
-  if (view.rollout.spec.disabled === true || isForeign(view)) return null
+  // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
+  if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
   return next.blocked ? planHold(view) : planRelease(view)
 }
 

@@ -16,7 +16,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const decided = courseOf(view, before)
   const answer = answerAction(view, before, decided)
   const course = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
-  const status = { ...toStatus(view, course), ...(answer !== null && answered(view, answer.lastAction)) }
+  const status = keptStatus(view, { ...toStatus(view, course), ...(answer !== null && answered(view, answer.lastAction)) })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
   return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
@@ -82,6 +82,13 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
     ...(rollbackFrom !== undefined && { rollbackFrom }),
   }
+}
+
+/** Where the API server drops our own fields, only those are written that it keeps: else every pass would write them again. */
+function keptStatus({ schemaGap }: RolloutView, status: RolloutStatus): RolloutStatus {
+  if (schemaGap === undefined) return status
+  const { observedGeneration: generation, phase, message, currentStepIndex, currentStepState, conditions, canaryStatus } = status
+  return { observedGeneration: generation, phase, message, currentStepIndex, currentStepState, conditions, canaryStatus }
 }
 
 /** A wish that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */

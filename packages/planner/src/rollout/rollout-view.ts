@@ -29,6 +29,8 @@ export interface RolloutView {
   readonly strategyScope: StrategyScope
   /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
   readonly peer: PeerActivity | null
+  /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
+  readonly schemaGap?: string | undefined
   /** When this process last wrote the status of this Rollout, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
   /** Epoch milliseconds. */
