@@ -17,11 +17,12 @@ export const MAX_CARRIED_LENGTH = 131_072
 
 /**
  * What a stopped record leaves unsettled; null where everything has settled. Every permit of a stopped record was
- * executed. Where a node has several, the last says enough: the pods of the others were on their way out before it.
+ * executed. Where a node has several, the last says enough: the pods of the others were on their way out before it. The
+ * order stays, for the last of all is the one that may be followed by another on its node (F4).
  */
 export function carryOver({ workloadUid, watermark, permits }: FlightRecord): Carried | null {
-  const byNode = new Map(permits.map((permit) => [permit.node, permit]))
-  return byNode.size === 0 ? null : { workloadUid, watermark, permits: [...byNode.values()] }
+  const lastOfNode = permits.filter(({ node }, at) => !permits.slice(at + 1).some((later) => later.node === node))
+  return lastOfNode.length === 0 ? null : { workloadUid, watermark, permits: lastOfNode }
 }
 
 /** @returns the text from which {@link parseCarried} reads the same; null where it would be longer than {@link MAX_CARRIED_LENGTH} */

@@ -10,6 +10,7 @@ import {
   parseCarried,
   recordTouches,
   type TouchAnswer,
+  type TouchedPermit,
   voidRecord,
   widenRecord,
 } from '@tranche/flight'
@@ -85,9 +86,12 @@ type Job =
 
 /** What the controller is about, and how far it has got. */
 interface Change {
-  readonly kind: 'stop' | 'rollOver' | 'limit' | 'grow' | 'handOver'
+  readonly kind: 'stop' | 'rollOver' | 'limit' | 'lower' | 'grow' | 'handOver'
   at: 'start' | 'touch' | 'letGo' | 'create' | 'inherit' | 'claim' | 'open'
   readonly limit: number
+  /** What was touched for a lower limit, and the record that it was read from. */
+  touched?: readonly TouchedPermit[]
+  from?: Home | null
 }
 
 /** Unavailable nodes that a view showed when something was decided on it, each with since when it had been so. */
@@ -95,6 +99,8 @@ type Known = ReadonlyMap<string, number | undefined>
 
 /** A node that we took down: when, in what state, and which nodes the deleting executor knew to be unavailable. */
 interface Deleted {
+  /** Somebody else had deleted the permitted pod on it before: that node added itself. */
+  readonly byOthers: boolean
   readonly version: number
   readonly wasReady: boolean
   readonly knew: Known
@@ -133,6 +139,10 @@ class FenceWorld {
   readonly #down = new Map<string, Deleted>()
   /** Since which version a node has been without a Ready pod, whoever caused it. */
   readonly #brokenSince = new Map<string, number>()
+  /** Nodes whose pod somebody else deleted, and that have had no available one since; with those pods. */
+  readonly #downByOthers = new Map<string, readonly string[]>()
+  /** Every limit that was in force, with the version from which it was. */
+  readonly #limits: { readonly version: number; readonly limit: number }[] = []
   #largestLimit: number
   #leaked = 0
   #stopped = false
@@ -155,6 +165,7 @@ class FenceWorld {
     const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit }
     this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance)
     this.#largestLimit = limit
+    this.#noteLimit()
     this.#announcements = [this.#announcement()]
     this.#executors = Array.from({ length: 1 + this.#random(3) }, () => this.#newExecutor())
   }
@@ -196,11 +207,16 @@ class FenceWorld {
     const dice = calm ? 5 : this.#random(12)
     if (this.#desired.get(node) !== true) {
       if (pod?.terminating === true) this.#put(node, null)
-      else if (pod !== undefined && !calm && dice < 3) this.#put(node, { ...pod, terminating: true, ready: false })
+      else if (pod !== undefined && !calm && dice < 3) {
+        // By the DaemonSet controller: the node may be desired again before a new pod is there.
+        this.#noteOthers(node, pod)
+        this.#put(node, { ...pod, terminating: true, ready: false })
+      }
     } else if (pod === undefined) this.#put(node, { uid: this.#uid++, revision: this.#template, ready: false, terminating: false })
     else if (pod.terminating) {
       if (calm || dice > 1) this.#put(node, null)
-    } else if (!pod.ready && dice < 8 && (calm || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
+    } else if (!pod.ready && dice < 8 && ((calm && pod.revision === this.#record.revision) || pod.revision !== this.#bad))
+      this.#becomeReady(node, pod)
     else if (pod.ready && dice === 0) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
     if (!calm && this.#random(60) === 0) this.#flipDesired(node)
@@ -209,11 +225,17 @@ class FenceWorld {
   #becomeReady(node: string, pod: WorldPod): void {
     this.#put(node, { ...pod, ready: true })
     this.#down.delete(node)
+    this.#downByOthers.delete(node)
   }
 
   #deletedByOthers(node: string, pod: WorldPod): void {
     if (pod.revision !== this.#record.revision) this.#leaked++
+    this.#noteOthers(node, pod)
     this.#put(node, { ...pod, terminating: true, ready: false })
+  }
+
+  #noteOthers(node: string, { uid }: WorldPod): void {
+    this.#downByOthers.set(node, [...(this.#downByOthers.get(node) ?? []), String(uid)])
   }
 
   #flipDesired(node: string): void {
@@ -327,9 +349,34 @@ class FenceWorld {
     if (pod.ready && beside.length >= this.#largestLimit) this.#fail(`G1: an available pod was deleted beside ${beside.join(' ')}`)
     this.#put(permit.node, { ...pod, terminating: true, ready: false })
     this.report.deletions++
-    if (desired) this.#down.set(permit.node, { version: this.#version, wasReady: pod.ready, knew: view })
-    if (this.#down.size > this.#largestLimit)
-      this.#fail(`G2: ${[...this.#down.keys()].join(' ')} are down, the limit is ${this.#largestLimit}`)
+    if (desired) this.#takeDown(permit.node, { version: this.#version, wasReady: pod.ready, knew: view })
+  }
+
+  /** G2: by the largest limit since the oldest of the nodes that are down; deleting again on one of them adds nothing. */
+  #takeDown(node: string, deleted: Omit<Deleted, 'byOthers'>): void {
+    const before = this.#down.get(node)
+    const byOthers = before?.byOthers ?? this.#hadPermitWhenOthersDeleted(node)
+    this.#down.set(node, { ...deleted, byOthers, version: before?.version ?? deleted.version })
+    if (before !== undefined || byOthers) return
+    const ours = [...this.#down].filter(([, other]) => !other.byOthers)
+    const limit = this.#largestLimitSince(Math.min(...ours.map(([, { version }]) => version)))
+    if (ours.length > limit) this.#fail(`G2: ${ours.map(([name]) => name).join(' ')} are down, the limit is ${limit}`)
+  }
+
+  /** Such a pod of a permit was not judged; also where a lagging executor has written the permit after it was gone. */
+  #hadPermitWhenOthersDeleted(node: string): boolean {
+    return this.#record.permits.some(({ podUid }) => this.#downByOthers.get(node)?.includes(podUid))
+  }
+
+  /** The largest limit in force at or after a version of the world. */
+  #largestLimitSince(version: number): number {
+    const later = this.#limits.findIndex((entry) => entry.version > version)
+    const from = later === -1 ? this.#limits.length - 1 : Math.max(0, later - 1)
+    return Math.max(...this.#limits.slice(from).map(({ limit }) => limit))
+  }
+
+  #noteLimit(): void {
+    if (this.#limits.at(-1)?.limit !== this.#record.limit) this.#limits.push({ version: this.#version, limit: this.#record.limit })
   }
 
   /**
@@ -358,6 +405,7 @@ class FenceWorld {
     if (from === null || from.uid !== this.#releaseUid) return false
     if (this.#record.epoch !== from.record.epoch || this.#record.seq !== from.record.seq) return false
     this.#record = to
+    this.#noteLimit()
     return true
   }
 
@@ -372,7 +420,7 @@ class FenceWorld {
     if (this.#change === null) {
       if (calm || this.#random(12) > 0) return
       this.#change = {
-        kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'grow', 'handOver']),
+        kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'lower', 'grow', 'handOver']),
         at: 'start',
         limit: 1 + this.#random(3),
       }
@@ -382,7 +430,8 @@ class FenceWorld {
       this.#size = Math.min(this.#nodes.length, this.#size + 1 + this.#random(this.#nodes.length))
       this.#widen(this.#record.limit)
       this.#change = null
-    } else if (change.at === 'start') this.#beginChange(change)
+    } else if (change.kind === 'lower') this.#lowerLimit(change)
+    else if (change.at === 'start') this.#beginChange(change)
     else if (change.at === 'touch') this.#touchAll(change)
     else if (change.at !== 'open') this.#handOver(change, change.at, calm)
     else if (calm || this.#random(5) === 0) this.#open(change)
@@ -395,6 +444,24 @@ class FenceWorld {
     if (change.kind === 'rollOver') this.#changeTemplate()
     this.#compareAndSwap(this.#home(), voidRecord(this.#record, holds))
     change.at = 'touch'
+  }
+
+  /** F10: every unexecuted permit is withdrawn, then the lower limit is written with what is left; executors go on meanwhile. */
+  #lowerLimit(change: Change): void {
+    const home = this.#home()
+    const record = this.#record
+    if (change.at === 'start') {
+      change.touched = record.permits.map((permit) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
+      change.from = home
+      change.at = 'touch'
+      return
+    }
+    this.#change = null
+    const from = change.from ?? null
+    if (from === null || from.record.state !== 'open' || change.limit >= from.record.limit) return
+    const { workloadUid, generation, revision, partition } = from.record
+    const lower = { workloadUid, generation, revision, partition, limit: change.limit }
+    this.#compareAndSwap(from, widenRecord(recordTouches(from.record, change.touched ?? []), lower))
   }
 
   #touchAll(change: Change): void {

@@ -50,9 +50,10 @@ export function planPass(view: PassView): PassPlan {
   if (unwanted.length > 0) return { kind: 'withdraw', pods: unwanted.map(toPermittedPod) }
   const executable = executablePermits(scene)
   if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
-  const blocking = headThatBlocks(scene)
-  if (blocking !== undefined) return { kind: 'withdraw', pods: [toPermittedPod(blocking)] }
-  const change = permitChange(scene)
+  const again = nodesToTakeAgain(scene)
+  const blocking = again === null ? headThatBlocks(scene) : permitsInTheWay(scene, again)
+  if (blocking.length > 0) return { kind: 'withdraw', pods: blocking.map(toPermittedPod) }
+  const change = permitChange(scene, again)
   return change === null ? waitAsNeeded(scene) : { kind: 'changePermits', change }
 }
 
@@ -127,20 +128,35 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
   )
 }
 
-/** F4: the permits that may be executed now. One walk: whoever stands earlier in the record has the place. */
+/**
+ * F4: the permits that may be executed now. One walk: whoever stands earlier in the record has the place.
+ *
+ * More nodes may be in flight, as the record has them, than the limit allows: it was lowered, or a node whose permit had
+ * settled lost its pod again. The first permit that stands may be used all the same where the last one before it whose pod
+ * is gone is of its own node `c`. Every permit that was ever executed stands at or before that one, and when that one was
+ * judged, the nodes of all the others were fewer than the limit; since then nothing was executed that could add to them,
+ * for a permit behind the first one that stands counts that one's node. So `c` joins fewer than `limit` others (G2), and
+ * as `c` settles and leaves the record, the node before it is the last. A permit whose pod others have deleted was
+ * never judged: its node adds itself, nothing more. When the limit falls, every unexecuted permit is withdrawn, so that
+ * none in front of the last one may be executed after it by the old limit (F10).
+ */
 function executablePermits(scene: Scene): readonly FlownPermit[] {
   const { limit } = scene.record
   // D: nodes of earlier unsettled permits, executed or not.
   const taken = new Set<string>()
   const down = nodesDown(scene)
   const executable: FlownPermit[] = []
+  let lastGone: string | undefined
+  let isFirst = true
   for (const flown of scene.permits) {
     const { node } = flown.permit
-    const hasPlace = sizeWithout(taken, node) < limit
+    const hasPlace = sizeWithout(taken, node) < limit || (isFirst && lastGone === node)
     // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
     const hasBudget = flown.pod?.ready === false || sizeWithout(down, node) < limit
     if (hasPlace && hasBudget && isReadyToGo(scene, flown)) executable.push(flown)
+    if (flown.state === 'standing' || flown.state === 'unseen') isFirst = false
     if (!isUnsettled(flown)) continue
+    if (isGone(flown)) lastGone = node
     taken.add(node)
     down.add(node)
   }
@@ -156,7 +172,7 @@ function isReadyToGo(scene: Scene, flown: FlownPermit): boolean {
 /** U, and the part of D that our view shows deleted by us. */
 function nodesDown(scene: Scene): Set<string> {
   const down = new Set(scene.tally.unavailable)
-  for (const { state, permit } of scene.permits) if (state === 'flying' || state === 'left') down.add(permit.node)
+  for (const flown of scene.permits) if (isGone(flown)) down.add(flown.permit.node)
   return down
 }
 
@@ -168,6 +184,11 @@ function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
 function isUnsettled(flown: FlownPermit): boolean {
   return flown.state !== 'settled'
+}
+
+/** Its pod is terminating or gone, by whomever, and it has not settled. */
+function isGone({ state }: FlownPermit): boolean {
+  return state === 'flying' || state === 'left'
 }
 
 /** A node whose pod may be taken now: desired, and its kubelet answers. */
@@ -189,15 +210,43 @@ function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
  * place in front of it. A Ready pod in U needs none: time makes it available. Where D alone is the limit, only a pod on a
  * node of D could go before the head: deleting again there adds nothing.
  */
-function headThatBlocks(scene: Scene): FlownPermit | undefined {
+function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   const head = standingPermits(scene)[0]
-  if (head?.pod?.ready !== true) return undefined
+  if (head?.pod?.ready !== true) return []
   const inFront = scene.permits.slice(0, scene.permits.indexOf(head))
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
   const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
   const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
   const waits = (node: NodeView): boolean => node.ready && !placed.has(node.name) && (!isFull || taken.has(node.name))
-  return scene.tally.broken.some(waits) ? head : undefined
+  return scene.tally.broken.some(waits) ? [head] : []
+}
+
+/**
+ * Where the nodes in flight use the limit up and some of them run a broken old pod, of a version that never came up: those
+ * on which a pod may be deleted again (F4), and nothing else is worth a permit. All of them while they are no more than
+ * the limit, else the one of the last permit whose pod is gone. Null where no node in flight runs such a pod.
+ */
+function nodesToTakeAgain(scene: Scene): readonly NodeView[] | null {
+  const gone = scene.permits.filter(isGone).map(({ permit }) => permit.node)
+  const nodes = new Set(gone)
+  if (nodes.size < scene.record.limit) return null
+  const broken = [...nodes].flatMap((name) => brokenOldNode(scene, name) ?? [])
+  if (broken.length === 0) return null
+  return nodes.size === scene.record.limit ? broken : broken.filter(({ name }) => name === gone.at(-1))
+}
+
+function brokenOldNode(scene: Scene, name: string): NodeView | undefined {
+  const node = nodeInView(scene.view.fleet, name)
+  return node !== undefined && isTakeable(scene, name) && isOldNode(scene.view, scene.record, name) && isBroken(node) ? node : undefined
+}
+
+/** F7: the permits of other nodes, where the first that stands is one of them: behind it nothing could be executed. */
+function permitsInTheWay(scene: Scene, again: readonly NodeView[]): readonly FlownPermit[] {
+  const names = new Set(again.map(({ name }) => name))
+  const standing = standingPermits(scene)
+  const [head] = standing
+  if (head === undefined || names.size === 0 || names.has(head.permit.node)) return []
+  return standing.filter(({ permit }) => !names.has(permit.node))
 }
 
 function standingPermits(scene: Scene): readonly FlownPermit[] {
@@ -205,14 +254,32 @@ function standingPermits(scene: Scene): readonly FlownPermit[] {
 }
 
 /** The next write of the record, or null while none is worth its cost. Settles ride along with the next append (F3). */
-function permitChange(scene: Scene): PermitChange | null {
+function permitChange(scene: Scene, again: readonly NodeView[] | null): PermitChange | null {
   const gone = scene.permits.filter(({ state }) => state === 'settled' || state === 'dead' || state === 'left')
   const standing = scene.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
   const cannotWait = mustLeaveNow(scene, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null
-  const append = permitsToAppend(scene, scene.permits.length - gone.length)
+  const leaving = [...gone, ...repeatedPermits(scene)]
+  const kept = scene.permits.length - leaving.length
+  const append = again === null ? permitsToAppend(scene, scene.tally.old, kept) : permitsToTakeAgain(scene, again, kept)
   if (!cannotWait && append.length === 0) return null
-  return { remove: gone.map(({ permit }) => permit), append: append.map(({ permit }) => permit), restsOn: restsOn(scene, gone, append) }
+  return {
+    remove: leaving.map(({ permit }) => permit),
+    append: append.map(({ permit }) => permit),
+    restsOn: restsOn(scene, leaving, append),
+  }
+}
+
+/** Permits whose pod is gone, and behind which, with none that stands in between, stands another of the same node. */
+function repeatedPermits(scene: Scene): readonly FlownPermit[] {
+  const later = new Set<string>()
+  return scene.permits.toReversed().filter((flown) => {
+    if (flown.state === 'standing' || flown.state === 'unseen') later.clear()
+    if (flown.state !== 'flying') return false
+    const isRepeated = later.has(flown.permit.node)
+    later.add(flown.permit.node)
+    return isRepeated
+  })
 }
 
 /**
@@ -225,13 +292,24 @@ function mustLeaveNow(scene: Scene, gone: readonly FlownPermit[]): boolean {
   return settled.length > 0 && (settled.length === scene.permits.length || settled.length >= permitSlack(scene.record.limit))
 }
 
+interface NewPermit {
+  readonly permit: Permit
+  readonly pod: FleetPod
+}
+
+/** There is room for one, however far the limit has fallen below what the record holds. */
+function permitsToTakeAgain(scene: Scene, again: readonly NodeView[], kept: number): readonly NewPermit[] {
+  const { limit } = scene.record
+  return permitsToAppend(scene, again, Math.min(kept, limit + permitSlack(limit) - 1))
+}
+
 /** F3: old pods on nodes that can be taken, without a permit, in G5 order; no more than the batch lacks or the record holds. */
-function permitsToAppend(scene: Scene, kept: number): readonly { readonly permit: Permit; readonly pod: FleetPod }[] {
+function permitsToAppend(scene: Scene, from: readonly NodeView[], kept: number): readonly NewPermit[] {
   const { limit } = scene.record
   const count = Math.min(scene.lack, limit + permitSlack(limit) - kept)
   if (count <= 0) return []
   const permitted = nodesBeingTaken(scene.permits)
-  const free = scene.tally.old.filter((node) => !permitted.has(node.name))
+  const free = from.filter((node) => !permitted.has(node.name))
   return chooseCandidates(scene, free, count).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
     pod,

@@ -1,4 +1,4 @@
-import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
+import type { FlightRecord, Hold } from '@tranche/api-schema'
 import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, peerAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
@@ -135,21 +135,14 @@ function planOpen(
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
 }
 
-/** F10: only the limit; what is wider besides is read live first and follows in a write of its own (F9). */
+/**
+ * F10: only the limit; what is wider besides is read live first and follows in a write of its own (F9). Every permit that
+ * was not executed goes: the rule for the last node in flight (F4) rests on all of them having been judged by one limit.
+ */
 function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
   const { workloadUid, generation, revision, partition } = record
   const lowerTo = { workloadUid, generation, revision, partition, limit }
-  return { kind: 'touchPermits', permits: beyondLimit(record, limit), lowerTo }
-}
-
-/** F10: the permits that have at least `limit` nodes beside their own in front of them; the others may stay. */
-function beyondLimit(record: FlightRecord, limit: number): readonly Permit[] {
-  const nodes = new Set<string>()
-  return record.permits.filter((permit) => {
-    const inFront = nodes.has(permit.node) ? nodes.size - 1 : nodes.size
-    nodes.add(permit.node)
-    return inFront >= limit
-  })
+  return { kind: 'touchPermits', permits: record.permits, lowerTo }
 }
 
 /** What one batch needs, in one patch, so that an executor can never see half of it; null when it stands there already. */

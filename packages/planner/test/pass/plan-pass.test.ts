@@ -183,6 +183,68 @@ describe('planPass: which permits are executed (F4)', () => {
   })
 })
 
+describe('planPass: more nodes in flight than the limit allows, with a version that never comes up (F4, F7, G6)', () => {
+  const cases: Record<string, Case> = {
+    'executes the first permit that stands, on the node of the last one that is gone': {
+      nodes: 'a:bad! b:bad! c:old',
+      permits: 'a.gone b.gone b',
+      want: 'execute b',
+    },
+    'executes it also after what has settled behind that one': {
+      nodes: 'a:bad! b:bad! c:new',
+      permits: 'a.gone b.gone c.gone b',
+      want: 'execute b',
+    },
+    'executes none on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
+    'executes none but the first that stands': {
+      nodes: 'a:bad! b:bad! c:old',
+      permits: 'a.gone b.gone c b',
+      sent: 'c',
+      want: 'wait for budget',
+    },
+    'executes none behind one whose pod it has not seen': {
+      nodes: 'a:bad! b:bad! c:old!',
+      permits: 'a.gone b.gone c.unseen b',
+      want: 'wait for budget',
+    },
+    'permits the pod on the last node alone': { nodes: 'a:bad! b:bad! c:bad! d:old', permits: 'a.gone b.gone', want: 'append b' },
+    'permits nobody while the last node waits for its new pod': {
+      nodes: 'a:bad! b:new! c:bad!',
+      permits: 'a.gone b.gone',
+      want: 'wait for availability',
+    },
+    'withdraws the permits of others that stand in front': {
+      nodes: 'a:bad! b:bad! c:old! d:old',
+      permits: 'a.gone b.gone c d',
+      want: 'withdraw c d',
+    },
+    'takes any of them again while they are no more than the limit': {
+      nodes: 'a:bad! b:bad! c:old! d:old',
+      permits: 'a.gone b.gone',
+      limit: 2,
+      want: 'append a b',
+    },
+    'lets a Ready pod become available first': {
+      nodes: 'a:bad! b:bad* c:old',
+      minReadySeconds: 60,
+      permits: 'a.gone b.gone c',
+      want: 'wait for budget until 159000',
+    },
+    'has room for one however far the limit has fallen': {
+      nodes: `${nodesFrom(1, 20).replaceAll(' ', ':bad! ')}:bad! z:old`,
+      permits: `${nodesFrom(1, 20).replaceAll(' ', '.gone ')}.gone`,
+      want: 'append n20',
+    },
+    'forgets a permit of a node that has another gone one behind it': {
+      nodes: 'a:oldx b:old',
+      permits: 'a.gone a',
+      want: 'remove a, append b',
+    },
+    'keeps it for the sake of one that stands in between': { nodes: 'a:oldx b:old c:old', permits: 'a.gone b a', want: 'append c' },
+  }
+  table(cases)
+})
+
 describe('planPass: which permits leave the record', () => {
   const eightSettled = Array.from({ length: 8 }, (_, at) => `s${at}`)
   const cases: Record<string, Case> = {

@@ -105,13 +105,17 @@ describe('planBatchRelease', () => {
       view: { generation: 3 },
       want: { kind: 'writeRecord', why: 'widen', record: { generation: 3, epoch: 3 } },
     },
-    'takes the permits beyond a lower limit out and lowers nothing but the limit (F10)': {
+    'takes every permit out that was not executed, and lowers nothing but the limit (F10)': {
       view: {
         record: { limit: 5, permits: [permitFor('a'), permitFor('b'), permitFor('c')] },
         spec: { batchPartition: 1 },
         annotations: { [partition]: '0' },
       },
-      want: { kind: 'touchPermits', permits: [permitFor('c')], lowerTo: { limit: 2, partition: 3, generation: 2 } },
+      want: {
+        kind: 'touchPermits',
+        permits: [permitFor('a'), permitFor('b'), permitFor('c')],
+        lowerTo: { limit: 2, partition: 3, generation: 2 },
+      },
     },
     'touches every old pod before it opens a record of a DaemonSet that was made anew (F11)': {
       view: { record: { state: 'stopped', workloadUid: 'before' } },
