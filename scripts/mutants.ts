@@ -6,7 +6,7 @@
  *
  * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -20,20 +20,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutants } from './mutant-list.ts'
+import type { RunRequest, TestRun } from './mutant-runner.ts'
 
 /** What has become of a mutant. */
 type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { readonly kind: 'unusable'; readonly why: string }
-
-/** What a run of test files has come to. */
-interface TestRun {
-  /** Files with a test that failed. */
-  readonly failed: readonly string[]
-  /** Files that could not be loaded. */
-  readonly broken: readonly string[]
-}
 
 const COPIES = 2
 
@@ -51,37 +44,47 @@ console.log(values.output === 'json' ? JSON.stringify({ mutants: fates.length, c
 process.exitCode = caught === fates.length && fates.length > 0 ? 0 : 1
 
 async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
-  const folders = Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => copySources(join(home, String(at))))
-  const unsound = folders[0] === undefined ? [] : await findUnsound(folders[0], list)
-  const queue = [...list]
+  const copies = await Promise.all(Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => makeCopy(join(home, String(at)))))
+  const unsound = await findUnsound(copies, list)
+  // The dearest last would leave one copy idle at the end; what a mutant costs is not known, but the same tests come together.
+  const queue = list.toSorted((a, b) => a.tests.join().localeCompare(b.tests.join()))
   const ends = await Promise.all(
-    folders.map(async (folder) => {
-      const fatesHere: Fate[] = []
+    copies.map(async (copy) => {
+      const fates: Fate[] = []
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const fate = await tryMutant(folder, mutant, unsound)
+        const fate = await tryMutant(copy, mutant, unsound)
         console.log(`${mutant.rule.padEnd(4)}${fate.kind.padEnd(10)}${mutant.fault}${fate.kind === 'unusable' ? `: ${fate.why}` : ''}`)
-        fatesHere.push(fate)
+        fates.push(fate)
       }
-      return fatesHere
+      copy.runner.disconnect()
+      return fates
     }),
   )
   return ends.flat()
 }
 
 /** Test files that fail without any fault: they would catch everything. */
-async function findUnsound(folder: string, list: readonly Mutant[]): Promise<readonly string[]> {
-  const files = [...new Set(list.flatMap(({ tests }) => tests))].filter((file) => existsSync(file))
-  if (files.length === 0) return []
-  const { failed, broken } = await runTests(folder, files)
-  return [...failed, ...broken]
+async function findUnsound(copies: readonly Copy[], list: readonly Mutant[]): Promise<readonly string[]> {
+  const queue = [...new Set(list.flatMap(({ tests }) => tests))].filter((file) => existsSync(file))
+  const ends = await Promise.all(
+    copies.map(async (copy) => {
+      const unsound: string[] = []
+      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+        const { failed, broken } = await runTests(copy, { changed: [], files: [file] })
+        unsound.push(...failed, ...broken)
+      }
+      return unsound
+    }),
+  )
+  return ends.flat()
 }
 
-async function tryMutant(folder: string, { file, find, replace, tests }: Mutant, unsound: readonly string[]): Promise<Fate> {
-  const missing = tests.filter((test) => !existsSync(test))
+async function tryMutant(copy: Copy, { file, find, replace, tests }: Mutant, unsound: readonly string[]): Promise<Fate> {
+  const missing = [file, ...tests].filter((path) => !existsSync(path))
   if (missing.length > 0) return { kind: 'unusable', why: `${missing.join(', ')} does not exist` }
   const failing = tests.filter((test) => unsound.includes(test))
   if (failing.length > 0) return { kind: 'unusable', why: `${failing.join(', ')} fails without any fault` }
-  const path = join(folder, file)
+  const path = join(copy.folder, file)
   const sound = readFileSync(path, 'utf8')
   const places = sound.split(find).length - 1
   if (places !== 1) return { kind: 'unusable', why: `its text stands in ${file} ${places} times` }
@@ -89,48 +92,43 @@ async function tryMutant(folder: string, { file, find, replace, tests }: Mutant,
     path,
     sound.replace(find, () => replace),
   )
-  try {
-    const run = await runTests(folder, tests)
-    if (run.broken.length > 0) return { kind: 'unusable', why: 'the tests do not load' }
-    return run.failed.length > 0 ? { kind: 'caught' } : { kind: 'survived' }
-  } finally {
-    writeFileSync(path, sound)
-  }
+  const run = await runTests(copy, { changed: [file], files: tests })
+  writeFileSync(path, sound)
+  copy.stale.push(file)
+  if (run.broken.length > 0) return { kind: 'unusable', why: 'the tests do not load' }
+  return run.failed.length > 0 ? { kind: 'caught' } : { kind: 'survived' }
 }
 
-function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
-  const report = join(folder, 'report.json')
-  const options = ['--reporter=json', `--outputFile=${report}`, '--maxWorkers=1']
-  rmSync(report, { force: true })
+/** A copy of the sources, and the process that runs tests in it. */
+interface Copy {
+  readonly folder: string
+  readonly runner: ChildProcess
+  /** Files that are as they were again, which the runner has yet to be told. */
+  readonly stale: string[]
+}
+
+async function makeCopy(folder: string): Promise<Copy> {
+  copySources(folder)
+  const runner = fork(resolve('scripts/mutant-runner.ts'), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  running.add(runner)
+  await new Promise((ready) => runner.once('message', ready))
+  return { folder, runner, stale: [] }
+}
+
+function runTests({ runner, stale }: Copy, request: RunRequest): Promise<TestRun> {
   return new Promise((done, fail) => {
-    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], { cwd: folder, stdio: 'ignore' })
-    running.add(child)
-    child.on('error', fail)
-    child.on('exit', () => {
-      running.delete(child)
-      try {
-        done(readReport(folder, report))
-      } catch (error) {
-        fail(error)
-      }
+    const died = (code: number | null): void => fail(new Error(`the test runner ended with ${code}`))
+    runner.once('exit', died)
+    runner.once('message', (run: TestRun) => {
+      runner.off('exit', died)
+      done(run)
     })
+    runner.send({ ...request, changed: [...stale.splice(0), ...request.changed] } satisfies RunRequest)
   })
 }
 
-function readReport(folder: string, file: string): TestRun {
-  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
-    readonly testResults: readonly { readonly name: string; readonly status: string; readonly assertionResults: readonly unknown[] }[]
-  }
-  const notPassed = testResults.filter(({ status }) => status === 'failed')
-  const names = (list: typeof testResults): readonly string[] => list.map(({ name }) => relative(folder, name))
-  return {
-    failed: names(notPassed.filter(({ assertionResults }) => assertionResults.length > 0)),
-    broken: names(notPassed.filter(({ assertionResults }) => assertionResults.length === 0)),
-  }
-}
-
 /** Copies every source file, and the links to libraries so that a package finds the copies of the others. */
-function copySources(folder: string): string {
+function copySources(folder: string): void {
   for (const file of sourceFiles()) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     cpSync(file, join(folder, file))
@@ -141,7 +139,6 @@ function copySources(folder: string): string {
     const isModule = (source: string): boolean => !/\/node_modules\/\./.test(source)
     if (existsSync(modules)) cpSync(modules, join(folder, modules), { recursive: true, verbatimSymlinks: true, filter: isModule })
   }
-  return folder
 }
 
 function sourceFiles(): readonly string[] {
