@@ -1,0 +1,78 @@
+import { afterEach, expect, it } from 'vitest'
+import type { BatchRelease } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations as keys } from '@tranche/kube-types'
+import { deletions, expectKept } from './expect-kept.ts'
+import { nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const key = { ...stageKey, name: 'by-hand' }
+
+it('carries a BatchRelease that was written by hand out, batch by batch, and gives the DaemonSet back (G1, G3, product §2)', async () => {
+  // Nobody takes the native controller's hands off before the BatchRelease is there: so the DaemonSet declares OnDelete.
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
+  await stage.setImage('v2')
+  await create(0)
+  await untilReady(0)
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(3)
+  await setPartition(1)
+  await untilReady(1)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+  await setPartition(null)
+  await stage.until('it is completed', async () => (await byHand()).status?.phase === 'Completed')
+  expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([keys.controlInfo])
+  expectKept(stage)
+})
+
+it('is held where a Rollout has the DaemonSet, and says why (product §2)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const deleted = deletions(stage)
+  await create(1)
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(deleted)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+  const { waiting } = (await byHand()).status ?? {}
+  expect(waiting?.message).toContain('node-agent')
+  await stage.approve()
+  await untilNodesOn(stage, 'v2', 10)
+  expectKept(stage)
+})
+
+async function create(batchPartition: number): Promise<void> {
+  const release = {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'BatchRelease',
+    metadata: key,
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name },
+      releasePlan: {
+        batches: [{ canaryReplicas: '30%' }, { canaryReplicas: '100%' }],
+        batchPartition,
+        enableExtraWorkloadForCanary: false,
+      },
+    },
+  }
+  await stage.client.create(resourcePaths.batchReleases, release as never)
+}
+
+async function setPartition(batchPartition: number | null): Promise<void> {
+  await stage.client.patch(resourcePaths.batchReleases, key, { type: 'merge', body: { spec: { releasePlan: { batchPartition } } } })
+}
+
+async function byHand(): Promise<BatchRelease> {
+  return stage.client.get<BatchRelease>(resourcePaths.batchReleases, key)
+}
+
+async function untilReady(batch: number): Promise<void> {
+  await stage.until(`batch ${batch} is ready`, async () => {
+    const { canaryStatus } = (await byHand()).status ?? {}
+    return canaryStatus?.currentBatch === batch && canaryStatus.batchState === 'Ready'
+  })
+}
