@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 const peerKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
 
 /** A cluster on which OpenKruise's manager stopped in mid-release, and none of our programs runs yet. */
-async function stageAsLeft(leavings: PeerLeavings, admission: 'none' | 'inProcess' = 'none'): Promise<void> {
+async function stageAsLeft(leavings: PeerLeavings): Promise<void> {
   stage = await setStage({
     nodes: 10,
     maxUnavailable: 2,
@@ -18,7 +18,6 @@ async function stageAsLeft(leavings: PeerLeavings, admission: 'none' | 'inProces
     withRollout: false,
     controllers: [],
     executors: [],
-    admission,
   })
   await leaveAsPeer(stage, leavings)
 }
@@ -65,14 +64,15 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     expectKept(stage)
   })
 
-  it('is finished where it was being finished, and gives back the strategy that it remembered', async () => {
+  it('is finished where it was being finished, and the strategy that it remembered stays remembered', async () => {
     const finalising = { reason: 'Finalising', finalisingStep: 'RestoreStableService' } as const
-    await stageAsLeft({ step: 3, state: 'Completed', updated: 10, size: 10, ...finalising }, 'inProcess')
+    await stageAsLeft({ step: 3, state: 'Completed', updated: 10, size: 10, ...finalising })
     await startPrograms()
     await untilReleased(stage, 'v2')
     await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
     expect(deletions(stage)).toBe(0)
-    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('RollingUpdate')
+    const { annotations } = (await stage.daemonSet()).metadata
+    expect(annotations?.['rollouts.kruise.io/daemonset-original-update-strategy']).toBe('RollingUpdate')
     expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'True' })
   })
 

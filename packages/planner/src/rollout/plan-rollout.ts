@@ -10,6 +10,7 @@ import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
 import { planRevert } from './plan-revert.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
+import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus } from './status-writes.ts'
@@ -84,7 +85,7 @@ function planDeletion(view: RolloutView): RolloutPlan {
       ? { kind: 'deleteRelease' }
       : (planTerminating(view) ?? wait('its BatchRelease to stop'))
   }
-  return planUnbinding(view) ?? planUnbindingFormer(view) ?? { kind: 'setFinalizer', present: false }
+  return planUnbinding(view) ?? planUnbindingFormer(view) ?? planTerminated(view) ?? { kind: 'setFinalizer', present: false }
 }
 
 function planTerminating(view: RolloutView): RolloutPlan | null {

@@ -93,11 +93,15 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/frozen',
   'tranche.dev/unsettled',
 ])
+/** OpenKruise's, in the middle of a release of its own: they go when we take it over, and are never written. */
+const takenOver: ReadonlySet<string> = new Set(['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control'])
 const ourLabels: ReadonlySet<string> = new Set(['rollouts.kruise.io/workload-type'])
 
 function changesNotOurs(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {
   const keys = [
-    ...keysChanged(before.annotations, next.annotations).filter((key) => !ourAnnotations.has(key)),
+    ...keysChanged(before.annotations, next.annotations).filter(
+      (key) => !ourAnnotations.has(key) && !(takenOver.has(key) && next.annotations?.[key] === undefined),
+    ),
     ...keysChanged(before.labels, next.labels).filter((key) => !ourLabels.has(key)),
   ]
   const found = keys.map((key) => `changed ${key} of the DaemonSet`)
