@@ -92,6 +92,9 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/rollout',
   'tranche.dev/frozen',
   'tranche.dev/unsettled',
+  'tranche.dev/reverted',
+  // The API server's own count of templates.
+  'deprecated.daemonset.template.generation',
 ])
 /** OpenKruise's, in the middle of a release of its own: they go when we take it over, and are never written. */
 const takenOver: ReadonlySet<string> = new Set(['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control'])

@@ -147,9 +147,10 @@ export class DaemonSetStory {
     this.#refresh(story, cause.t, cause)
   }
 
-  /** We delete the pod: its node is in flight until another of its pods is available. */
+  /** We delete the pod: its node, if it is wanted, is in flight until another of its pods is available. */
   fly({ node, uid }: PodStory, sinceMs: number): void {
     const story = this.#storyOf(node)
+    if (!story.wanted) return
     const { flight } = story
     story.flight = { sinceMs: Math.min(sinceMs, flight?.sinceMs ?? sinceMs), uids: new Set([...(flight?.uids ?? []), uid]) }
     this.inFlight.add(story)

@@ -27,8 +27,11 @@ export interface Sight {
   decisionOf(write: RecordedWrite): Decision
   /** Whether whoever decided must have known of the write. */
   hasSeen(decision: Decision, cause: Cause): boolean
-  /** @returns up to which version the watches of a resource must have told whoever decided; undefined where nobody recorded it */
-  position(decision: Decision, of: Cause['of']): number | undefined
+  /**
+   * @returns up to which versions the watches of a resource may have told whoever decided, the least that they must have
+   * first; undefined where nobody recorded it
+   */
+  positions(decision: Decision, of: Cause['of']): readonly number[] | undefined
 }
 
 /** How late something may be. */
@@ -47,22 +50,31 @@ const WAKING_MS = 50
 export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: SightOptions): Sight {
   const tracks = toTracks(deliveries)
 
-  function position({ actor, atMs }: Decision, of: Cause['of']): number | undefined {
+  // The latest first: what was held back twice was decided before the first time.
+  const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
+
+  function positions({ actor, atMs }: Decision, of: Cause['of']): readonly number[] | undefined {
     const track = tracks.get(`${actor} ${of}`)
-    return track === undefined ? undefined : positionBefore(track, atMs - reactionMs)
+    if (track === undefined) return undefined
+    const from = countBefore(track, atMs - reactionMs)
+    const found = [track.rvs[from - 1] ?? 0]
+    for (let at = from; at < track.times.length && track.times[at]! <= atMs; at++)
+      if (track.rvs[at] !== found.at(-1)) found.push(track.rvs[at]!)
+    return found
   }
 
   return {
-    position,
+    positions,
     decisionOf({ actor = '', sent, t }) {
       let atMs = sent ?? t
-      for (const stall of stalls)
+      for (const stall of backwards)
         if (stall.actor === actor && stall.fromMs <= atMs && atMs <= stall.toMs + WAKING_MS) atMs = Math.min(atMs, stall.fromMs)
       return { actor, atMs }
     },
     hasSeen(decision, cause) {
-      const seen = position(decision, cause.of)
-      return seen === undefined ? cause.t <= decision.atMs - watchLagMs : cause.rv <= seen
+      const track = tracks.get(`${decision.actor} ${cause.of}`)
+      if (track === undefined) return cause.t <= decision.atMs - watchLagMs
+      return cause.rv <= (track.rvs[countBefore(track, decision.atMs - reactionMs) - 1] ?? 0)
     },
   }
 }
@@ -85,8 +97,8 @@ function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, 
   return tracks
 }
 
-/** What was delivered at the very moment may have come too late. */
-function positionBefore({ times, rvs }: Track, atMs: number): number {
+/** How many deliveries came before a moment: one at the very moment may have come too late. */
+function countBefore({ times }: Track, atMs: number): number {
   let low = 0
   let high = times.length
   while (low < high) {
@@ -94,5 +106,5 @@ function positionBefore({ times, rvs }: Track, atMs: number): number {
     if (times[middle]! < atMs) low = middle + 1
     else high = middle
   }
-  return low === 0 ? 0 : rvs[low - 1]!
+  return low
 }

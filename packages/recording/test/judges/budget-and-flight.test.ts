@@ -121,6 +121,7 @@ describe('nodes in flight', () => {
       [],
     ],
     ['are forgotten when the node goes and comes again', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
+    ['never begin on a node that is gone', (s) => s.removeNode('a').del('a1').del('b1').del('c1'), []],
     ['may be as many as the largest limit since the oldest', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
     [
       'may not, when the oldest is younger',

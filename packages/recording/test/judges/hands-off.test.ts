@@ -19,6 +19,7 @@ describe('our hands', () => {
   judgeEach('G11', [
     ['may change our keys', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '1', 'tranche.dev/paused': 'true' }), []],
     ['may change our label', (s) => s.daemonSet({ labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } }, ours), []],
+    ['may see the API server count templates', (s) => s.annotate({ 'deprecated.daemonset.template.generation': '2' }), []],
     ['are off another annotation', (s) => s.annotate({ 'example.com/owner': 'us' }), ['G11']],
     ['are off another label', (s) => s.daemonSet({ labels: { app: 'x' } }, ours), ['G11']],
     ['are off minReadySeconds', (s) => s.daemonSet({ minReadySeconds: 5 }, ours), ['G11']],

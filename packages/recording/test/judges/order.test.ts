@@ -84,6 +84,13 @@ describe('the order', () => {
     { begin: unpermitted },
   )
 
+  it('may be that of any moment within the time to react', () => {
+    const script = unpermitted().pod('a1', { deleting: true }).seen().wait(5).pod('d1', { ready: false }).seen().wait(5)
+    choose(script, 'b1')
+    expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
+    expect(find(script, { guarantees: ['G5'], reactionMs: 10 })).toEqual([])
+  })
+
   it('is not judged where the writer was held up', () => {
     const script = choose(unpermitted(), 'b1')
     expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
