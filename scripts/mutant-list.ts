@@ -36,6 +36,7 @@ const countTests = ['packages/planner/test/counts.property.test.ts']
 const gatherTests = ['packages/cluster/test/is-same-but-for-counts.test.ts']
 const orderTests = ['packages/planner/test/pass/candidate-order.test.ts']
 const carriedTests = ['packages/flight/test/carried.test.ts']
+const leakedTests = ['packages/planner/test/release/leaked.test.ts']
 const contestTests = ['packages/planner/test/release/strategy-contest.test.ts']
 const lettingGoTests = ['packages/planner/test/release/letting-go.test.ts']
 const recordTests = ['packages/flight/test/flight-record.test.ts']
@@ -344,6 +345,22 @@ export const mutants: readonly Mutant[] = [
     find: "state: 'open', holds: [] }",
     replace: "state: 'open', holds: [], permits: [] }",
     tests: recordTests,
+  },
+  {
+    rule: 'G3',
+    fault: 'a pod of ours is said to have leaked',
+    file: labels,
+    find: '!pod.ready && !nodes.has(pod.node) &&',
+    replace: '!pod.ready &&',
+    tests: leakedTests,
+  },
+  {
+    rule: 'G3',
+    fault: 'a pod is marked as leaked though it has changed since',
+    file: labels,
+    find: 'resourceVersion: hasLeaked ? resourceVersion : null',
+    replace: 'resourceVersion: null',
+    tests: leakedTests,
   },
   {
     rule: 'G11',

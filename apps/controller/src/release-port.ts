@@ -4,7 +4,7 @@ import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
 import { isAppError } from '@tranche/errors'
 import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
-import { isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { isConflict, isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { controlledBy, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -68,12 +68,16 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
     touchPod: (pod, signal) => touchPod(client, pod, parts.uniqueValue(), signal),
-    async labelPod({ namespace, name, uid, labels }, signal) {
+    async labelPod({ namespace, name, uid, labels, resourceVersion }, signal) {
+      const metadata = { uid, labels, ...(resourceVersion !== null && { resourceVersion }) }
       try {
-        await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata: { uid, labels } } }, { signal })
+        await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata } }, { signal })
+        return true
       } catch (error) {
         // 422: another pod has taken the name.
+        if (isConflict(error)) return false
         if (!isNotFound(error) && !isInvalid(error)) throw error
+        return true
       }
     },
   }

@@ -101,7 +101,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'touchOldPods':
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
-      return labelPods(plan.pods, doing)
+      return plan.confirm ? confirmAndLabel(doing) : labelPods(plan.pods, doing)
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
@@ -159,12 +159,19 @@ function isLostRace(error: unknown): boolean {
   return isAppError(error) && error.code === 'WRITE_CONFLICT'
 }
 
+/** What is marked as leaked is decided by the record as it is: our watch of it may lag behind the one of pods. */
+async function confirmAndLabel(doing: Doing): Promise<Outcome> {
+  const live = await doing.cluster.readLive(doing.key, doing.signal)
+  const plan = live === null ? null : planBatchRelease(doing.toView(live))
+  return plan?.kind === 'labelPods' ? labelPods(plan.pods, doing) : recheckAfter(UNCLEAR_RECHECK_MS)
+}
+
 /** Each label stands alone; those that were put on are remembered though another failed. */
 async function labelPods(pods: readonly PodLabels[], { cluster, memory, signal }: Doing): Promise<Outcome> {
   const ends = await Promise.allSettled(
     pods.map(async (pod) => {
-      await cluster.labelPod(pod, signal)
-      memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })
+      if (await cluster.labelPod(pod, signal))
+        memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })
     }),
   )
   const failed = ends.find((end) => end.status === 'rejected')

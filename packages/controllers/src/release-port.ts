@@ -35,6 +35,10 @@ export interface ReleasePort {
   patchStatus(release: BatchRelease, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
   /** Moves the pod's resourceVersion, guarded by its uid (F7). Never throws: what cannot be told is `unclear`. */
   touchPod(pod: TouchablePod, signal: AbortSignal): Promise<TouchAnswer>
-  /** Puts labels on the pod with this uid; a pod that is gone is fine. */
-  labelPod(pod: PodLabels, signal: AbortSignal): Promise<void>
+  /**
+   * Puts labels on the pod with this uid; a pod that is gone is fine.
+   *
+   * @returns false when the pod no longer has the version that it must have
+   */
+  labelPod(pod: PodLabels, signal: AbortSignal): Promise<boolean>
 }

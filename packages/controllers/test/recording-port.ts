@@ -63,7 +63,10 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
       calls.push(`touch ${name}`)
       return port.touches[name] ?? { kind: 'standing', resourceVersion: '99' }
     },
-    labelPod: ({ name }) => note(`label ${name}`),
+    labelPod: async ({ name }) => {
+      await note(`label ${name}`)
+      return true
+    },
   }
   return port
 }

@@ -1,6 +1,7 @@
 import {
   controllerOf,
   type ContainerStatus,
+  LEAKED_LABEL,
   type Pod,
   REVISION_HASH_LABEL,
   ROLLOUT_BATCH_ID_LABEL,
@@ -39,6 +40,8 @@ export interface FleetPod {
   readonly trouble: PodTrouble | undefined
   readonly rolloutId: string | undefined
   readonly rolloutBatchId: string | undefined
+  /** Id of the release in which it came up without a permit for its node. */
+  readonly leakedIn?: string
 }
 
 /** What the kubelet or scheduler says is wrong with a pod. */
@@ -88,6 +91,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     trouble: troubleOf(pod),
     rolloutId: pod.metadata.labels?.[ROLLOUT_ID_LABEL],
     rolloutBatchId: pod.metadata.labels?.[ROLLOUT_BATCH_ID_LABEL],
+    ...leakedIn(pod),
   }
 }
 
@@ -107,6 +111,11 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
 function keptBy({ metadata }: Pod): Pick<FleetPod, 'keptBy'> {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadata
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length > 0 ? { keptBy: finalizers } : {}
+}
+
+function leakedIn({ metadata }: Pod): Pick<FleetPod, 'leakedIn'> {
+  const id = metadata.labels?.[LEAKED_LABEL]
+  return id === undefined ? {} : { leakedIn: id }
 }
 
 /** Bound nodes come first; a pod that waits for the scheduler is pinned by its required affinity. */

@@ -4,6 +4,7 @@ export {
   daemonSetAnnotations,
   fieldManagers,
   peerAnnotations,
+  LEAKED_LABEL,
   REVISION_HASH_LABEL,
   ROLLOUT_BATCH_ID_LABEL,
   ROLLOUT_FINALIZER,

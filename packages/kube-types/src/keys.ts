@@ -44,6 +44,8 @@ export const WORKLOAD_TYPE_DAEMONSET = 'daemonset'
 export const ROLLOUT_ID_LABEL = 'rollouts.kruise.io/rollout-id'
 /** Label on pods of a release: 1-based number of the batch, decimal. */
 export const ROLLOUT_BATCH_ID_LABEL = 'rollouts.kruise.io/rollout-batch-id'
+/** Label on pods of a release: id of the release in which the pod came up without a permit for its node. */
+export const LEAKED_LABEL = 'tranche.dev/leaked'
 /** Annotation on pods: a random value that moves `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Label of Kubernetes on pods and ControllerRevisions: identity of the revision. */

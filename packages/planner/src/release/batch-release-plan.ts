@@ -16,7 +16,8 @@ export type BatchReleasePlan =
   | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly lowerTo: Allowance | null }
   /** Touch every old pod, so that no delete of a lost record can be accepted (F11); then go on with `next`. */
   | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
-  | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[] }
+  /** `confirm`: some of them are to be marked as leaked; read the record live, decide again, and label what is decided then. */
+  | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[]; readonly confirm: boolean }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
   /** Somebody set the strategy back (G11): the status remembers it before anything is done about it, and an event says so. */
   | { readonly kind: 'reportContest'; readonly status: BatchReleaseStatusPatch; readonly message: string }
@@ -35,6 +36,8 @@ export interface PodLabels {
   /** Node of the pod. */
   readonly node: string
   readonly labels: Readonly<Record<string, string>>
+  /** The version that the pod must still have; null where any will do. */
+  readonly resourceVersion: string | null
 }
 
 /** Everything of a BatchRelease's status but the record, which executors write too. A member that is null is removed. */

@@ -1,7 +1,9 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { FlightRecord } from '@tranche/api-schema'
 import { type FleetPod, keptPerBlock } from '@tranche/fleet'
-import { ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import type { BatchReleasePlan } from './batch-release-plan.ts'
+import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import type { BatchReleasePlan, PodLabels } from './batch-release-plan.ts'
+import { hashOf } from './discover-revisions.ts'
+import { isFinalized } from './is-finalized.ts'
 import type { ReleaseView } from './release-view.ts'
 
 /** Most pods labelled in one pass, so that other writes are not kept waiting. */
@@ -9,37 +11,56 @@ const LABELS_PER_PASS = 20
 
 /**
  * F13: only pods of the record's revision that have no permit get the release labels; a label moves `resourceVersion`
- * and would kill a permit. A pod keeps the batch number it was given first, also when its owner gives the release another
- * id in the middle of it.
+ * and would kill a permit. A pod keeps the batch number it was given first.
+ *
+ * With them goes the mark of a *leaked* pod, one that came up on the revision without our doing: its node is new, or
+ * others deleted or evicted the pod before it. The rule: a pod of the revision that is not Ready, whose node has no permit,
+ * and that is not from before the release, has leaked. For a permit is there before its pod is deleted, and leaves the record only when the node has an
+ * available pod. The record is read live first, and the mark tests the pod's version: it is still not Ready then, so
+ * nothing of ours is ever counted. The mark stays with the pod, so the count outlives every process. A pod that was Ready
+ * before any controller saw it, as with none running, is not counted.
  */
 export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   const { release, fleet } = view
   const record = release.status?.flight
-  const { rolloutID, batchPartition } = release.spec.releasePlan
-  if (record === undefined || record.state !== 'open' || rolloutID === undefined || rolloutID === '') return null
+  const { rolloutID } = release.spec.releasePlan
+  if (record === undefined || rolloutID === undefined || rolloutID === '' || !isLabelling(view, record)) return null
   const permitted = new Set(record.permits.map(({ podUid }) => podUid))
-  const batchId = String((batchPartition ?? (release.spec.releasePlan.batches?.length ?? 1) - 1) + 1)
-  const formerId = formerIdOf(release)
+  const nodes = new Set(record.permits.map(({ node }) => node))
   const pods = unlabelledPerBlock(fleet, { revision: record.revision, rolloutID })
     .flat()
     .filter(({ uid }) => !permitted.has(uid) && !view.labelled.has(uid))
     .slice(0, LABELS_PER_PASS)
-    .map(({ namespace, name, uid, node, rolloutId, rolloutBatchId }) => ({
-      namespace,
-      name,
-      uid,
-      node,
-      labels: {
-        [ROLLOUT_ID_LABEL]: rolloutID,
-        [ROLLOUT_BATCH_ID_LABEL]: rolloutId !== undefined && rolloutId === formerId ? (rolloutBatchId ?? batchId) : batchId,
-      },
-    }))
-  return pods.length === 0 ? null : { kind: 'labelPods', pods }
+    .map((pod) => labelsOf(view, pod, !pod.ready && !nodes.has(pod.node) && isOfThisRelease(view, record, pod)))
+  if (pods.length === 0) return null
+  return { kind: 'labelPods', pods, confirm: pods.some(({ resourceVersion }) => resourceVersion !== null) }
 }
 
-/** What this very release was called before its owner called it something else. */
-function formerIdOf({ spec, status }: BatchRelease): string | undefined {
-  return status?.observedRelease === (spec.tranche?.release ?? '') ? status.observedRolloutID : undefined
+/** Also while the release is stopped: what comes up then has leaked, too. */
+function isLabelling(view: ReleaseView, record: FlightRecord): boolean {
+  if (record.state === 'open') return true
+  const { spec, metadata } = view.release
+  const isOver = metadata.deletionTimestamp !== undefined || isFinalized(view)
+  return record.state === 'stopped' && !isOver && record.revision === spec.tranche?.canaryRevision
+}
+
+/** How long before its BatchRelease a revision may have been made and be of this release: the native controller is fast. */
+const MADE_FOR_IT_MS = 60_000
+
+/** A pod of a revision that the release goes back to may be from long before it. */
+function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
+  const begunMs = Date.parse(release.metadata.creationTimestamp ?? '')
+  const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp
+  return Date.parse(made ?? '') >= begunMs - MADE_FOR_IT_MS || Date.parse(pod.createdAt) >= begunMs
+}
+
+function labelsOf({ release }: ReleaseView, pod: FleetPod, hasLeaked: boolean): PodLabels {
+  const { rolloutID = '', batchPartition, batches } = release.spec.releasePlan
+  const batchId = String((batchPartition ?? (batches?.length ?? 1) - 1) + 1)
+  const { namespace, name, uid, node, resourceVersion } = pod
+  const labels = { [ROLLOUT_ID_LABEL]: rolloutID, [ROLLOUT_BATCH_ID_LABEL]: batchId }
+  const leaked = hasLeaked ? { [LEAKED_LABEL]: rolloutID } : {}
+  return { namespace, name, uid, node, resourceVersion: hasLeaked ? resourceVersion : null, labels: { ...labels, ...leaked } }
 }
 
 const unlabelledPerBlock = keptPerBlock<{ readonly revision: string; readonly rolloutID: string }, readonly FleetPod[]>({

@@ -3,6 +3,7 @@ import { isSameJson } from '@tranche/kube-types'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized } from './is-finalized.ts'
+import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -36,7 +37,15 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   }
   if (isFinalized(view)) return { ...base, phase: 'Completed', message: 'the release is complete', waiting: null }
   if (wanted.kind !== 'allow') {
-    return { ...base, ...notYetBegun(release), phase: stoppedPhase(view), message: wanted.message, waiting: waitingFor(view, wanted) }
+    const leakedSoFar = record === undefined ? {} : { leaked: leakedNodes(view, record.revision) }
+    return {
+      ...base,
+      ...notYetBegun(release),
+      phase: stoppedPhase(view),
+      ...leakedSoFar,
+      message: wanted.message,
+      waiting: waitingFor(view, wanted),
+    }
   }
   const { progress } = wanted
   const batch = batchOf(release)
@@ -57,6 +66,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
       updatedReadyReplicas: progress.updatedReady,
     },
     updatedAvailableReplicas: progress.updatedAvailable,
+    leaked: leakedNodes(view, wanted.allowance.revision),
     skippedNodes: [...progress.skipped, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }
@@ -127,7 +137,7 @@ function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string 
 
 /** Counts change with every pod; what else is in the status says what is going on. */
 function withoutCounts(status: BatchReleaseStatusPatch): unknown {
-  const { message: _message, updatedAvailableReplicas: _available, canaryStatus, waiting: wait, ...rest } = status
+  const { message: _message, updatedAvailableReplicas: _available, leaked: _leaked, canaryStatus, waiting: wait, ...rest } = status
   const { updatedReplicas: _updated, updatedReadyReplicas: _ready, ...canary } = canaryStatus ?? {}
   return { ...rest, canary, settling: isSettling(status.message), waiting: wait === null || wait === undefined ? null : waitWords(wait) }
 }

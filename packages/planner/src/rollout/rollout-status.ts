@@ -64,7 +64,8 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const { stalled: _none, ...words } = course
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
-  const { skippedNodes: _gone, heldRevisions: _held, acceptedWishes: _wishes, rollbackFrom: _from, ...kept } = before ?? {}
+  const leaked = view.release?.status?.leaked
+  const { skippedNodes: _gone, leaked: _went, heldRevisions: _held, acceptedWishes: _wishes, rollbackFrom: _from, ...kept } = before ?? {}
   const { heldRevisions, acceptedWishes, rollbackFrom } = course
   return {
     ...kept,
@@ -78,6 +79,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
+    ...(leaked !== undefined && { leaked }),
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
     ...(rollbackFrom !== undefined && { rollbackFrom }),

@@ -185,8 +185,15 @@ describe('the labels of a release (F13)', () => {
 
   it('go on standing pods of the revision, with the batch counted from 1', () => {
     const labels = { [ROLLOUT_ID_LABEL]: 'new', [ROLLOUT_BATCH_ID_LABEL]: '1' }
-    const pods = ['a', 'b', 'e'].map((node) => ({ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, node, labels }))
-    expect(planBatchRelease(view)).toEqual({ kind: 'labelPods', pods })
+    const pods = ['a', 'b', 'e'].map((node) => ({
+      namespace: 'demo',
+      name: `pod-${node}`,
+      uid: `pod-${node}`,
+      node,
+      labels,
+      resourceVersion: null,
+    }))
+    expect(planBatchRelease(view)).toEqual({ kind: 'labelPods', pods, confirm: false })
   })
 
   it('go on no pod that has a permit, nor on one whose label is on its way', () => {
@@ -196,9 +203,11 @@ describe('the labels of a release (F13)', () => {
     expect(plan.kind === 'labelPods' && plan.pods.map(({ name }) => name)).toEqual(['pod-e'])
   })
 
-  it('go on nothing while the record is not open', () => {
-    const stoppedView = aView({ ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } })
-    expect(planBatchRelease({ ...stoppedView, fleet: view.fleet }).kind).not.toBe('labelPods')
+  it('go on pods while the release is stopped, but not while its record is being voided', () => {
+    const paused = aView({ ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } })
+    expect(planBatchRelease({ ...paused, fleet: view.fleet }).kind).toBe('labelPods')
+    const voiding = aView({ record: { state: 'voiding' } })
+    expect(planBatchRelease({ ...voiding, fleet: view.fleet }).kind).toBe('touchPermits')
   })
 })
 
