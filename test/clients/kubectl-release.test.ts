@@ -1,0 +1,127 @@
+import { systemClock } from '@tranche/clock'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
+import { silentLogger } from '@tranche/log'
+import { createInProcessQueue } from '@tranche/queue'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentManifest, type Cluster, startCluster } from './cluster.ts'
+import { type Ended, isInstalled, runProgram, type RunOptions } from './run-program.ts'
+
+const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
+if (isMissing) console.log('skipped: the suite with kubectl, because kubectl is not installed')
+
+const rollout = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+  metadata: { name: 'agent', namespace: 'default' },
+  spec: {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+  },
+}
+
+describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', () => {
+  let cluster: Cluster
+  let programs: readonly { stop(): Promise<void> }[]
+
+  beforeAll(async () => {
+    cluster = await startCluster(3)
+    const shared = { clock: systemClock, log: silentLogger }
+    const controller = startController({
+      ...shared,
+      exchange: cluster.simulator.exchangeFor('controller-1'),
+      identity: 'controller-1',
+      admission: 'none',
+      leaderElection: false,
+    })
+    const executor = startExecutor({
+      ...shared,
+      exchange: cluster.simulator.exchangeFor('executor-1'),
+      identity: 'executor-1',
+      queue: createInProcessQueue(shared),
+    })
+    programs = [controller, executor]
+    await Promise.all([controller.ready, executor.ready])
+    await kubectl('create -f -', { input: JSON.stringify(agentManifest('v1')) })
+    await kubectl('rollout status ds/agent --timeout=20s')
+    await kubectl('create -f -', { input: JSON.stringify(rollout) })
+    await until('{.status.phase}', 'Healthy')
+    await kubectl('set image ds/agent main=agent:v2')
+    await untilPaused()
+  })
+
+  afterAll(async () => {
+    await Promise.all(programs.map((program) => program.stop()))
+    await cluster.end()
+  })
+
+  it('shows where the release stands, in the columns that OpenKruise has', async () => {
+    const rollouts = words((await kubectl('get rollouts')).stdout)
+    expect(rollouts[0]).toBe('NAME STATUS CANARY_STEP CANARY_STATE MESSAGE AGE')
+    expect(rollouts[1]).toMatch(/^agent Progressing 1 StepPaused step 1 of 2 \(1\) is ready and waits for approval since \S+ \d+s$/)
+    const releases = words((await kubectl('get batchreleases')).stdout)
+    expect(releases[0]).toBe('NAME KIND PHASE BATCH BATCH-STATE AGE')
+    expect(releases[1]).toMatch(/^agent DaemonSet Progressing 0 Ready \d+s$/)
+  })
+
+  it.each([
+    ['rollout status ds/agent', 'rollout status is only available for RollingUpdate strategy type'],
+    ['rollout pause ds/agent', 'pausing is not supported'],
+    ['rollout resume ds/agent', 'resuming is not supported'],
+  ])('is told by itself what it has not for such a DaemonSet: %s', async (line, says) => {
+    const { code, stderr } = await kubectl(line)
+    expect(code).toBe(1)
+    expect(stderr).toContain(says)
+  })
+
+  it('tells the history, and takes the new version back by undo', async () => {
+    expect(words((await kubectl('rollout history ds/agent')).stdout)).toEqual(
+      expect.arrayContaining(['REVISION CHANGE-CAUSE', '1 <none>', '2 <none>']),
+    )
+    expect((await kubectl('rollout undo ds/agent')).stdout).toBe('daemonset.apps/agent rolled back\n')
+    await untilSettling()
+    expect(await imagesOfPods()).toEqual(['agent:v1', 'agent:v1', 'agent:v1'])
+  })
+
+  it('starts an ordinary release by restart, which an approval in a patch of the status lets go on', async () => {
+    expect((await kubectl('rollout restart ds/agent')).stdout).toBe('daemonset.apps/agent restarted\n')
+    await untilPaused()
+    const body = '{"status":{"canaryStatus":{"currentStepState":"StepReady"}}}'
+    const patched = await kubectl(`patch rollout agent --subresource=status --type=merge -p ${body}`)
+    expect(patched.stdout).toBe('rollout.rollouts.kruise.io/agent patched\n')
+    await untilSettling()
+    expect((await kubectl("get ds agent -o jsonpath='{.status.updatedNumberScheduled}'")).stdout).toBe('3')
+  })
+
+  it('waits for the deletion of a Rollout, which gives the strategy back', async () => {
+    expect((await kubectl('delete rollout agent --timeout=20s')).stdout).toContain('"agent" deleted')
+    const followed = await kubectl('rollout status ds/agent --timeout=20s')
+    expect(followed.stdout.trimEnd().split('\n').at(-1)).toBe('daemon set "agent" successfully rolled out')
+  })
+
+  const untilPaused = (): Promise<void> => until('{.status.canaryStatus.currentStepState}', 'StepPaused')
+
+  /** Every node is updated, and what is left is the final settling time. */
+  const untilSettling = (): Promise<void> => until('{.status.canaryStatus.finalisingStep}', 'ResumeWorkload')
+
+  async function until(path: string, value: string): Promise<void> {
+    const { code, stderr } = await kubectl(`wait rollout/agent --for=jsonpath='${path}'=${value} --timeout=30s`)
+    expect([code, stderr]).toEqual([0, ''])
+  }
+
+  async function imagesOfPods(): Promise<readonly string[]> {
+    return (await kubectl("get pods -l app=agent -o jsonpath='{.items[*].spec.containers[0].image}'")).stdout.split(' ')
+  }
+
+  /** @param line words as a shell would split them; quotes hold words together */
+  function kubectl(line: string, options: RunOptions = {}): Promise<Ended> {
+    const args = [...line.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
+    const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.folder, ...options.env }
+    return runProgram('kubectl', args, { ...options, env })
+  }
+})
+
+/** Lines with single spaces between their words. */
+function words(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
+}
