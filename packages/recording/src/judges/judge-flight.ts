@@ -4,6 +4,7 @@ import { limitFor } from './limit-for.ts'
 /**
  * G2: nodes on which we deleted a pod and which have had no available one since are never more than the limit, and the
  * limit is one that the DaemonSet declared. A node that is no longer wanted counts no more, also when it is wanted again.
+ * Deleting again on such a node adds nothing; nor does it on one whose permitted pod somebody else deleted.
  */
 export function createFlightJudge({ breach }: JudgeParts): Judge {
   return {
@@ -11,10 +12,12 @@ export function createFlightJudge({ breach }: JudgeParts): Judge {
       const { daemonSet, pod, atMs } = deletion
       const force = limitFor(deletion)
       const { limit, declared } = force ?? { limit: 0, declared: 0 }
-      const flown = daemonSet.inFlight.size + (daemonSet.node(pod.node)?.flight == null ? 1 : 0)
+      const node = daemonSet.node(pod.node)
+      const addsNothing = node !== undefined && (daemonSet.inFlight.has(node) || daemonSet.robbed.has(node) || !node.wanted)
+      const flown = daemonSet.inFlight.size + (addsNothing ? 0 : 1)
       const tell = (text: string): void => breach({ guarantee: 'G2', atMs, node: pod.node, text })
       if (limit > declared) tell(`the limit is ${limit}, but the DaemonSet allowed no more than ${declared} when it was set`)
-      if (flown > limit) tell(`${flown} nodes are in flight, ${limit} are allowed`)
+      if (!addsNothing && flown > limit) tell(`${flown} nodes are in flight, ${limit} are allowed`)
     },
   }
 }

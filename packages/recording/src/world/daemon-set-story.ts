@@ -22,6 +22,8 @@ export class DaemonSetStory {
   readonly taken = new Set<NodeStory>()
   /** Nodes with a flight. */
   readonly inFlight = new Set<NodeStory>()
+  /** Nodes whose permitted pod somebody else deleted, without an available one since. */
+  readonly robbed = new Set<NodeStory>()
   /** Every version of the DaemonSet, oldest first; a deletion has no object. */
   readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
   readonly #nodes = new Map<string, OwnNode>()
@@ -116,8 +118,7 @@ export class DaemonSetStory {
     this.#wanted += wanted ? 1 : -1
     if (!wanted) {
       this.#left.push(cause)
-      story.flight = null
-      this.inFlight.delete(story)
+      this.#land(story)
     }
     story.up = false
     story.downBy = cause
@@ -135,6 +136,7 @@ export class DaemonSetStory {
     const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
     const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
     const deletedByUs = before?.deletedByUs === true || byUs
+    if (before?.ended === null && ended !== null && !byUs && this.orders.isPermitted(seen.uid)) this.robbed.add(story)
     story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, neededMs, ended, deletedByUs })
     if (write.type === 'DELETED') forgetOldest(story)
     this.#refresh(story, write.t, cause)
@@ -184,12 +186,14 @@ export class DaemonSetStory {
     node.up = up
     if (up) this.#unavailable.delete(node)
     else this.#unavailable.add(node)
-    const { flight } = node
-    if (flight !== null && [...node.pods.values()].some((pod) => isAvailable(pod, nowMs) && !flight.uids.has(pod.uid))) {
-      node.flight = null
-      this.inFlight.delete(node)
-    }
+    if ([...node.pods.values()].some((pod) => isAvailable(pod, nowMs) && node.flight?.uids.has(pod.uid) !== true)) this.#land(node)
     this.#sort(node)
+  }
+
+  #land(node: OwnNode): void {
+    node.flight = null
+    this.inFlight.delete(node)
+    this.robbed.delete(node)
   }
 
   #sort(node: OwnNode): void {
@@ -201,10 +205,9 @@ export class DaemonSetStory {
   #forgetPods(ownerUid: string, cause: Cause): void {
     for (const node of this.#nodes.values()) {
       for (const [uid, pod] of node.pods) if (pod.last.ownerUid === ownerUid) node.pods.delete(uid)
-      node.flight = null
+      this.#land(node)
       this.#refresh(node, cause.t, cause)
     }
-    this.inFlight.clear()
   }
 
   #storyOf(name: string): OwnNode {

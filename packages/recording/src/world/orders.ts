@@ -42,6 +42,8 @@ export interface Orders {
   limitSince(sinceMs: number): LimitInForce | undefined
   /** @returns when the pod, in this version, was first permitted to be deleted; undefined when it never was */
   permittedAt(podUid: string, resourceVersion: number): number | undefined
+  /** Whether the record as last written has a permit for the pod, in whatever version. */
+  isPermitted(podUid: string): boolean
   /** Whether a record was ever open for this generation, revision and partition. */
   everAgreed(generation: number, revision: string | undefined, partition: number | undefined): boolean
 }
@@ -94,6 +96,7 @@ export function createOrders(): Orders {
         .reduce<LimitInForce | undefined>((most, next) => (next.limit >= (most?.limit ?? 0) ? next : most), undefined)
     },
     permittedAt: (podUid, resourceVersion) => permitted.get(permitId(podUid, String(resourceVersion))),
+    isPermitted: (podUid) => flight?.permits?.some((permit) => permit.podUid === podUid) === true,
     everAgreed: (generation, revision, partition) => agreements.has(agreement(generation, revision, partition)),
   }
 }

@@ -121,6 +121,26 @@ describe('nodes in flight', () => {
       [],
     ],
     ['are forgotten when the node goes and comes again', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
+    [
+      'are no more when we delete where somebody else took the permitted pod',
+      (s) => s.del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
+      [],
+    ],
+    [
+      'are more when we delete where somebody else took another pod',
+      (s) => s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
+      ['G2 c'],
+    ],
+    [
+      'are more when that node had an available pod since',
+      (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
+      ['G2 c'],
+    ],
+    [
+      'leave no room for another beside it',
+      (s) => s.del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2 d1').del('c2').replace('a1').del('d1'),
+      ['G2 d'],
+    ],
     ['never begin on a node that is gone', (s) => s.removeNode('a').del('a1').del('b1').del('c1'), []],
     ['may be as many as the largest limit since the oldest', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
     [
