@@ -3,6 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { mostDown } from './peer-faults/measured.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -103,6 +104,26 @@ it('takes a template that alters placement like any other: nodes that leave lose
   await untilReleased(stage, 'v2')
   expect(await nodesOn(stage, 'v2')).toHaveLength(8)
   expectKept(stage)
+})
+
+it('takes the strategy over in the middle of a surge only when no node has two pods: none goes down by that (G11, product §3.9)', async () => {
+  const annotations = { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '5000' }
+  stage = await setStage({ nodes: 8, withRollout: false, annotations })
+  await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } } } })
+  await stage.setImage('v2')
+  await stage.until('nodes have two pods', async () => (await stage.pods()).length > 8)
+  const sinceMs = stage.clock.nowMs()
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+  const standing: number[] = []
+  await stage.until('it is OnDelete', async () => {
+    standing.push((await stage.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined).length)
+    return (await stage.daemonSet()).spec.updateStrategy?.type === 'OnDelete'
+  })
+  expect(standing[0]).toBeGreaterThan(8)
+  expect(standing.at(-1)).toBe(8)
+  await stage.pass(60_000)
+  expect(mostDown(stage, sinceMs)).toBe(0)
+  expect(deletions(stage)).toBe(0)
 })
 
 describe('a Rollout that is created after the change', () => {
