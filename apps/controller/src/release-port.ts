@@ -6,7 +6,7 @@ import { isAppError } from '@tranche/errors'
 import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
 import { isConflict, isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
-import { controlledBy, type StrategyScope } from '@tranche/planner'
+import { controlledBy, isStopAsked, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
@@ -34,7 +34,7 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
     async readLive(key, signal) {
       const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
       if (release === undefined || !isForDaemonSet(release)) return null
-      const stopAsked = await isStopAsked(client, release, signal)
+      const stopAsked = await isOwnerStopping(client, release, signal)
       const daemonSet = await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal)
       return { ...(await readingOf(parts, { release, daemonSet }, signal)), stopAsked }
     },
@@ -130,13 +130,12 @@ async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSe
 }
 
 /** A hand-written BatchRelease has no Rollout that could ask. */
-async function isStopAsked(client: KubeClient, release: BatchRelease, signal: AbortSignal): Promise<boolean> {
+async function isOwnerStopping(client: KubeClient, release: BatchRelease, signal: AbortSignal): Promise<boolean> {
   const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
   if (owner === undefined) return false
   const key = { namespace: release.metadata.namespace ?? '', name: owner.name }
   const rollout = await getOrUndefined<Rollout>(client, resourcePaths.rollouts, key, signal)
-  if (rollout === undefined || rollout.metadata.uid !== owner.uid || rollout.metadata.deletionTimestamp !== undefined) return true
-  return rollout.spec.disabled === true || (rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true)
+  return rollout === undefined || rollout.metadata.uid !== owner.uid || isStopAsked(rollout, release)
 }
 
 async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal: AbortSignal): Promise<T | undefined> {

@@ -45,7 +45,7 @@ function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): P
   if (is === 'Initializing' || (is === 'Cancelling' && was !== 'Paused')) return [{ type: 'Normal', reason: 'RollbackStarted', message }]
   if (is === 'Paused') return [{ type: 'Normal', reason: 'Paused', message: after.message ?? '' }]
   if (was === 'Paused' && after.phase === 'Progressing') return [{ type: 'Normal', reason: 'Resumed', message: after.message ?? '' }]
-  if (after.phase === 'Healthy' && before?.phase === 'Progressing')
+  if (is === 'Completed' && was !== undefined && was !== 'Completed')
     return [{ type: 'Normal', reason: after.rollbackFrom === undefined ? 'ReleaseCompleted' : 'RollbackCompleted', message }]
   return []
 }

@@ -31,12 +31,6 @@ export const adviceRules = {
   },
   ExtraWorkload: noEffect('Rollout', `${canary}.enableExtraWorkloadForCanary`),
   CanaryService: noEffect('Rollout', `${canary}.disableGenerateCanaryService`),
-  OnDeleteFreezes: {
-    of: 'Rollout',
-    path: 'metadata.annotations[tranche.dev/on-delete]',
-    says: 'it is not carried out: this version always freezes a release where it stands',
-    fix: 'set it to Freeze, or remove it',
-  },
   BatchOtherWorkload: {
     of: 'BatchRelease',
     path: 'spec.workloadRef',

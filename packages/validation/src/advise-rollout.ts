@@ -1,5 +1,4 @@
 import type { Rollout } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
 import { type Advice, adviceOf } from './problem.ts'
 import { STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
@@ -23,7 +22,6 @@ export function adviseRollout(rollout: Rollout, surroundings: AdviceSurroundings
     ...sizeAdvice(rollout, surroundings.desired),
     ...lastStepAdvice(rollout, surroundings.desired),
     ...ignoredAdvice(rollout),
-    ...onDeleteAdvice(rollout),
   ]
 }
 
@@ -51,10 +49,4 @@ function ignoredAdvice({ spec }: Rollout): readonly Advice[] {
     ...(enableExtraWorkloadForCanary === true ? [adviceOf('ExtraWorkload', { value: true })] : []),
     ...(disableGenerateCanaryService === true ? [adviceOf('CanaryService', { value: true })] : []),
   ]
-}
-
-/** A policy that is not known is a problem, not advice. */
-function onDeleteAdvice({ metadata }: Rollout): readonly Advice[] {
-  const value = metadata.annotations?.[rolloutAnnotations.onDelete]
-  return value === 'Complete' || value === 'Rollback' ? [adviceOf('OnDeleteFreezes', { value })] : []
 }

@@ -107,7 +107,6 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
   LastStepBelowAll: () => adviseRollout(rolloutInSteps({ replicas: '10%' })),
   ExtraWorkload: () => adviseRollout(rolloutWith({ spec: { strategy: { canary: { steps, enableExtraWorkloadForCanary: true } } } })),
   CanaryService: () => adviseRollout(rolloutWith({ spec: { strategy: { canary: { steps, disableGenerateCanaryService: true } } } })),
-  OnDeleteFreezes: () => adviseRollout(rolloutAnnotated({ 'tranche.dev/on-delete': 'Rollback' })),
   BatchOtherWorkload: () => adviseBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, kind: 'Deployment' } })),
   BatchPartitionAbsent: () => adviseBatchRelease(batchReleaseWith({ batchPartition: undefined })),
   BatchExtraWorkload: () => adviseBatchRelease(batchReleaseWith({ enableExtraWorkloadForCanary: true })),

@@ -3,7 +3,7 @@ import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
-import { heldTemplate, templateDigest } from './held-revisions.ts'
+import { heldTemplate, takenBack } from './held-revisions.ts'
 import { refusalOf } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -86,8 +86,7 @@ function effectOf(view: RolloutView, before: Course, action: RolloutAction): Act
 
 function abortEffect(view: RolloutView, { canary }: Course): ActionEffect {
   if (view.daemonSet === undefined) return { kind: 'none' }
-  const digest = templateDigest(view.daemonSet.spec.template)
-  return { kind: 'abort', held: { digest, revision: canary.canaryRevision, reason: 'Aborted', at: stamp(view), reverted: false } }
+  return { kind: 'abort', held: takenBack(view, view.daemonSet, canary.canaryRevision) }
 }
 
 /** The one that is named; else the one that the DaemonSet has and that is held. */

@@ -3,6 +3,7 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { type Problem, problemsText, validateBinding, validateSpec } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
+import { goingCourse } from './going-course.ts'
 import { heedWishes } from './heed-wishes.ts'
 import { progressingCourse } from './progressing-course.ts'
 import { isForeign } from './release-report.ts'
@@ -15,8 +16,7 @@ import { completedCanary } from './start-course.ts'
 /** Where the Rollout goes from where it stands. */
 export function courseOf(view: RolloutView, before: Course): Course {
   const { rollout, daemonSet } = view
-  if (rollout.metadata.deletionTimestamp !== undefined) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
-  if (rollout.spec.disabled === true) return disabledCourse(view, before)
+  if (rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true) return goingCourse(view, before)
   if (isForeign(view)) return stalledCourse(before, 'ForeignControl', foreignText(view))
   if (view.peer !== null) {
     return { ...stalledCourse(before, 'PeerActive', peerText(view.peer)), recheckAfterMs: view.peer.activeForMs }
@@ -61,24 +61,12 @@ export function courseBefore(view: RolloutView): Course {
     warning: heeded?.warning ?? null,
     recheckAfterMs: null,
     blocked: false,
+    goesOn: false,
   }
 }
 
 function stalledCourse(before: Course, reason: StalledReason, message: string): Course {
   return { ...before, message, stalled: { reason, message }, blocked: true }
-}
-
-function disabledCourse(view: RolloutView, before: Course): Course {
-  const { release } = view
-  if (release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
-  return { ...before, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
-}
-
-/** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
-function lettingGoText({ release }: RolloutView): string {
-  const waiting = release?.status?.waiting
-  const base = 'stopping the release and leaving the DaemonSet as it stands'
-  return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
 }
 
 function foreignText({ rollout }: RolloutView): string {

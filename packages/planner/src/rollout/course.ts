@@ -17,6 +17,8 @@ export interface NextStatus {
   readonly recheckAfterMs: number | null
   /** The spec, or the cluster, does not let the Rollout be acted on. */
   readonly blocked: boolean
+  /** The Rollout goes, and its release is brought to an end before. */
+  readonly goesOn: boolean
 }
 
 /** Where a Rollout stands, before it is put into the words of the API. */
@@ -39,4 +41,6 @@ export interface Course {
   readonly warning: string | null
   readonly recheckAfterMs: number | null
   readonly blocked: boolean
+  /** The Rollout goes, and its release is brought to an end before. */
+  readonly goesOn: boolean
 }

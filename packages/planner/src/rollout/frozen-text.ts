@@ -1,6 +1,7 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { isOld, oldNodes } from '../old-nodes.ts'
 import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
+import { onDeletePolicy } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -32,9 +33,9 @@ function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<s
 }
 
 function policyText({ rollout }: RolloutView): string {
-  const policy = rollout.metadata.annotations?.[rolloutAnnotations.onDelete]
-  if (policy !== 'Complete' && policy !== 'Rollback') return ''
-  return `; ${rolloutAnnotations.onDelete}: ${policy} is not carried out, for this version always freezes`
+  const policy = onDeletePolicy(rollout)
+  if (policy === 'Freeze') return ''
+  return `; ${rolloutAnnotations.onDelete}: ${policy} was not carried out to the end, for what is left cannot be updated, is held, or was taken away`
 }
 
 function revisionOf(frozen: string): string | null {

@@ -10,7 +10,7 @@ export function heldTemplate(held: readonly HeldRevision[], { spec }: DaemonSet)
 }
 
 /** The SHA-256 of a pod template in canonical JSON: the same for the same template, whichever revision holds it. */
-export function templateDigest(template: object): string {
+function templateDigest(template: object): string {
   const known = digests.get(template)
   if (known !== undefined) return known
   const digest = sha256Hex(templateText(template))
@@ -20,6 +20,11 @@ export function templateDigest(template: object): string {
 
 /** Templates are frozen and asked for in every pass. */
 const digests = new WeakMap<object, string>()
+
+/** What is remembered of the DaemonSet's template when it is taken back now. */
+export function takenBack({ nowMs }: { readonly nowMs: number }, { spec }: DaemonSet, revision: string): HeldRevision {
+  return { digest: templateDigest(spec.template), revision, reason: 'Aborted', at: new Date(nowMs).toISOString(), reverted: false }
+}
 
 /** Remembers one more; the same template once, and the oldest goes first. */
 export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {

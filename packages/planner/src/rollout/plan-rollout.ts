@@ -30,9 +30,10 @@ export function planRollout(view: RolloutView): RolloutPlan {
   const left = planLeaving(view)
   if (left !== null) return left
   const next = nextRolloutStatus(view)
+  if (next.goesOn) return planGoingOn(view, next)
   const bound = planBinding(view, next)
   if (bound !== null && bound.kind !== 'wait') return bound
-  return planOwnRelease(view, next) ?? planRevert(view) ?? planStatus(view, next)
+  return planOwnRelease(view, next) ?? planStatus(view, next)
 }
 
 /**
@@ -73,24 +74,29 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
   // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
   if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
-  return next.blocked ? planHold(view) : planRelease(view)
+  return next.blocked ? planHold(view) : (planRelease(view) ?? planRevert(view))
 }
 
 /** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
 function planDeletion(view: RolloutView): RolloutPlan {
   const { release, rollout } = view
   if (!hasFinalizer(rollout)) return wait('its deletion')
+  const next = nextRolloutStatus(view)
+  if (next.goesOn) return planGoingOn(view, next)
   if (release !== undefined && !isForeign(view)) {
-    return release.metadata.deletionTimestamp === undefined
-      ? { kind: 'deleteRelease' }
-      : (planTerminating(view) ?? wait('its BatchRelease to stop'))
+    return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : planTerminating(view, next)
   }
   return planUnbinding(view) ?? planUnbindingFormer(view) ?? planTerminated(view) ?? { kind: 'setFinalizer', present: false }
 }
 
-function planTerminating(view: RolloutView): RolloutPlan | null {
-  const next = nextRolloutStatus(view)
-  return mayWriteStatus(view, next.status) ? { kind: 'writeStatus', status: next.status, warning: null } : null
+function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan {
+  return mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : wait('its BatchRelease to stop')
+}
+
+/** That the Rollout goes is said first; then its release goes on as that says, to its end. */
+function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
+  const said = view.rollout.status?.phase === next.status.phase
+  return (said ? (planRelease(view) ?? planRevert(view)) : null) ?? planStatus(view, next)
 }
 
 /** Binds the DaemonSet before anything else is said of it; unbinds it when the Rollout is disabled and its release is gone. */

@@ -4,7 +4,7 @@ import type { FoundRevisions } from '../release/discover-revisions.ts'
 import { countUpdated } from '../updated-nodes.ts'
 import { advanceStep, toFittingStep } from './advance-step.ts'
 import type { Course } from './course.ts'
-import { currentText } from './current-text.ts'
+import { finalisingCourse } from './finalising-course.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { releaseReport } from './release-report.ts'
@@ -62,28 +62,6 @@ function pausedCourse(view: RolloutView, before: Course): Course {
     }
   const isSaid = before.reason === 'Paused' && before.message.startsWith(PAUSED)
   return { ...before, reason: 'Paused', message: isSaid ? before.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
-}
-
-function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
-  const { completed, nodesLeft, message, stalled } = releaseReport(view)
-  if (!completed && nodesLeft === null) return { ...before, message: message ?? 'finishing the release', stalled }
-  const canary: CanaryStatus = {
-    ...before.canary,
-    finalisingStep: 'END',
-    currentStepState: 'Completed',
-    nextStepIndex: -1,
-    lastUpdateTime: stamp(view),
-  }
-  return {
-    ...before,
-    phase: 'Healthy',
-    reason: 'Completed',
-    canary,
-    stableRevision: canary.canaryRevision,
-    succeeded: before.rollbackFrom === undefined,
-    acceptedWishes: {},
-    message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
-  }
 }
 
 /** Counted here and not by the BatchRelease: nodes change also while that one is stopped. */

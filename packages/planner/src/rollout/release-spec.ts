@@ -1,6 +1,7 @@
 import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { resolveSize } from '@tranche/validation'
+import { endsRelease } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
@@ -15,8 +16,9 @@ export const FINAL_SETTLE_SECONDS = 10
 export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const { rollout, daemonSet } = view
   const canary = rollout.status?.canaryStatus
-  if (rollout.status?.phase !== 'Progressing' || canary === undefined || daemonSet === undefined) return null
+  if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
   const strategy = rollout.spec.strategy.canary
+  const retry = rollout.status?.acceptedWishes?.retry
   const rolloutID = daemonSet.metadata.labels?.[ROLLOUT_ID_LABEL] ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
   return {
@@ -31,16 +33,27 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       enableExtraWorkloadForCanary: false,
     },
     tranche: {
-      paused: rollout.spec.strategy.paused === true,
+      paused: rollout.spec.strategy.paused === true && !endsRelease(rollout),
       canaryRevision: canary.canaryRevision,
       stableRevision: canary.stableRevision ?? canary.canaryRevision,
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
       finalSettleSeconds: FINAL_SETTLE_SECONDS,
       ...holdOf(rollout, canary),
-      ...(rollout.status.acceptedWishes?.retry !== undefined && { retry: rollout.status.acceptedWishes.retry }),
+      ...(retry !== undefined && { retry }),
     },
   }
+}
+
+function isReleasing(rollout: Rollout, canary: CanaryStatus): boolean {
+  const phase = rollout.status?.phase
+  if (phase === 'Progressing') return true
+  return (phase === 'Terminating' || phase === 'Disabling') && endsRelease(rollout) && isUnderWay(canary)
+}
+
+/** A release was begun and is not over. */
+export function isUnderWay(canary: CanaryStatus): boolean {
+  return canary.currentStepState !== 'Completed' || isFinalising(canary)
 }
 
 /** G12: what was taken back is stopped as long as it is remembered. */

@@ -26,14 +26,15 @@ export function toConditions(view: RolloutView, course: Course): readonly Rollou
   )
 }
 
-function progressing({ phase, reason, succeeded, message, rollbackFrom }: Course): Said[] {
+function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }: Course): Said[] {
   const conditions: Said[] = []
+  const isOn = phase === 'Progressing' || (goesOn && reason !== 'Completed')
   if (reason !== null)
     conditions.push({
       type: 'Progressing',
-      status: phase === 'Progressing' ? 'True' : 'False',
+      status: isOn ? 'True' : 'False',
       reason,
-      message: phase === 'Progressing' ? message : 'the release is over',
+      message: isOn ? message : 'the release is over',
     })
   if (succeeded === null) return conditions
   const why = succeeded || rollbackFrom === undefined ? '' : `revision ${rollbackFrom} was taken back`

@@ -19,7 +19,13 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const status = keptStatus(view, { ...toStatus(view, course), ...(answer !== null && answered(view, answer.lastAction)) })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
-  return { status, warning: course.warning, recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null, blocked: course.blocked }
+  return {
+    status,
+    warning: course.warning,
+    recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null,
+    blocked: course.blocked,
+    goesOn: course.goesOn,
+  }
 }
 
 interface Courses {

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { daemonSetAnnotations, rolloutAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from './settle.ts'
@@ -427,17 +427,6 @@ describe('the end of control', () => {
     expect(toy.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
         'to go on in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
-    ])
-  })
-
-  it('says that on-delete is not carried out when it freezes', () => {
-    const toy = released({ steps: threeSteps })
-    const { metadata } = toy.rollout!
-    toy.rollout = { ...toy.rollout!, metadata: { ...metadata, annotations: { [rolloutAnnotations.onDelete]: 'Rollback' } } }
-    toy.deleteRollout()
-    settle(toy)
-    expect(toy.frozen).toEqual([
-      expect.stringMatching(/tranche.dev\/on-delete: Rollback is not carried out, for this version always freezes$/),
     ])
   })
 

@@ -127,6 +127,13 @@ export class ToyCluster {
     this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
   }
 
+  /** Writes the annotation `tranche.dev/on-delete`. */
+  onDelete(policy: string): void {
+    if (this.rollout === undefined) return
+    const annotations = { ...this.rollout.metadata.annotations, [rolloutAnnotations.onDelete]: policy }
+    this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
+  }
+
   deleteRollout(): void {
     if (this.rollout === undefined) return
     const metadata = { ...this.rollout.metadata, deletionTimestamp: this.#stamp(), resourceVersion: this.#next() }

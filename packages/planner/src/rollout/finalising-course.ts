@@ -1,0 +1,29 @@
+import type { CanaryStatus } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import type { Course } from './course.ts'
+import { currentText } from './current-text.ts'
+import { releaseReport } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
+export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
+  const { completed, nodesLeft, message, stalled } = releaseReport(view)
+  if (!completed && nodesLeft === null) return { ...before, message: message ?? 'finishing the release', stalled }
+  const canary: CanaryStatus = {
+    ...before.canary,
+    finalisingStep: 'END',
+    currentStepState: 'Completed',
+    nextStepIndex: -1,
+    lastUpdateTime: new Date(view.nowMs).toISOString(),
+  }
+  return {
+    ...before,
+    phase: 'Healthy',
+    reason: 'Completed',
+    canary,
+    stableRevision: canary.canaryRevision,
+    succeeded: before.rollbackFrom === undefined,
+    acceptedWishes: {},
+    message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
+  }
+}

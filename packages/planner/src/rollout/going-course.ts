@@ -1,0 +1,98 @@
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { oldNodes } from '../old-nodes.ts'
+import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
+import type { Course } from './course.ts'
+import { finalisingCourse } from './finalising-course.ts'
+import { heldCourse } from './held-course.ts'
+import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
+import { endsRelease, onDeletePolicy } from './on-delete.ts'
+import { templateToPutBack } from './plan-revert.ts'
+import { isForeign } from './release-report.ts'
+import { isFinalising, isUnderWay } from './release-spec.ts'
+import type { RolloutView } from './rollout-view.ts'
+import { startCourse, toTheEnd } from './start-course.ts'
+
+/**
+ * The Rollout is deleted or disabled. By the annotation `tranche.dev/on-delete` its release is brought to an end first, without
+ * pauses and under the same budget: forwards (`Complete`) or back (`Rollback`); otherwise it is stopped where it stands.
+ */
+export function goingCourse(view: RolloutView, before: Course): Course {
+  const isDeleted = view.rollout.metadata.deletionTimestamp !== undefined
+  const ending = endingCourse(view, before)
+  if (ending !== null) return { ...ending, phase: isDeleted ? 'Terminating' : 'Disabling', goesOn: true }
+  if (isDeleted) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
+  if (view.release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
+  return { ...before, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+}
+
+/** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
+function lettingGoText({ release }: RolloutView): string {
+  const waiting = release?.status?.waiting
+  const base = 'stopping the release and leaving the DaemonSet as it stands'
+  return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
+}
+
+/** Null where there is nothing to bring to an end, or where it cannot be any more: then the release is frozen. */
+function endingCourse(view: RolloutView, before: Course): Course | null {
+  const { rollout, daemonSet, release } = view
+  if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
+  if (release?.metadata.deletionTimestamp !== undefined) {
+    // Who deleted the BatchRelease of a release that runs has frozen it.
+    return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the last BatchRelease to go' } : null
+  }
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
+  if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
+  const ending = endingOf(view, before, discovery)
+  if (ending === null) return null
+  const course = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
+  return course === null ? null : { ...course, message: `before the Rollout goes: ${course.message}` }
+}
+
+/** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */
+function isHeldBy({ rollout, release }: RolloutView, { metadata }: DaemonSet): boolean {
+  const annotations = metadata.annotations ?? {}
+  if (annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name || daemonSetAnnotations.frozen in annotations) return false
+  return release === undefined || release.spec.workloadRef?.name === metadata.name
+}
+
+interface Ending {
+  readonly before: Course
+  readonly discovery: FoundRevisions
+  /** The release that the status speaks of runs, and releases the template of now. */
+  readonly isSame: boolean
+  /** The template of now is the one to end with. */
+  readonly isWanted: boolean
+}
+
+/** Null where the last release of the template is over: what it left behind are nodes that nobody can update now. */
+function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: FoundRevisions): Ending | null {
+  const { canary, phase } = before
+  const isRunning = isUnderWay(canary) && (phase === 'Progressing' || phase === 'Terminating' || phase === 'Disabling')
+  const isSame = isRunning && canary.canaryRevision === discovery.canary
+  if (!isRunning && canary.canaryRevision === discovery.canary) return null
+  const stable = (isRunning ? canary.stableRevision : before.stableRevision) ?? discovery.stable
+  const isWanted = onDeletePolicy(rollout) === 'Complete' || stable === discovery.canary
+  if (!isRunning && isWanted && oldNodes(fleet, discovery.canary).length === 0) return null
+  // In mid-release the stable revision stays what it was.
+  return { before: isRunning ? { ...before, phase: 'Progressing' } : before, discovery: { ...discovery, stable }, isSame, isWanted }
+}
+
+/** Every node is brought to the template of now; one that is held is not released this way either (G12). */
+function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
+  if (heldTemplate(before.heldRevisions, daemonSet) !== undefined) return null
+  const begun = isSame ? before : startCourse(view, daemonSet, before, discovery)
+  const reason = begun.rollbackFrom === undefined ? 'Finalising' : 'Cancelling'
+  const course: Course = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
+  return isSame && isFinalising(before.canary) ? finalisingCourse(view, daemonSet, course) : { ...course, message: 'finishing the release' }
+}
+
+/** The stable template is put back first, once; null where it cannot be, or was and another came. */
+function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
+  if (templateToPutBack(view.revisions, discovery.stable) === null) return null
+  const held = heldTemplate(before.heldRevisions, daemonSet)
+  // That it was put back is said before the DaemonSet is let go, and the key that tells it goes.
+  if (held !== undefined) return held.reverted === false ? heldCourse(view, daemonSet, before, held) : null
+  const begun = isSame ? before : startCourse(view, daemonSet, before, discovery)
+  const one = takenBack(view, daemonSet, discovery.canary)
+  return heldCourse(view, daemonSet, { ...begun, heldRevisions: withHeld(begun.heldRevisions, one) }, one)
+}

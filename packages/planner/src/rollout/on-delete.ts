@@ -1,0 +1,24 @@
+import { type BatchRelease, onDeletePolicies, type OnDeletePolicy, type Rollout } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+
+/** What becomes of a release when its Rollout is deleted or disabled; a word that is not known freezes it. */
+export function onDeletePolicy({ metadata }: Rollout): OnDeletePolicy {
+  const value = metadata.annotations?.[rolloutAnnotations.onDelete]
+  return onDeletePolicies.find((policy) => policy === value) ?? 'Freeze'
+}
+
+/** The Rollout is deleted or disabled, and its release is brought to an end first. */
+export function endsRelease(rollout: Rollout): boolean {
+  const isGoing = rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true
+  return isGoing && onDeletePolicy(rollout) !== 'Freeze'
+}
+
+/**
+ * Whether the Rollout asks for a stop that its BatchRelease does not know of yet (F9). Whoever wants the release to be
+ * brought to an end before the Rollout goes wants that in a pause too.
+ */
+export function isStopAsked(rollout: Rollout, release: BatchRelease): boolean {
+  if (endsRelease(rollout)) return false
+  if (rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true) return true
+  return rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true
+}
