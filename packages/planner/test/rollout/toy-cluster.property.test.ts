@@ -40,6 +40,16 @@ const disturbing = fc.oneof(
       { currentStepState: 'Completed' as const },
     ),
   }),
+  fc.record({
+    kind: fc.constant('action' as const),
+    // Few ids, so that some come again, as with an older manifest.
+    action: fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      type: fc.constantFrom('approve', 'promote', 'abort', 'abort', 'retry'),
+      expectedStep: fc.constantFrom(1, 2),
+    }),
+  }),
+  fc.record({ kind: fc.constant('onDelete' as const), policy: fc.constantFrom('Freeze', 'Complete', 'Rollback') }),
   fc.record({ kind: fc.constant('node' as const), node, state: fc.constantFrom('ready', 'notReady', 'bad', 'gone') }),
   fc.record({ kind: fc.constant('budget' as const), maxUnavailable: fc.constantFrom(0, 1, 3, '50%') }),
   fc.record({ kind: fc.constant('steps' as const), steps: fc.constantFrom(...plans) }),
@@ -57,7 +67,7 @@ const story = fc.record({
 })
 
 describe('planRollout and planBatchRelease, whatever happens and wherever they are cut off', () => {
-  it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7)', () => {
+  it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const toy = new ToyCluster({ scope, steps })
@@ -67,6 +77,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         settle(toy, () => checkPromises(toy))
         for (let round = 0; round < 20 && toy.rollout?.status?.phase !== 'Healthy'; round++) {
           if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.wish({ currentStepState: 'StepReady' })
+          if (isHeld(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
           settle(toy, () => checkPromises(toy))
         }
         expect(toy.rollout?.status?.phase, JSON.stringify([toy.rollout?.status, toy.release, toy.daemonSet, toy.pods])).toBe('Healthy')
@@ -82,12 +93,13 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
     )
   })
 
-  it('let go of the DaemonSet when the Rollout is deleted, and freeze what is half released', () => {
+  it('let go of the DaemonSet when the Rollout is deleted, and freeze what is half released, or end it first (G6, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const toy = new ToyCluster({ scope, steps })
         for (const happening of happenings) happen(toy, happening)
         for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: false })
+        setBudget(toy, 2)
         toy.deleteRollout()
         settle(toy, () => checkPromises(toy))
         expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
@@ -114,6 +126,10 @@ function happen(toy: ToyCluster, happening: Happening): void {
       return toy.pause(happening.paused)
     case 'wish':
       return toy.wish(happening.words)
+    case 'action':
+      return toy.act(happening.action)
+    case 'onDelete':
+      return toy.onDelete(happening.policy)
     case 'node':
       return void (happening.state === 'gone'
         ? toy.nodes.delete(happening.node)
@@ -151,8 +167,13 @@ function actFor(toy: ToyCluster, actor: Actor): void {
   if (strategyOf(before) === 'OnDelete' && strategyOf(toy.daemonSet) !== 'OnDelete') expect(toy.oldPods()).toEqual([])
 }
 
+function isHeld({ rollout }: ToyCluster): boolean {
+  return rollout?.status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'RevisionHeld') ?? false
+}
+
 /** What must be so at every moment. */
-function checkPromises({ rollout, release }: ToyCluster): void {
+function checkPromises(toy: ToyCluster): void {
+  const { rollout, release } = toy
   const status = rollout?.status
   const record = release?.status?.flight
   const acknowledged = (status?.observedGeneration ?? 0) >= (rollout?.metadata.generation ?? 0)
@@ -160,6 +181,11 @@ function checkPromises({ rollout, release }: ToyCluster): void {
   if (rollout?.spec.strategy.paused === true && acknowledged && progressing?.reason === 'Paused') expect(record?.state).not.toBe('open')
   if (record?.state === 'open' && record.limit < 1) throw new Error('a record is open without a budget')
   if (status !== undefined) expect(status.message).not.toBe('')
+  // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each wish.
+  const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
+  if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')
+  expect(toy.reverts.length).toBe(new Set(toy.reverts).size)
+  expect(new Set(status?.answeredActions).size).toBe(status?.answeredActions?.length ?? 0)
 }
 
 /** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */

@@ -51,6 +51,8 @@ export class ToyCluster {
   pods: FleetPod[] = []
   warnings: string[] = []
   frozen: string[] = []
+  /** For which holds the template was put back. */
+  reverts: string[] = []
   /** What the names of revisions begin with. */
   salt = 'hash-'
   #version = 100
@@ -201,6 +203,7 @@ export class ToyCluster {
         break
       }
       case 'patchDaemonSet':
+        if (plan.why === 'revert') this.reverts.push(this.#markOf(plan.patch))
         if (plan.event?.reason === 'Frozen') this.frozen.push(plan.event.message)
         this.#patchDaemonSet(plan.patch)
         break
@@ -352,6 +355,10 @@ export class ToyCluster {
     const at = this.pods.findIndex(({ uid, resourceVersion }) => uid === permit.podUid && resourceVersion === permit.podResourceVersion)
     const pod = this.pods[at]
     if (pod !== undefined) this.pods[at] = { ...pod, terminating: true, ready: false, readyFromMs: null, resourceVersion: this.#next() }
+  }
+
+  #markOf(patch: Parameters<typeof applyPatch>[1]): string {
+    return String(patch.find(({ path }) => path.endsWith('tranche.dev~1reverted'))?.value)
   }
 
   #relabel(uid: string, rolloutId: string | undefined): void {
