@@ -4,6 +4,7 @@ import { type Problem, problemsText, validateBinding, validateSpec } from '@tran
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { goingCourse } from './going-course.ts'
+import { frozenStable } from './frozen-text.ts'
 import { heedWishes } from './heed-wishes.ts'
 import { progressingCourse } from './progressing-course.ts'
 import { isForeign } from './release-report.ts'
@@ -48,10 +49,12 @@ export function courseBefore(view: RolloutView): Course {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
   const heeded = heedWishes(view.rollout)
+  const taken = takenOver(status, heeded?.canary ?? completedCanary(view, ''))
   return {
     phase: status?.phase ?? 'Initial',
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
-    ...takenOver(status, heeded?.canary ?? completedCanary(view, '')),
+    ...taken,
+    stableRevision: taken.stableRevision ?? frozenStable(view),
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     heldRevisions: status?.heldRevisions ?? [],
     acceptedWishes: status?.acceptedWishes ?? {},

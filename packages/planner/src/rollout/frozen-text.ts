@@ -1,5 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { isOld, oldNodes } from '../old-nodes.ts'
+import { hashOf } from '../release/discover-revisions.ts'
 import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
 import { onDeletePolicy } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -38,11 +39,23 @@ function policyText({ rollout }: RolloutView): string {
   return `; ${rolloutAnnotations.onDelete}: ${policy} was not carried out to the end, for what is left cannot be updated, is held, or was taken away`
 }
 
+/** The stable revision of the release that was frozen on the DaemonSet; undefined without one, and where its history has it no more. */
+export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
+  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
+  const { stable } = frozen === undefined ? {} : membersOf(frozen)
+  return revisions.map(hashOf).find((hash) => hash === stable)
+}
+
 function revisionOf(frozen: string): string | null {
+  const { revision } = membersOf(frozen)
+  return typeof revision === 'string' ? revision : null
+}
+
+function membersOf(frozen: string): { readonly revision?: unknown; readonly stable?: unknown } {
   try {
-    const { revision } = JSON.parse(frozen) as { readonly revision?: unknown }
-    return typeof revision === 'string' ? revision : null
+    const value: unknown = JSON.parse(frozen)
+    return typeof value === 'object' && value !== null ? value : {}
   } catch {
-    return null
+    return {}
   }
 }

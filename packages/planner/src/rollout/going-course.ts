@@ -36,6 +36,7 @@ function lettingGoText({ release }: RolloutView): string {
 function endingCourse(view: RolloutView, before: Course): Course | null {
   const { rollout, daemonSet, release } = view
   if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
+  if (view.peer !== null || view.schemaGap !== undefined) return null
   if (release?.metadata.deletionTimestamp !== undefined) {
     // Who deleted the BatchRelease of a release that runs has frozen it.
     return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the last BatchRelease to go' } : null

@@ -1,6 +1,6 @@
 import type { CanaryStatus } from '@tranche/api-schema'
-import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { oldNodes } from '../old-nodes.ts'
+import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { countUpdated } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { heldCourse } from './held-course.ts'
@@ -18,7 +18,8 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
   const stable = kept ?? discovery.stable
   const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
   const held = heldTemplate(before.heldRevisions, daemonSet)
-  const first = firstStep(view, { revision, stable, isRollback: rollbackFrom !== undefined })
+  const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
+  const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack })
   const canary: CanaryStatus = {
     ...completedCanary(view, revision),
     stableRevision: stable,
@@ -40,7 +41,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
   }
   if (held !== undefined) return heldCourse(view, daemonSet, course, { ...held, revision })
-  return rollbackFrom === undefined || isInBatches(view.rollout) ? course : { ...toTheEnd(course), reason: 'Cancelling' }
+  return rollbackFrom === undefined || walksBack ? course : { ...toTheEnd(course), reason: 'Cancelling' }
 }
 
 /** The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. */
@@ -58,19 +59,23 @@ function stableInMidRelease({ revisions }: RolloutView, { phase, canary }: Cours
 
 interface Beginning {
   readonly revision: string
-  readonly stable: string
-  readonly isRollback: boolean
+  readonly isReturn: boolean
+  /** A rollback that walks the steps with their pauses. */
+  readonly walksBack: boolean
 }
 
-/** A rollback in batches begins with the first step that takes a node back: the others have nothing to wait for. */
-function firstStep({ rollout, fleet }: RolloutView, { revision, stable, isRollback }: Beginning): number {
+/**
+ * Step 1; where a release was frozen, the last step that what is updated already fits; where a rollback walks the steps, the
+ * first that takes a node back. Nothing new to release (the template came back): no step is worth a pause.
+ */
+function firstStep({ rollout, fleet }: RolloutView, { metadata }: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
   const steps = stepsOf(rollout)
-  if (revision !== stable) return 1
-  // Nothing new to release (the template came back): no step is worth a pause.
-  if (!isRollback || !isInBatches(rollout)) return steps.length
-  const back = fleet.desired - oldNodes(fleet, revision).length
-  const first = steps.findIndex((step) => sizeOf(step, fleet.desired) > back)
-  return first === -1 ? steps.length : first + 1
+  const isFrozen = daemonSetAnnotations.frozen in (metadata.annotations ?? {})
+  if (isReturn && !walksBack) return steps.length
+  if (!walksBack && !isFrozen) return 1
+  const { updated } = countUpdated(fleet, revision)
+  const fitting = steps.findLastIndex((step) => sizeOf(step, fleet.desired) <= updated)
+  return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(0, fitting) + 1
 }
 
 /** The status of a release that is over: also the first status ever, which readers dereference. */

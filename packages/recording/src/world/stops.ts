@@ -75,13 +75,22 @@ export function createStops(): Stops {
 }
 
 /** A stop is acknowledged when the status says so for a generation that has the wish; later words take nothing back. */
-function stopOf({ metadata, spec, status }: RecordedRollout, before: Stop | undefined): Stop | null {
+function stopOf(rollout: RecordedRollout, before: Stop | undefined): Stop | null {
+  const { metadata, spec, status } = rollout
+  if (endsItsRelease(rollout)) return null
   const wish = spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
   if (wish === null) return null
   const generation = before?.wish === wish ? before.generation : (metadata.generation ?? 0)
   const known = before?.wish === wish && before.acknowledged
   const said = wish === 'disabled' ? status?.phase === 'Disabled' : saysPaused(status)
   return { wish, generation, acknowledged: known || (said && (status?.observedGeneration ?? 0) >= generation) }
+}
+
+/** Who has the release brought to an end before the Rollout goes stops nothing by that, and has lifted a pause. */
+function endsItsRelease({ metadata, spec, status }: RecordedRollout): boolean {
+  const policy = metadata.annotations?.['tranche.dev/on-delete']
+  const isGoing = metadata.deletionTimestamp !== undefined || spec.disabled === true
+  return isGoing && (policy === 'Complete' || policy === 'Rollback') && status?.phase !== 'Disabled'
 }
 
 function saysPaused(status: RecordedRollout['status']): boolean {
