@@ -94,7 +94,6 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/unsettled',
   'tranche.dev/reverted',
   // The API server's own count of templates.
-  // Kept by the API server: the generation of the template, which moves with it.
   'deprecated.daemonset.template.generation',
 ])
 /** OpenKruise's, in the middle of a release of its own: they go when we take it over, and are never written. */
