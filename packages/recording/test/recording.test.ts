@@ -1,4 +1,4 @@
-import { readRecording, type RecordedWrite, unavailableSeen } from '@tranche/recording'
+import { readRecording, readWithDeliveries, type RecordedWrite, unavailableSeen } from '@tranche/recording'
 import { describe, expect, it } from 'vitest'
 
 describe('readRecording', () => {
@@ -14,6 +14,17 @@ describe('readRecording', () => {
 
   it('names a broken line in the middle', () => {
     expect(() => readRecording([line, '{"t":1}', line])).toThrow('line 2 of the recording')
+  })
+})
+
+describe('readWithDeliveries', () => {
+  const write = { t: 1, type: 'ADDED', kind: 'Pod', rv: 7, o: { name: 'a' } }
+  const delivery = { t: 2, to: 'executor-1', of: 'pods', rv: 7 }
+
+  it('tells writes and deliveries apart', () => {
+    const lines = [delivery, write, delivery].map((entry) => JSON.stringify(entry))
+    expect(readWithDeliveries(lines)).toEqual({ writes: [write], deliveries: [delivery, delivery] })
+    expect(readRecording(lines)).toEqual([write])
   })
 })
 
