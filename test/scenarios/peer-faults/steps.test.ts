@@ -83,6 +83,8 @@ it('deletes nothing for ten nodes that join in a pause: they take the new versio
   await untilNodesOn(stage, 'v2', 12)
   await stage.pass(60_000)
   expect(deleted(stage)).toHaveLength(2)
+  const joined = Array.from({ length: 10 }, (_, at) => `joined-${at + 1}`)
+  expect((await stage.rollout()).status?.leaked).toEqual({ count: 10, nodes: joined.toSorted() })
   expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
   await stage.approve()
   await untilPausedAt(stage, 2)
