@@ -1,3 +1,5 @@
+import { validationMutants } from './validation-mutants.ts'
+
 /** A deliberate fault, and the tests that must notice it. */
 export interface Mutant {
   /** The rule or guarantee that it breaks: `F2`, `G5` …; several mutants may break one. */
@@ -522,4 +524,5 @@ export const mutants: readonly Mutant[] = [
     replace: 'JSON.stringify([current.metadata.annotations, current.metadata.labels])',
     tests: gatherTests,
   },
+  ...validationMutants,
 ]

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
 import { deletions, expectKept } from './expect-kept.ts'
-import { condition, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { daemonSetManifest, rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -171,5 +171,75 @@ it('leaves a DaemonSet to the Rollout that has it, tells the second why, and han
     'the second has it',
     async () => (await stage.rollout('second')).status?.phase === 'Healthy' && (await stalledReason()) === undefined,
   )
+  expectKept(stage)
+})
+
+describe('a BatchRelease written by hand that breaks rules', () => {
+  const releasePlan = { batches: [{ canaryReplicas: 4 }, { canaryReplicas: 2 }], batchPartition: 5, enableExtraWorkloadForCanary: false }
+  const byHand = {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'BatchRelease',
+    metadata: stageKey,
+    spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name }, releasePlan },
+  }
+
+  it('is held, says which fields, deletes nothing, and is carried out when it is mended', async () => {
+    stage = await setStage({ withRollout: false, strategyType: 'OnDelete' })
+    await stage.client.create(resourcePaths.batchReleases, byHand as never)
+    await stage.setImage('v2')
+    await stage.until('it is held', async () => (await stage.release())?.status?.waiting?.reason === 'InvalidSpec')
+    expect((await stage.release())?.status?.message).toBe(
+      'spec.releasePlan.batches[1].canaryReplicas is 2: sizes are cumulative and never shrink, and batches[0] has 4; set it to at least 4, or make batches[0] smaller; and spec.releasePlan.batchPartition is 5: it is the number of the highest batch allowed, from 0; set it to a number from 0 to 1, or remove it to release every node',
+    )
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(0)
+    const mended = { ...releasePlan, batches: [{ canaryReplicas: 4 }, { canaryReplicas: '100%' }], batchPartition: 0 }
+    await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { spec: { releasePlan: mended } } })
+    await stage.until('its batch is updated', async () => (await nodesOn(stage, 'v2')).length === 4)
+    expectKept(stage)
+  })
+
+  it('is refused at admission with all of them', async () => {
+    stage = await setStage({ withRollout: false, admission: 'inProcess' })
+    await expect(stage.client.create(resourcePaths.batchReleases, byHand as never)).rejects.toMatchObject({
+      status: 422,
+      causes: [{ field: 'spec.releasePlan.batches[1].canaryReplicas' }, { field: 'spec.releasePlan.batchPartition' }],
+    })
+  })
+})
+
+it('is refused by the schema alone where a schema can say it', async () => {
+  stage = await setStage({ withRollout: false, controllers: [], executors: [] })
+  const refusal = async (resource: 'rollouts' | 'batchReleases', object: object): Promise<string> => {
+    const error: unknown = await stage.client.create(resourcePaths[resource], object as never).catch((caught: unknown) => caught)
+    expect(error).toMatchObject({ status: 422 })
+    return (error as Error).message
+  }
+  const withStrategy = (strategy: object, kind = 'DaemonSet'): object => {
+    const rollout = rolloutManifest({}) as { spec: { workloadRef: object } }
+    return { ...rollout, spec: { ...rollout.spec, workloadRef: { ...rollout.spec.workloadRef, kind }, strategy } }
+  }
+  const [canary, blueGreen] = [{ steps: [{ replicas: 1 }] }, { steps: [{ replicas: 1 }] }]
+  expect(await refusal('rollouts', withStrategy({ blueGreen }))).toContain(
+    'list steps under strategy.canary in the place of strategy.blueGreen',
+  )
+  expect(await refusal('rollouts', withStrategy({ canary, blueGreen }, 'Deployment'))).toContain('spec.strategy: Invalid value')
+  expect(await refusal('rollouts', withStrategy({}))).toContain('exactly one of canary and blueGreen')
+  const releasePlan = { batches: [{ canaryReplicas: 1 }], batchPartition: -1, enableExtraWorkloadForCanary: false }
+  const release = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', metadata: stageKey, spec: { releasePlan } }
+  expect(await refusal('batchReleases', release)).toContain('spec.releasePlan.batchPartition')
+  await stage.client.create(resourcePaths.rollouts, withStrategy({ blueGreen }, 'Deployment') as never)
+})
+
+it('holds a Rollout whose annotation cannot be followed, and names it', async () => {
+  stage = await setStage({})
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Abort' } } })
+  await stage.setImage('v2')
+  await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'InvalidSpec')
+  expect((await condition(stage, 'Stalled'))?.message).toContain('metadata.annotations[tranche.dev/on-delete] is "Abort"')
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(0)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Freeze' } } })
+  await untilPausedAt(stage, 1)
   expectKept(stage)
 })

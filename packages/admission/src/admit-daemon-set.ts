@@ -1,6 +1,14 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
-import { isDaemonSetRef, problemText, validateBinding, validateDaemonSetBudget, validateKeys, validateSpec } from '@tranche/validation'
+import {
+  isDaemonSetRef,
+  problemText,
+  validateBinding,
+  validateDaemonSetBudget,
+  validateKeys,
+  validateSettings,
+  validateSpec,
+} from '@tranche/validation'
 import { type Admission, type AdmissionOperation, allow, isOurWrite, type PatchOperation } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
@@ -94,7 +102,11 @@ function ourAnnotations(daemonSet: DaemonSet): Readonly<Record<string, string>> 
 /** Said at once to whoever asks for the release, though it is held later anyway: they are still there to read it. */
 function startWarnings(newObject: DaemonSet, rollout: Rollout): readonly string[] {
   const desired = newObject.status?.desiredNumberScheduled ?? null
-  const problems = [...validateSpec(rollout, { desired }), ...validateDaemonSetBudget(newObject, desired ?? 1)]
+  const problems = [
+    ...validateSpec(rollout, { desired }),
+    ...validateSettings(rollout),
+    ...validateDaemonSetBudget(newObject, desired ?? 1),
+  ]
   return problems.map((problem) => `the release will not start: ${problemText(problem)}`)
 }
 

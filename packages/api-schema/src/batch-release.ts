@@ -27,7 +27,7 @@ const releasePlanSchema = z.object({
     )
     .optional()
     .meta({ description: 'Cumulative sizes, one for each batch.' }),
-  batchPartition: int32().optional().meta({ description: 'Highest batch allowed, from 0; absent finalizes.' }),
+  batchPartition: int32().min(0).optional().meta({ description: 'Highest batch allowed, from 0; absent finalizes.' }),
   rolloutID: z.string().optional().meta({ description: 'Name of the release; stands as a label on the pods that it brings.' }),
   failureThreshold: intOrString().optional().meta({ description: 'Updated nodes that may be unavailable when a batch is ready.' }),
   finalizingPolicy: known(finalizingPolicies)
@@ -54,7 +54,11 @@ const trancheSpecSchema = z.object({
   stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
   rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this spec was written for.' }),
   release: z.string().optional().meta({ description: 'Identity of the release; another one at each rollover.' }),
-  finalSettleSeconds: int32().min(0).optional().meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
+  finalSettleSeconds: int32()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
   hold: heldBySchema.optional().meta({ description: 'Nothing may be deleted, for this reason, until it is taken away.' }),
   retry: z.string().optional().meta({ description: 'Id of the last retry accepted for this release; lifts what waits for a person.' }),
   nodes: opaqueObject().optional().meta({ description: 'Which nodes a batch may take, and in which order.' }),

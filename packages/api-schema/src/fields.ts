@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CelRule } from './structural-schema.ts'
 
 /**
  * Keyword of a field whose values we know but do not close: our types and answers name them, the CRD says `string`, so
@@ -24,6 +25,11 @@ export function time(): z.ZodString {
 /** A whole number, or a string such as `"30%"`. */
 export function intOrString(): z.ZodUnion<readonly [z.ZodNumber, z.ZodString]> {
   return z.union([z.int(), z.string()])
+}
+
+/** @returns what `meta` takes to hold a node to a rule in CEL, which an API server evaluates */
+export function celRule(rule: string, message: string): { readonly 'x-kubernetes-validations': readonly CelRule[] } {
+  return { 'x-kubernetes-validations': [{ rule, message }] }
 }
 
 /** A string of which we know the values, open to others in the CRD. */

@@ -2,6 +2,7 @@ import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import {
   atomicList,
+  celRule,
   type Frozen,
   int32,
   int64,
@@ -57,7 +58,10 @@ const rolloutSpecSchema = z.object({
       canary: canaryStrategySchema.optional().meta({ description: 'Release in steps.' }),
       blueGreen: z.object(strategyFields).optional().meta({ description: 'Not for DaemonSets.' }),
     })
-    .meta({ description: 'How to release: exactly one of canary and blueGreen.' }),
+    .meta({
+      description: 'How to release: exactly one of canary and blueGreen.',
+      ...celRule('has(self.canary) != has(self.blueGreen)', 'exactly one of canary and blueGreen says how to release'),
+    }),
   disabled: z.boolean().optional().meta({ default: false, description: 'Ends the control over the workload.' }),
 })
 /** What to release, in which steps. */
@@ -163,7 +167,13 @@ export type RolloutStatus = Frozen<z.infer<typeof rolloutStatusSchema>>
 /** A Rollout: the wish to release a workload's updates in steps. */
 export const rolloutSchema = z.object({
   ...objectFields,
-  spec: rolloutSpecSchema.meta({ description: 'What to release, in which steps.' }),
+  spec: rolloutSpecSchema.meta({
+    description: 'What to release, in which steps.',
+    ...celRule(
+      '!(self.workloadRef.kind == "DaemonSet" && has(self.strategy.blueGreen))',
+      'a node runs one pod of a DaemonSet at a time: list steps under strategy.canary in the place of strategy.blueGreen',
+    ),
+  }),
   status: rolloutStatusSchema.meta({ description: 'Where it stands, as the controller sees it.' }).optional(),
 })
 

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { KNOWN_VALUES } from './fields.ts'
 
+/** A rule in CEL about a node and what is in it; `self` is the node. @see apiextensions/v1 ValidationRule */
+export interface CelRule {
+  readonly rule: string
+  readonly message: string
+}
+
 /** What an API server accepts as the schema of a custom resource. @see apiextensions/v1 JSONSchemaProps */
 export interface StructuralSchema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
@@ -20,6 +26,7 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-preserve-unknown-fields'?: true
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-validations'?: readonly CelRule[]
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>
@@ -35,6 +42,7 @@ const plainKeywords = [
   'required',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
+  'x-kubernetes-validations',
 ] as const
 
 /**

@@ -104,13 +104,6 @@ export const batchReleaseRules = {
   },
   TrancheCanaryRevision: revision('spec.tranche.canaryRevision'),
   TrancheStableRevision: revision('spec.tranche.stableRevision'),
-  FinalSettle: {
-    of: 'BatchRelease',
-    path: 'spec.tranche.finalSettleSeconds',
-    says: 'the settling time at the end lasts from nothing to a day',
-    fix: 'set it to seconds from 0 to 86400',
-    reason: 'InvalidSpec',
-  },
 } as const satisfies Record<string, ProblemEntry>
 
 function revision(path: string) {

@@ -55,11 +55,19 @@ export function problemBody({ value, message, fix }: Problem): string {
   return value === undefined ? `${message}; ${fix}` : `${shownValue(value)}: ${message}; ${fix}`
 }
 
-/** @returns the text of the first problem, and how many more there are; empty without problems */
+/** Longest text of several problems, in characters: it stands in conditions and events. The first is always told. */
+const LONGEST_TEXT = 900
+
+/** @returns the texts of the problems in one line, and how many more there are where it would be too long; empty without problems */
 export function problemsText(problems: readonly Problem[]): string {
-  const [first, ...others] = problems
+  const [first, ...others] = problems.map(problemText)
   if (first === undefined) return ''
-  return others.length === 0 ? problemText(first) : `${problemText(first)} (and ${others.length} more)`
+  let told = first
+  for (const [index, text] of others.entries()) {
+    if (told.length + text.length > LONGEST_TEXT) return `${told} (and ${others.length - index} more)`
+    told = `${told}; and ${text}`
+  }
+  return told
 }
 
 /** @returns a value as JSON, cut where it would fill the screen */

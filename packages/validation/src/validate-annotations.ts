@@ -10,7 +10,12 @@ export type ParsedAction =
 
 /** Checks the annotations of ours that people write on a Rollout. */
 export function validateAnnotations(rollout: Rollout): readonly Problem[] {
-  return [...onDeleteProblems(rollout), ...rollbackProblems(rollout), ...actionProblems(rollout)]
+  return [...validateSettings(rollout), ...actionProblems(rollout)]
+}
+
+/** Checks the annotations that say how to release; a wish, which is answered in a place of its own, is none of them. */
+export function validateSettings(rollout: Rollout): readonly Problem[] {
+  return [...onDeleteProblems(rollout), ...rollbackProblems(rollout)]
 }
 
 /** Reads the wish on a Rollout. One that cannot be read is a problem, never a wish. */

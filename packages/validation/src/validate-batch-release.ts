@@ -60,16 +60,11 @@ function partitionProblems(batchPartition: number | undefined, batches: number):
   return [problemOf('BatchPartition', { value: batchPartition, fix })]
 }
 
-const LONGEST_SETTLE_SECONDS = 86_400
-
 function trancheProblems(tranche: TrancheSpec | undefined): readonly Problem[] {
-  const { canaryRevision, stableRevision, finalSettleSeconds = 0 } = tranche ?? {}
+  const { canaryRevision, stableRevision } = tranche ?? {}
   return [
     ...(isRevision(canaryRevision) ? [] : [problemOf('TrancheCanaryRevision', { value: canaryRevision })]),
     ...(isRevision(stableRevision) ? [] : [problemOf('TrancheStableRevision', { value: stableRevision })]),
-    ...(finalSettleSeconds >= 0 && finalSettleSeconds <= LONGEST_SETTLE_SECONDS
-      ? []
-      : [problemOf('FinalSettle', { value: finalSettleSeconds })]),
   ]
 }
 

@@ -141,7 +141,7 @@ function expectTold(findings: readonly (Problem | Advice)[]): void {
     expect(text.isWellFormed()).toBe(true)
     expect(text.length).toBeLessThan(1_500)
   }
-  expect(problemsText(findings as readonly Problem[]).length).toBeLessThan(1_600)
+  expect(problemsText(findings as readonly Problem[]).length).toBeLessThan(2_500)
 }
 
 function expectResolvable({ spec }: Rollout): void {

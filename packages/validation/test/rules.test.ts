@@ -83,7 +83,6 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   BatchTemplateMetadata: () => inBatchRelease(batchReleaseWith({ patchPodTemplateMetadata: {} })),
   TrancheCanaryRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { canaryRevision: '' } })),
   TrancheStableRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { stableRevision: '?' } })),
-  FinalSettle: () => inBatchRelease(batchReleaseWith({}, { tranche: { finalSettleSeconds: 1e8 } })),
   BudgetSurge: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }), 10),
   BudgetNothing: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } }), 10),
   BudgetUnreadable: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 'x' } } }), 10),

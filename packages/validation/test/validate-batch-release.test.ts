@@ -103,11 +103,6 @@ describe('a BatchRelease breaks a rule', () => {
       batchReleaseWith({}, { tranche: { stableRevision: '' } }),
       'spec.tranche.stableRevision is "": it is a controller-revision-hash: up to 63 letters, digits, dots, hyphens and underscores; set it to the label controller-revision-hash of a ControllerRevision, or remove it',
     ],
-    [
-      'with a settling time of years',
-      batchReleaseWith({}, { tranche: { finalSettleSeconds: 100_000_000 } }),
-      'spec.tranche.finalSettleSeconds is 100000000: the settling time at the end lasts from nothing to a day; set it to seconds from 0 to 86400',
-    ],
   ])('%s', (_, release, text) => {
     expect(validateBatchRelease(release).map(problemText)).toEqual([text])
   })

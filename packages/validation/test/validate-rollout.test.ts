@@ -336,9 +336,17 @@ describe('several problems', () => {
     ])
   })
 
-  it('are told as the first one and how many follow', () => {
-    expect(problemsText(validateRollout(rollout))).toMatch(/^spec\.strategy\.canary\.steps\[0\]\.replicas is 0: .* \(and 2 more\)$/)
+  it('are all told in one line', () => {
+    expect(problemsText(validateRollout(rollout))).toMatch(
+      /^spec\.strategy\.canary\.steps\[0\]\.replicas is 0: .*; and spec\.strategy\.canary\.steps\[1\]\.replicas is "150%": .*; and spec\.strategy\.canary\.steps\[2\]\.pause\.duration is -5: .*for a person$/,
+    )
     expect(problemsText([])).toBe('')
+  })
+
+  it('are counted where the line would be too long', () => {
+    const text = problemsText(validateRollout(rolloutInSteps(...Array.from({ length: 50 }, () => ({ replicas: 0 })))))
+    expect(text).toMatch(/^spec\.strategy\.canary\.steps\[0\].*; and spec\.strategy\.canary\.steps\[4\].* \(and 45 more\)$/)
+    expect(text.length).toBeLessThan(1_000)
   })
 
   it('show no value that fills the screen', () => {

@@ -1,6 +1,6 @@
 import type { ProgressingReason, StalledReason } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { type Problem, problemsText, validateBinding, validateSpec } from '@tranche/validation'
+import { type Problem, problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { goingCourse } from './going-course.ts'
@@ -39,6 +39,7 @@ function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonl
   const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
   return [
     ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateSettings(rollout),
     ...validateBinding(rollout, others, boundTo),
   ]
 }
