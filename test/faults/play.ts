@@ -2,6 +2,7 @@ import { changeCluster } from './cluster-deeds.ts'
 import type { Recording } from '@tranche/recording'
 import type { Facts } from './judge.ts'
 import { createFates, type Fates } from './process-deeds.ts'
+import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
 import { findUnended } from './the-end.ts'
 import { createOwners, type Owners, rolloutOf } from './wishes.ts'
@@ -28,9 +29,13 @@ const LOOK_MS = 5_000
 /** Nothing may change any more for so long after the end. */
 const QUIET_MS = 2 * MINUTE
 
-/** Plays a schedule: the storm, then a calm in which everything heals and nobody has to decide. */
-export async function play(schedule: Schedule): Promise<Played> {
-  const world = await createWorld(schedule)
+/**
+ * Plays a schedule: the storm, then a calm in which everything heals and nobody has to decide.
+ *
+ * @param sabotage breaks our programs on purpose @default nothing does
+ */
+export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Played> {
+  const world = await createWorld(schedule, sabotage)
   const { clock } = world
   const owners = createOwners(world)
   const fates = createFates(world)

@@ -1,7 +1,7 @@
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
 import { type LeaseTimes, startController } from '@tranche/controller'
-import { createCrashPoints } from '@tranche/crash-points'
+import { type CrashPoints, createCrashPoints } from '@tranche/crash-points'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
@@ -12,6 +12,7 @@ import { admissionOf } from '../scenarios/admission.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { createRemoteQueue } from './remote-queue.ts'
+import type { Sabotage } from './sabotage.ts'
 import type { Role, Schedule, Shape, Slot } from './schedule.ts'
 import { createWeather, type Weather } from './weather.ts'
 
@@ -63,8 +64,12 @@ export interface World {
   heal(): Promise<void>
 }
 
-/** Puts up the cluster with CRDs and namespace; nothing of ours runs yet. */
-export async function createWorld(schedule: Schedule): Promise<World> {
+/**
+ * Puts up the cluster with CRDs and namespace; nothing of ours runs yet.
+ *
+ * @param sabotage breaks our programs on purpose @default nothing does
+ */
+export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Promise<World> {
   const { seed, shape } = schedule
   const clock = new VirtualClock()
   const writes: RecordedWrite[] = []
@@ -96,7 +101,7 @@ export async function createWorld(schedule: Schedule): Promise<World> {
     noteStall,
     notes,
     note,
-    ...programsOf({ schedule, clock, simulator, weather, note }),
+    ...programsOf({ schedule, clock, simulator, weather, note }, sabotage),
     ...createDelays(clock, note),
   }
   await drive(clock, simulator.start())
@@ -109,7 +114,10 @@ export async function createWorld(schedule: Schedule): Promise<World> {
 
 type Ground = Pick<World, 'schedule' | 'clock' | 'simulator' | 'weather' | 'note'>
 
-function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick<World, 'start' | 'programIn' | 'kill' | 'watchPoints'> {
+function programsOf(
+  { schedule, clock, simulator, weather, note }: Ground,
+  sabotage: Sabotage | undefined,
+): Pick<World, 'start' | 'programIn' | 'kill' | 'watchPoints'> {
   const { seed, shape } = schedule
   const queue = createRemoteQueue(clock, () => weather.jobFate())
   const running = new Map<Slot, Program>()
@@ -117,7 +125,8 @@ function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick
   let started = 0
 
   function run({ role, identity, process }: Program, program: Program): void {
-    const crashPoints = createCrashPoints((point) => onPoint(program, point))
+    const points = createCrashPoints((point) => onPoint(program, point))
+    const crashPoints: CrashPoints = { wrap: (name, port) => points.wrap(name, sabotage?.ports.wrap(name, port) ?? port) }
     const ports = { exchange: process.exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
     const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
     const { ready, stopped } =
@@ -134,7 +143,9 @@ function programsOf({ schedule, clock, simulator, weather, note }: Ground): Pick
       const role = slot.startsWith('controller') ? 'controller' : 'executor'
       const identity = `${role}-${++started}`
       const ownClock = createSteppedClock(clock)
-      const program = { slot, role, identity, ownClock, process: createProcess(ownClock, simulator.exchangeFor(identity)) } as const
+      const exchange = simulator.exchangeFor(identity)
+      const process = createProcess(ownClock, sabotage?.exchange(exchange) ?? exchange)
+      const program = { slot, role, identity, ownClock, process } as const
       running.set(slot, program)
       run(program, program)
       return program
