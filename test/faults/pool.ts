@@ -16,6 +16,8 @@ export interface PoolOptions extends SeedOptions {
   readonly onResult?: (result: SeedResult) => void
 }
 
+const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
+
 /**
  * Runs seeds in processes of their own, and ends them.
  *
@@ -28,9 +30,7 @@ export async function runSeeds(options: PoolOptions): Promise<readonly SeedResul
   const results: SeedResult[] = []
   let next = from
   const takeSeed = (): number | null => (next < from + seeds && performance.now() - startedMs < withinMs ? next++ : null)
-  const children = Array.from({ length: Math.max(1, Math.min(workers, seeds)) }, () =>
-    fork(fileURLToPath(new URL('worker.ts', import.meta.url))),
-  )
+  const children = Array.from({ length: Math.max(1, Math.min(workers, seeds)) }, () => fork(worker, { execArgv: [] }))
   try {
     await Promise.all(
       children.map(async (child) => {

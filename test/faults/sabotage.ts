@@ -1,7 +1,7 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
-import type { Exchange } from '@tranche/wire'
+import type { Exchange, WireRequest } from '@tranche/wire'
 
 /** A way to break our programs on purpose, where they meet the cluster. */
 export interface Sabotage {
@@ -23,13 +23,12 @@ export const sabotages: readonly Sabotage[] = [
   inReading('executors take every batch for the last', ['G3'], ({ announcement, ...reading }) =>
     withFlight({ ...reading, announcement: { ...announcement, partition: 0 } }, () => ({ partition: 0 })),
   ),
-  inReading('executors heed no stop', ['G9'], ({ announcement, ...reading }) =>
-    withFlight({ ...reading, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] })),
+  inRequests('pods are deleted without preconditions', ['G4'], (request) =>
+    request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
   ),
-  inRequests('pods are deleted without preconditions', ['G4'], (exchange) => (request, signal) => {
-    const { body, ...rest } = request
-    return exchange(request.method === 'DELETE' && request.path.includes('/pods/') ? rest : request, signal)
-  }),
+  inRequests('the strategy of a DaemonSet is never given back', ['G6'], (request) =>
+    request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
+  ),
 ]
 
 /** @param change what executors read; what they write into the record beside permits is as it was */
@@ -55,8 +54,15 @@ function inReading(fault: string, breaks: readonly string[], change: (reading: E
   return { fault, breaks, ports, exchange: (exchange) => exchange }
 }
 
-function inRequests(fault: string, breaks: readonly string[], exchange: Sabotage['exchange']): Sabotage {
-  return { fault, breaks, ports: noCrashPoints, exchange }
+function inRequests(fault: string, breaks: readonly string[], change: (request: WireRequest) => WireRequest): Sabotage {
+  return { fault, breaks, ports: noCrashPoints, exchange: (exchange) => (request, signal) => exchange(change(request), signal) }
+}
+
+function withoutRestoring(body = '[]'): string {
+  const patch = JSON.parse(body) as readonly { readonly op: string; readonly path: string; readonly value?: unknown }[]
+  const isRestoring = ({ op, path, value }: (typeof patch)[number]): boolean =>
+    op !== 'test' && path.startsWith('/spec/updateStrategy') && JSON.stringify(value).includes('RollingUpdate')
+  return JSON.stringify(patch.filter((operation) => !isRestoring(operation)))
 }
 
 function withFlight(reading: ExecutorReading, change: (flight: FlightRecord) => Partial<FlightRecord>): ExecutorReading {

@@ -1,0 +1,149 @@
+import { VirtualClock } from '@tranche/clock'
+import { describe, expect, it } from 'vitest'
+import { createProcess } from '../scenarios/process.ts'
+import { generateSchedule } from './generate.ts'
+import { createRemoteQueue } from './remote-queue.ts'
+import type { Incident, Schedule } from './schedule.ts'
+import { shrink } from './shrink.ts'
+import { durationText } from './words.ts'
+
+describe('a schedule', () => {
+  it('is the same for the same seed, and another for another', () => {
+    expect(generateSchedule(7)).toEqual(generateSchedule(7))
+    expect(generateSchedule(7)).not.toEqual(generateSchedule(8))
+  })
+
+  it('begins with a new template, and its incidents are in order and within the storm', () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const { incidents, stormMs } = generateSchedule(seed)
+      const times = incidents.map(({ atMs }) => atMs)
+      expect(incidents.some(({ kind, atMs }) => kind === 'template' && atMs === 1_000)).toBe(true)
+      expect(times).toEqual(times.toSorted((a, b) => a - b))
+      expect(Math.max(...times)).toBeLessThanOrEqual(stormMs)
+    }
+  })
+
+  it('knows every kind of incident, over many seeds', () => {
+    const kinds = new Set(Array.from({ length: 300 }, (_, seed) => generateSchedule(seed).incidents.map(({ kind }) => kind)).flat())
+    expect([...kinds].toSorted()).toMatchInlineSnapshot(`
+      [
+        "act",
+        "addNode",
+        "approve",
+        "badQueue",
+        "budget",
+        "cordon",
+        "cutOff",
+        "deleteDaemonSet",
+        "deletePod",
+        "deleteRollout",
+        "disable",
+        "failPod",
+        "freeze",
+        "freezeBefore",
+        "jump",
+        "kill",
+        "lag",
+        "minReady",
+        "onDelete",
+        "pause",
+        "quota",
+        "reapply",
+        "removeNode",
+        "resume",
+        "silenceNode",
+        "stepOwnClock",
+        "stepServerClock",
+        "steps",
+        "stickPod",
+        "taint",
+        "template",
+        "trap",
+        "weather",
+      ]
+    `)
+  })
+})
+
+describe('shrink', () => {
+  const schedule: Schedule = {
+    ...generateSchedule(1),
+    incidents: Array.from({ length: 20 }, (_, at): Incident => ({ atMs: at, kind: 'pause' })),
+  }
+  const failsWith =
+    (...needed: readonly number[]) =>
+    async ({ incidents }: Schedule): Promise<boolean> =>
+      needed.every((atMs) => incidents.some((incident) => incident.atMs === atMs))
+
+  it('leaves the incidents that are needed, and no other', async () => {
+    const { incidents } = await shrink(schedule, 100, failsWith(3, 17))
+    expect(incidents.map(({ atMs }) => atMs)).toEqual([3, 17])
+  })
+
+  it('asks no more often than it may, and keeps a schedule that fails', async () => {
+    let asked = 0
+    const { incidents } = await shrink(schedule, 5, async (smaller) => {
+      asked++
+      return failsWith(0, 19)(smaller)
+    })
+    expect(asked).toBe(5)
+    expect(incidents.map(({ atMs }) => atMs)).toEqual(expect.arrayContaining([0, 19]))
+  })
+})
+
+describe('the queue outside of all programs', () => {
+  it('gives the job of a frozen worker to another once its lock is lost, and no job to a frozen worker', async () => {
+    const clock = new VirtualClock()
+    const queue = createRemoteQueue(clock, () => ({ lost: false, doubled: false, delayMs: 0 }))
+    const worked: string[] = []
+    const start = (name: string) => {
+      const process = createProcess(clock, () => Promise.reject(new Error('nobody is there')))
+      const end = queue.endFor(process)
+      end.process(
+        async (key) => {
+          worked.push(`${name} ${key} ${clock.monotonicMs()}`)
+          if (name === 'first') process.freeze()
+          await process.whenThawed()
+          return { kind: 'awaitChange' }
+        },
+        { concurrency: 1 },
+      )
+      return { process, end }
+    }
+    const first = start('first')
+    await first.end.announce('a')
+    await clock.run({ untilMs: 1_000 })
+    const second = start('second')
+    await second.end.announce('b')
+    await clock.run({ untilMs: 60_000 })
+    expect(worked).toEqual(['first a 0', 'second b 1000', 'second a 30000'])
+  })
+
+  it.each([
+    ['lost', { lost: true, doubled: false, delayMs: 0 }, []],
+    ['doubled', { lost: false, doubled: true, delayMs: 0 }, [0, 1_000]],
+    ['delayed', { lost: false, doubled: false, delayMs: 5_000 }, [5_000]],
+  ])('lets announcements be %s', async (_what, fate, times) => {
+    const clock = new VirtualClock()
+    const process = createProcess(clock, () => Promise.reject(new Error('nobody is there')))
+    const end = createRemoteQueue(clock, () => fate).endFor(process)
+    const worked: number[] = []
+    const handler = async () => {
+      worked.push(clock.monotonicMs())
+      return { kind: 'awaitChange' } as const
+    }
+    end.process(handler, { concurrency: 1 })
+    await end.announce('a')
+    await clock.run({ untilMs: 60_000 })
+    expect(worked).toEqual(times)
+  })
+})
+
+it.each([
+  [250, '250 ms'],
+  [12_000, '12 s'],
+  [180_000, '3 min'],
+  [-300_000, '-5 min'],
+])('says %i ms as %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text)
+})

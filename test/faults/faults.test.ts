@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { generateSchedule } from './generate.ts'
+import { judge } from './judge.ts'
+import { play } from './play.ts'
+import { runSeeds } from './pool.ts'
+import { runSeed } from './run-seed.ts'
+import { type Sabotage, sabotages } from './sabotage.ts'
+
+const MINUTE = 60_000
+
+it(
+  'keeps every guarantee in 200 worlds in which anything goes wrong (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
+  async () => {
+    const results = await runSeeds({ from: 1, seeds: 200 })
+    expect(results).toHaveLength(200)
+    const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
+    expect(stories.join('\n\n')).toBe('')
+  },
+  10 * MINUTE,
+)
+
+it(
+  'records the same bytes for the same seed, in whichever process and after whichever seed',
+  async () => {
+    const seeds = [1, 2, 3, 4, 5, 6]
+    const apart = await runSeeds({ from: 1, seeds: seeds.length, workers: 2, withHash: true })
+    const here: (string | null)[] = []
+    for (const seed of seeds.toReversed()) here.unshift((await runSeed(seed, { withHash: true })).hash)
+    expect(apart.map(({ hash }) => hash)).toEqual(here)
+    expect(new Set(here).size).toBe(seeds.length)
+  },
+  MINUTE,
+)
+
+it.each(sabotages)(
+  'finds within twenty seeds that $fault',
+  async (sabotage) => {
+    expect(await firstSeedThatBreaks(sabotage, 20)).not.toBeNull()
+  },
+  2 * MINUTE,
+)
+
+async function firstSeedThatBreaks(sabotage: Sabotage, seeds: number): Promise<number | null> {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { recording, facts } = await play(generateSchedule(seed), sabotage)
+    if (judge(recording, facts).some(({ guarantee }) => sabotage.breaks.includes(guarantee))) return seed
+  }
+  return null
+}
