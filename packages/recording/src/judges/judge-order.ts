@@ -8,9 +8,11 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
 /**
  * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
  * revisions first; then failed, crashing, pending, not ready, healthy; then the oldest; then by name. Where the budget is
- * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight before others.
+ * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
+ * still in the record, before others.
  *
- * Judged only where deliveries to the writer were recorded and nothing held it up. Nodes whose readiness or place the
+ * Judged only where deliveries to the writer were recorded and nothing held it up; what a record takes over from another is
+ * no choice. Nodes whose readiness or place the
  * writer may have seen otherwise are left out.
  */
 export function createOrderJudge({ world, sight, breach, query }: JudgeParts): Judge {
@@ -20,7 +22,7 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const known = new Set((story.orders.flight?.permits ?? []).map(idOf))
     const appended = (next.permits ?? []).filter((permit) => !known.has(idOf(permit)))
     const decision = sight.decisionOf(write)
-    if (appended.length === 0 || decision.atMs < (write.sent ?? write.t)) return
+    if (appended.length === 0 || story.orders.flight?.state !== 'open' || decision.atMs < (write.sent ?? write.t)) return
     let first: string | undefined
     for (const position of sight.positions(decision, 'pods') ?? []) {
       const fault = faultOf(story, next, appended, { decision, position })
@@ -35,9 +37,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const all = candidatesIn(story, next, view.position)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
     if (chosen.length < appended.length) return null
-    const taken = new Set([...(story.orders.flight?.permits ?? []), ...(next.permits ?? [])].map(({ node }) => node))
+    const kept = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
+    const taken = new Set([...kept, ...(next.permits ?? []).map(({ node }) => node)])
     const others = all.filter(({ node }) => !taken.has(node) && isSureOf(story, node, view.decision))
-    const variants = [(): number => 0, brokenFirst, (one: Candidate): number => (story.node(one.node)?.flight == null ? 1 : 0)]
+    const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
+    const variants = [(): number => 0, brokenFirst, inFlightFirst]
     const faults = variants.map((first) => faultOfChoice(chosen, others, first))
     return faults.includes(null) ? null : faults[0]!
   }

@@ -79,10 +79,21 @@ describe('the order', () => {
       ['looks past pods that terminate', (s) => choose(s.pod('a1', { deleting: true }).seen().wait(1), 'b1'), []],
       ['looks past pods that are gone', (s) => choose(s.gone('a1').seen().wait(1), 'b1'), []],
       ['looks past pods of the revision being released', (s) => choose(s.pod('a1', { hash: 'v2' }).seen().wait(1), 'b1'), []],
+      [
+        'is no matter of what a new record takes over',
+        (s) => s.record({ state: 'stopped' }).record({ state: 'open' }, 'b1', 'executor-1'),
+        [],
+      ],
       ['does not judge whose view nobody recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
     ],
     { begin: unpermitted },
   )
+
+  it('may take nodes first that have a permit still', () => {
+    const script = unpermitted().record({}, 'd1', 'executor-2').seen().wait(1).pod('d1', { ready: true }).seen().wait(1)
+    expect(find(choose(script, 'd1 a1'), { guarantees: ['G5'] })).toEqual([])
+    expect(find(choose(script.record({}, '').wait(1), 'd1'), { guarantees: ['G5'] })).toHaveLength(1)
+  })
 
   it('may be that of any moment within the time to react', () => {
     const script = unpermitted().pod('a1', { deleting: true }).seen().wait(5).pod('d1', { ready: false }).seen().wait(5)
