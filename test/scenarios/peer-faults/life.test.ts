@@ -145,6 +145,36 @@ describe.each([
   })
 })
 
+describe.each([
+  ['deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
+  ['disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
+] as const)('a Rollout that is %s at step 1 and says how it is to end', (_how, act, isOver) => {
+  it.each([
+    { policy: 'Complete', tag: 'v2', more: 25 },
+    { policy: 'Rollback', tag: 'v1', more: 5 },
+  ])(
+    'ends with every node on $tag and the strategy as it was: tranche.dev/on-delete $policy (X13, W14, G1)',
+    async ({ policy, tag, more }) => {
+      const five = [{ replicas: 5, pause: {} }, { replicas: '100%' }]
+      stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: five, annotations: measuredPods, admission: 'inProcess' })
+      await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': policy } } })
+      await stage.setImage('v2')
+      await untilPausedAt(stage, 1)
+      const sinceMs = stage.clock.nowMs()
+      await act()
+      await stage.until('it is over', isOver)
+      await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
+      await stage.pass(60_000)
+      expect(await nodesOn(stage, tag)).toHaveLength(30)
+      expect(deleted(stage, sinceMs)).toHaveLength(more)
+      expect(deleted(stage).every(({ actor }) => actor.startsWith('executor'))).toBe(true)
+      expect(mostDown(stage, sinceMs)).toBe(5)
+      expect((await stage.daemonSet()).metadata.annotations ?? {}).not.toHaveProperty([keys.originalUpdateStrategy])
+      expectKept(stage)
+    },
+  )
+})
+
 async function isGone(): Promise<boolean> {
   return (await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })).items.length === 0
 }
