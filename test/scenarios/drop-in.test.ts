@@ -70,13 +70,31 @@ describe('what a watcher of the status sees', () => {
       'Progressing Finalising 3 Completed ResumeWorkload',
       'Healthy Completed 3 Completed END',
     ])
-    expect(walked(({ conditions }) => [conditions?.find(({ type }) => type === 'Succeeded')?.status])).toEqual(['–', 'True'])
+    expect(walked(({ conditions }) => [succeeded(conditions)])).toEqual(['–', 'True'])
     expect(walked(({ phase, canaryStatus }) => [phase, canaryStatus?.nextStepIndex])).toEqual([
       'Healthy -1',
       'Progressing 2',
       'Progressing 3',
       'Progressing -1',
       'Healthy -1',
+    ])
+    expectKept(stage)
+  })
+
+  it('is Cancelling when the stable version comes back, and not Succeeded in the end', async () => {
+    await setWatchedStage()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.setImage('v1')
+    await untilReleased(stage, 'v1')
+    await stage.pass(1_000)
+    const reasons = walked(({ phase, conditions }) => [phase, reasonOf(conditions, 'Progressing'), succeeded(conditions)])
+    expect(reasons).toEqual([
+      'Healthy – –',
+      'Progressing Initializing –',
+      'Progressing InRolling –',
+      'Progressing Cancelling –',
+      'Healthy Completed False',
     ])
     expectKept(stage)
   })
@@ -278,6 +296,10 @@ function walked(pick: (status: RolloutStatus) => readonly (string | number | und
         ],
   )
   return texts.filter((text, at) => text !== texts[at - 1])
+}
+
+function succeeded(conditions: RolloutStatus['conditions']): string | undefined {
+  return conditions?.find(({ type }) => type === 'Succeeded')?.status
 }
 
 function reasonOf(conditions: RolloutStatus['conditions'], type: string): string | undefined {

@@ -8,7 +8,7 @@ import {
   daemonSetAnnotations,
   keyOf,
   type ObjectKey,
-  rolloutAnnotations,
+  ROLLOUT_HASH_ANNOTATION,
   ROLLOUT_FINALIZER,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
@@ -60,7 +60,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
     },
     async setHash(rollout, hash, signal) {
       const { resourceVersion } = rollout.metadata
-      const body = { metadata: { resourceVersion, annotations: { [rolloutAnnotations.hash]: hash } } }
+      const body = { metadata: { resourceVersion, annotations: { [ROLLOUT_HASH_ANNOTATION]: hash } } }
       newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
     },
     async patchDaemonSet(daemonSet, patch, signal) {

@@ -58,9 +58,10 @@ export const rolloutAnnotations = {
   releasePolicy: 'tranche.dev/release-policy',
   onDelete: 'tranche.dev/on-delete',
   rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
-  /** Hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
-  hash: 'rollouts.kruise.io/hash',
 } as const
+
+/** Annotation of ours on a Rollout: hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
+export const ROLLOUT_HASH_ANNOTATION = 'rollouts.kruise.io/hash'
 
 /** Finalizer on a Rollout. */
 export const ROLLOUT_FINALIZER = 'rollouts.kruise.io/rollout'

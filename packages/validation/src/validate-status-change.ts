@@ -6,11 +6,15 @@ import { isDaemonSetRef } from './workload.ts'
 /**
  * Checks what a person changes in the status of a Rollout of ours. Two fields are theirs: `currentStepState`, which they set
  * to `StepReady`, and `nextStepIndex`. `StepReady` is accepted at any moment, as others who approve expect; where no step is
- * paused, the controller puts it back.
+ * paused, the controller puts it back. While another controller has the Rollout in hand (`PeerActive`), the status is its own.
  */
 export function validateStatusChange(before: Rollout, after: Rollout): readonly Problem[] {
-  if (!isDaemonSetRef(before.spec.workloadRef)) return []
+  if (!isDaemonSetRef(before.spec.workloadRef) || isLeftToPeer(before)) return []
   return [...stateProblems(before, after), ...nextStepProblems(before, after), ...otherProblems(before, after)]
+}
+
+function isLeftToPeer({ status }: Rollout): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'PeerActive') === true
 }
 
 function stateProblems(before: Rollout, after: Rollout): readonly Problem[] {

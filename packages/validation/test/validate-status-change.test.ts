@@ -30,6 +30,12 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(other, withCanary({ canaryReplicas: 99 }))).toEqual([])
   })
 
+  it('may be anything while another controller has the Rollout in hand: it is not told by people', () => {
+    const stalled = { type: 'Stalled', status: 'True', reason: 'PeerActive', message: '' } as const
+    const left = rolloutWith({ status: { ...before.status!, conditions: [stalled] } })
+    expect(validateStatusChange(left, withCanary({ canaryReplicas: 99, currentStepState: 'StepUpgrade' }))).toEqual([])
+  })
+
   it('may be an approval where no step is paused: the controller puts it back and says so', () => {
     expect(validateStatusChange(withCanary({ currentStepState: 'StepUpgrade' }), withCanary({ currentStepState: 'StepReady' }))).toEqual([])
   })

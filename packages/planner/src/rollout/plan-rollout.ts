@@ -1,5 +1,5 @@
 import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
-import { ROLLOUT_FINALIZER, rolloutAnnotations } from '@tranche/kube-types'
+import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { planBesidePeer } from './beside-peer.ts'
@@ -159,7 +159,7 @@ function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
 /** Only readers of the Rollout want it, so everything else comes first. */
 function planHash(rollout: Rollout): RolloutPlan | null {
   const hash = rolloutHash(rollout)
-  return hash === null || rollout.metadata.annotations?.[rolloutAnnotations.hash] === hash ? null : { kind: 'setHash', hash }
+  return hash === null || rollout.metadata.annotations?.[ROLLOUT_HASH_ANNOTATION] === hash ? null : { kind: 'setHash', hash }
 }
 
 function hasFinalizer(rollout: Rollout): boolean {

@@ -6,6 +6,7 @@ import {
   type DaemonSet,
   daemonSetAnnotations,
   rolloutAnnotations,
+  ROLLOUT_HASH_ANNOTATION,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
 import {
@@ -198,7 +199,7 @@ export class ToyCluster {
         this.rollout = setFinalizer(rollout, plan.present, this.#next())
         break
       case 'setHash': {
-        const annotations = { ...rollout.metadata.annotations, [rolloutAnnotations.hash]: plan.hash }
+        const annotations = { ...rollout.metadata.annotations, [ROLLOUT_HASH_ANNOTATION]: plan.hash }
         this.rollout = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: this.#next(), annotations } }
         break
       }
