@@ -1,13 +1,20 @@
+import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { deletions, expectKept } from './expect-kept.ts'
 import { leaveAsPeer, type PeerLeavings, startPeer } from './peer-leavings.ts'
-import { setStage, type Stage } from './stage.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
 
 const peerKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
+
+const frozenKey = 'tranche.dev/frozen'
+
+async function deleteRollout(): Promise<void> {
+  await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, { namespace: 'demo', name: 'node-agent' }))
+}
 
 /** A cluster on which OpenKruise's manager stopped in mid-release, and none of our programs runs yet. */
 async function stageAsLeft(leavings: PeerLeavings): Promise<void> {
@@ -75,6 +82,22 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     const { annotations } = (await stage.daemonSet()).metadata
     expect(annotations?.['rollouts.kruise.io/daemonset-original-update-strategy']).toBe('RollingUpdate')
     expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'True' })
+  })
+
+  it.each<[string, () => Promise<void>]>([
+    ['disabled', () => stage.patchRollout({ spec: { disabled: true } })],
+    ['deleted', () => deleteRollout()],
+  ])('is frozen where it stands when the Rollout was %s meanwhile', async (_how, end) => {
+    await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
+    await end()
+    await startPrograms()
+    await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
+    await stage.until('the DaemonSet is let go', async () => frozenKey in ((await stage.daemonSet()).metadata.annotations ?? {}))
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+    const { metadata, spec } = await stage.daemonSet()
+    expect(Object.keys(metadata.annotations ?? {}).filter((key) => peerKeys.includes(key))).toEqual([])
+    expect(spec.updateStrategy?.type).toBe('OnDelete')
   })
 
   it('is rolled back by an undo to the revision that ran before', async () => {
