@@ -1,4 +1,6 @@
 import { validationMutants } from './validation-mutants.ts'
+import { mutantsOfDecisions } from './mutants-of-decisions.ts'
+import { mutantsOfPrograms } from './mutants-of-programs.ts'
 
 /** A deliberate fault, and the tests that must notice it. */
 export interface Mutant {
@@ -52,6 +54,8 @@ const labelTests = ['packages/planner/test/release/release-status.test.ts']
 
 /** The faults, by rule. */
 export const mutants: readonly Mutant[] = [
+  ...mutantsOfDecisions,
+  ...mutantsOfPrograms,
   {
     rule: 'F1',
     fault: 'an executor acts on a DaemonSet that somebody has changed',

@@ -138,7 +138,8 @@ function toSeenPod(node: string, { state, hash, age, version }: PodShape, at: nu
     ...(state === 'stuck' && { keptBy: ['example.com/keep'] }),
     unscheduled: state === 'unscheduled',
     phase: state === 'failed' ? 'Failed' : state === 'pending' || state === 'unscheduled' ? 'Pending' : 'Running',
-    ready: state === 'available' || state === 'fresh',
+    // A pod that is going may still answer its probes.
+    ready: state === 'available' || state === 'fresh' || (state === 'terminating' && age > 1),
     ...(state === 'crashing' && { containers: [{ name: 'agent', state: { waiting: { reason: 'CrashLoopBackOff' } } }] }),
   })
   return { pod, seenForMs: state === 'fresh' ? 1_000 : 3_600_000 }
