@@ -228,8 +228,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a healthy head keeps a broken pod waiting for ever',
     file: plan,
-    find: 'return scene.tally.broken.some(waits) ? head : undefined',
-    replace: 'return scene.tally.broken.some(waits) && head.state !== "standing" ? head : undefined',
+    find: 'return scene.tally.broken.some(waits) ? [head] : []',
+    replace: 'return []',
     tests: passTests,
   },
   {

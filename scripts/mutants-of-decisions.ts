@@ -216,8 +216,8 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     rule: 'F3',
     fault: 'a node is permitted twice',
     file: plan,
-    find: 'scene.tally.old.filter((node) => !permitted.has(node.name))',
-    replace: 'scene.tally.old',
+    find: 'from.filter((node) => !permitted.has(node.name))',
+    replace: 'from',
     tests: passProperties,
   },
   {
@@ -530,7 +530,7 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     fault: 'a held template is not known again',
     file: held,
     find: 'return held.find((one) => one.digest === digest)',
-    replace: 'return held.find((one) => one.digest === `${digest} `)',
+    replace: "return held.find((one) => one.digest === '')",
     tests: [...heldTests, ...heldProperties],
   },
   {
