@@ -23,6 +23,8 @@ export interface FleetPod {
   /** RFC 3339, as the API server wrote it. */
   readonly createdAt: string
   readonly terminating: boolean
+  /** By when a terminating pod should be gone: its `deletionTimestamp`, epoch milliseconds. */
+  readonly goneByMs?: number
   /** Finalizers, where nothing else keeps a terminating pod: its node is done with it. */
   readonly keptBy?: readonly string[]
   readonly phase: string
@@ -82,6 +84,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     hash: pod.metadata.labels?.[REVISION_HASH_LABEL],
     createdAt: pod.metadata.creationTimestamp ?? '',
     terminating: pod.metadata.deletionTimestamp !== undefined,
+    ...goneBy(pod),
     ...keptBy(pod),
     phase: pod.status?.phase ?? 'Pending',
     acknowledged: pod.status?.startTime !== undefined,
@@ -106,6 +109,10 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
   if (minReadyMs === 0) return true
   const from = availableFromMs(pod, minReadyMs)
   return from !== null && from <= monotonicMs
+}
+
+function goneBy({ metadata }: Pod): Pick<FleetPod, 'goneByMs'> {
+  return metadata.deletionTimestamp === undefined ? {} : { goneByMs: Date.parse(metadata.deletionTimestamp) }
 }
 
 function keptBy({ metadata }: Pod): Pick<FleetPod, 'keptBy'> {

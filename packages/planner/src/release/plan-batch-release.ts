@@ -10,6 +10,7 @@ import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 import { reassertPatch, strategyContest } from './strategy-contest.ts'
+import { nextStuckMs } from './stuck-pods.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './the-end.ts'
 import { type Wanted, wantedAllowance } from './wanted-allowance.ts'
 
@@ -256,6 +257,8 @@ function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   const left = wanted.progress.unwell.flatMap(({ pod }) =>
     pod.readyFromMs === null ? [] : [pod.readyFromMs + minReadyMs - view.monotonicMs],
   )
+  const stuckMs = nextStuckMs(view)
+  if (stuckMs !== null) left.push(stuckMs - view.nowMs)
   const soonest = Math.min(...left.filter((ms) => ms > 0))
   return Number.isFinite(soonest) ? soonest : null
 }

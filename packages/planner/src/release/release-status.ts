@@ -7,6 +7,7 @@ import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
 import type { ReleaseView } from './release-view.ts'
+import { stableTemplate } from './stable-template.ts'
 import { unwellText } from './unwell-text.ts'
 import { waitingFor } from './waiting-for.ts'
 import type { Wanted } from './wanted-allowance.ts'
@@ -67,6 +68,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     },
     updatedAvailableReplicas: progress.updatedAvailable,
     leaked: leakedNodes(view, wanted.allowance.revision),
+    stableTemplate: stableTemplate(view, wanted.stable),
     skippedNodes: [...progress.skipped, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }

@@ -1,8 +1,8 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
-import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
 import { carryLeftMs } from './letting-go.ts'
+import { stuckPods } from './stuck-pods.ts'
 import { leftBehind } from './the-end.ts'
 import { firstNodes, unwellText } from './unwell-text.ts'
 import type { Wanted } from './wanted-allowance.ts'
@@ -26,7 +26,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  return left(view, wanted.progress) ?? stuck(view, wanted.allowance.limit) ?? inBatch(wanted.progress, wanted.allowance.limit)
+  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(wanted.progress, wanted.allowance.limit)
 }
 
 /** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
@@ -55,22 +55,6 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   return { reason: 'NodesLeft', message, nodes }
 }
 
-/** F12: a pod that never goes costs its slot; when such pods have them all, somebody must act, for we never force a deletion. */
-function stuck({ fleet }: ReleaseView, limit: number): Reason | null {
-  const pods = keptPodsPerBlock(fleet, null).flat()
-  const nodes = [...new Set(pods.map(({ node }) => node))]
-  if (nodes.length < limit) return null
-  const named = pods.slice(0, 3).map(({ name, node, keptBy }) => `${name} on ${node} by ${keptBy?.join(', ')}`)
-  const more = pods.length > named.length ? ` and ${pods.length - named.length} more` : ''
-  const message = `maxUnavailable (${limit}) is used up by pods that only their finalizers keep: ${named.join('; ')}${more}; remove the finalizers once their work is done`
-  return { reason: 'PodsStuck', message, nodes }
-}
-
-const keptPodsPerBlock = keptPerBlock<null, readonly FleetPod[]>({
-  count: (block) => block.filter(({ desired }) => desired).flatMap((node) => node.pods.filter(({ keptBy }) => keptBy !== undefined)),
-  holds: () => true,
-})
-
 function inBatch(progress: BatchProgress, limit: number): Reason | null {
   if (progress.state === 'Ready') return null
   if (progress.unwell.length > 0) {
@@ -83,6 +67,12 @@ function inBatch(progress: BatchProgress, limit: number): Reason | null {
   }
   const lack = `${progress.effectiveSize - progress.updated} more nodes are to be updated`
   if (progress.unavailable.length < limit) return { reason: 'Upgrading', message: lack, nodes: [] }
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}
+
+/** More nodes are down than the limit allows, as after it was lowered: nothing goes on before somebody does something. */
+function wayOut({ unavailable }: BatchProgress, limit: number): string {
+  const down = unavailable.length
+  return down > limit ? `; nothing is deleted until fewer than ${limit} are down, or maxUnavailable is at least ${down + 1}` : ''
 }

@@ -16,7 +16,7 @@ export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Cour
   const heldRevisions = course.heldRevisions.map((one) => (isSeen && one.digest === held.digest ? { ...one, reverted: true } : one))
   const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
   const standing = { ...course, heldRevisions, reason }
-  const canRevert = templateToPutBack(view.revisions, canary.stableRevision) !== null
+  const canRevert = templateToPutBack(view, canary.stableRevision) !== null
   if (!isReverted(daemonSet, held) && canRevert) {
     const message = `taking revision ${canary.canaryRevision} back: the template of revision ${canary.stableRevision} is put back`
     return { ...standing, message }

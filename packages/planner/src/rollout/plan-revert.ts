@@ -1,7 +1,8 @@
 import type { PatchOperation } from '@tranche/flight'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
-import { hashOf, templateOf } from '../release/discover-revisions.ts'
+import { hashOf } from '../release/discover-revisions.ts'
+import { plainTemplate } from '../release/stable-template.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -17,19 +18,22 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
   const stable = canaryStatus?.stableRevision
-  const template = templateToPutBack(view.revisions, stable)
+  const template = templateToPutBack(view, stable)
   if (template === null) return null
   const message = `revision ${held.revision} was taken back: the template of revision ${stable} was put back`
   const patch = revertPatch(view, daemonSet, { template, at: held.at ?? '' })
   return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: { type: 'Normal', reason: 'TemplateReverted', message } }
 }
 
-/** The template of a revision as its ControllerRevision holds it; null where that is gone from the history. */
-export function templateToPutBack(revisions: readonly ControllerRevision[], hash: string | undefined): object | null {
+/**
+ * The template of a revision as its ControllerRevision holds it, or as the BatchRelease has kept it; null where it is gone
+ * from the history and was not kept.
+ */
+export function templateToPutBack({ revisions, release }: RolloutView, hash: string | undefined): object | null {
   const revision = revisions.find((one) => hashOf(one) === hash)
-  const held = revision === undefined ? undefined : templateOf(revision)
-  if (held === undefined) return null
-  return Object.fromEntries(Object.entries(held).filter(([key]) => key !== '$patch'))
+  if (revision !== undefined) return plainTemplate(revision)
+  const kept = release?.status?.stableTemplate
+  return kept !== undefined && kept.revision === hash ? kept.template : null
 }
 
 /**

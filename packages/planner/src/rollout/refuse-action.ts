@@ -88,13 +88,14 @@ function jumpRefusal({ rollout }: RolloutView, { step = 0 }: RolloutAction): str
 }
 
 /** Also while the release is being finished: until the DaemonSet was given back there is something to take back. */
-function abortRefusal({ daemonSet, revisions }: RolloutView, { canary, heldRevisions }: Course): string | null {
+function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): string | null {
+  const { daemonSet } = view
   const { canaryRevision, stableRevision } = canary
   if (daemonSet === undefined) return 'the DaemonSet does not exist'
   if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held !== undefined && !isReverted(daemonSet, held)) return `revision ${canaryRevision} is being taken back already`
-  if (templateToPutBack(revisions, stableRevision) !== null) return null
+  if (templateToPutBack(view, stableRevision) !== null) return null
   return `revision ${stableRevision}, which ran before, is no longer in the history (revisionHistoryLimit): apply its template`
 }
 
