@@ -5,7 +5,14 @@ import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/control
 import { isAppError } from '@tranche/errors'
 import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
 import { isConflict, isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
-import { BATCH_RELEASE_FINALIZER, type DaemonSet, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
+import {
+  BATCH_RELEASE_FINALIZER,
+  type DaemonSet,
+  daemonSetAnnotations,
+  type KubeObject,
+  type ObjectKey,
+  type Pod,
+} from '@tranche/kube-types'
 import { controlledBy, isStopAsked, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
@@ -113,6 +120,8 @@ async function otherControl(
   signal: AbortSignal,
 ): Promise<ReleaseReading['otherControl']> {
   const control = controlledBy(daemonSet)
+  // What cannot be read names nothing that exists; a record may have been lost with it all the same (F11).
+  if (control === undefined && daemonSetAnnotations.controlInfo in (daemonSet.metadata.annotations ?? {})) return 'vanished'
   if (control === undefined || control.uid === release.metadata.uid) return 'none'
   const key = { namespace: daemonSet.metadata.namespace ?? '', name: control.name }
   const other = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)

@@ -106,7 +106,9 @@ function pendingMessage(why: 'generation' | 'revision'): string {
 }
 
 function controlText(daemonSet: DaemonSet): string {
-  return `the annotation ${daemonSetAnnotations.controlInfo} names BatchRelease ${controlledBy(daemonSet)?.name ?? '?'}`
+  const control = controlledBy(daemonSet)
+  const names = control === undefined ? 'names something that cannot be read' : `names BatchRelease ${control.name}`
+  return `the annotation ${daemonSetAnnotations.controlInfo} ${names}`
 }
 
 function stop(reason: string, id: string, message: string): Wanted {

@@ -89,7 +89,7 @@ function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, 
 
 /** The stable template is put back first, once; null where it cannot be, or was and another came. */
 function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
-  if (templateToPutBack(view.revisions, discovery.stable) === null) return null
+  if (templateToPutBack(view, discovery.stable) === null) return null
   const held = heldTemplate(before.heldRevisions, daemonSet)
   // That it was put back is said before the DaemonSet is let go, and the key that tells it goes.
   if (held !== undefined) return held.reverted === false ? heldCourse(view, daemonSet, before, held) : null

@@ -3,7 +3,7 @@ import { aRevision, aView, onceSaid, templateOf, type ViewFields } from './build
 
 const kept = (fields: ViewFields): unknown => onceSaid(aView(fields)).release.status?.stableTemplate
 const withLimit = (revisionHistoryLimit: number): ViewFields['daemonSet'] & object => ({ revisionHistoryLimit })
-const expected = { revision: 'old', template: templateOf('old') }
+const expected = { revision: 'old', template: { ...templateOf('old') } }
 const big = aRevision('old', 1, { spec: { containers: [{ name: 'agent', image: 'x'.repeat(300_000) }] } })
 
 describe('the template of the stable revision (product §3.2)', () => {

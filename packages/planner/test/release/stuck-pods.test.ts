@@ -35,6 +35,8 @@ describe('more nodes down than a lowered maxUnavailable', () => {
   it('are told with the way out', () => {
     const view = onceSaid(aView({ nodes: 'a:old! b:old! c:old! d:old e:old' }))
     expect(view.release.status?.waiting).toMatchObject({ reason: 'BudgetUsedUp', nodes: ['a', 'b', 'c'] })
-    expect(view.release.status?.waiting?.message).toContain('nothing is deleted until fewer than 2 are down, or maxUnavailable is at least 4')
+    expect(view.release.status?.waiting?.message).toContain(
+      'nothing is deleted until fewer than 2 are down, or maxUnavailable is at least 4',
+    )
   })
 })
