@@ -53,7 +53,7 @@ async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
       const fates: Fate[] = []
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
         const fate = await tryMutant(copy, mutant, unsound)
-        console.log(`${mutant.rule.padEnd(4)}${fate.kind.padEnd(10)}${mutant.fault}${fate.kind === 'unusable' ? `: ${fate.why}` : ''}`)
+        console.log(`${mutant.rule.padEnd(18)}${fate.kind.padEnd(10)}${mutant.fault}${fate.kind === 'unusable' ? `: ${fate.why}` : ''}`)
         fates.push(fate)
       }
       copy.runner.disconnect()
