@@ -61,7 +61,10 @@ describe('the status of a Rollout', () => {
     canaryReplicas: 0,
     canaryReadyReplicas: 0,
   }
-  const before = { ...rollout(), status: { currentStepIndex: 1, currentStepState: 'StepPaused' as const, canaryStatus } }
+  const before = {
+    ...rollout(),
+    status: { stableRevision: '5d4f', currentStepIndex: 1, currentStepState: 'StepPaused' as const, canaryStatus },
+  }
   const after = (canary: Partial<CanaryStatus>) => ({
     ...before,
     status: { ...before.status, canaryStatus: { ...canaryStatus, ...canary } },

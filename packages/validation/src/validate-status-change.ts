@@ -6,15 +6,19 @@ import { isDaemonSetRef } from './workload.ts'
 /**
  * Checks what a person changes in the status of a Rollout of ours. Two fields are theirs: `currentStepState`, which they set
  * to `StepReady`, and `nextStepIndex`. `StepReady` is accepted at any moment, as others who approve expect; where no step is
- * paused, the controller puts it back. While another controller has the Rollout in hand (`PeerActive`), the status is its own.
+ * paused, the controller puts it back.
+ *
+ * A status that is another controller's is not judged: one that has nothing of ours, and one that says that the other
+ * controller is active.
  */
 export function validateStatusChange(before: Rollout, after: Rollout): readonly Problem[] {
-  if (!isDaemonSetRef(before.spec.workloadRef) || isLeftToPeer(before)) return []
+  if (!isDaemonSetRef(before.spec.workloadRef) || !isOurStatus(before.status)) return []
   return [...stateProblems(before, after), ...nextStepProblems(before, after), ...otherProblems(before, after)]
 }
 
-function isLeftToPeer({ status }: Rollout): boolean {
-  return status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'PeerActive') === true
+function isOurStatus(status: RolloutStatus | undefined): boolean {
+  if (status?.stableRevision === undefined && status?.releaseGeneration === undefined) return false
+  return !status.conditions?.some(({ type, status: value, reason }) => type === 'Stalled' && value === 'True' && reason === 'PeerActive')
 }
 
 function stateProblems(before: Rollout, after: Rollout): readonly Problem[] {

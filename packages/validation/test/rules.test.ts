@@ -35,7 +35,13 @@ const canaryStatus: CanaryStatus = {
   canaryReplicas: 3,
   canaryReadyReplicas: 3,
 }
-const status: RolloutStatus = { phase: 'Progressing', currentStepIndex: 1, currentStepState: 'StepPaused', canaryStatus }
+const status: RolloutStatus = {
+  phase: 'Progressing',
+  stableRevision: '4b3a',
+  currentStepIndex: 1,
+  currentStepState: 'StepPaused',
+  canaryStatus,
+}
 const running = rolloutWith({ status })
 
 /** One breach of every rule: the compiler misses none. */

@@ -30,10 +30,17 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(other, withCanary({ canaryReplicas: 99 }))).toEqual([])
   })
 
-  it('may be anything while another controller has the Rollout in hand: it is not told by people', () => {
+  it('may be anything where nothing of ours is in it: another controller has the Rollout in hand', () => {
+    const theirs = withCanary({}, { stableRevision: undefined })
+    expect(validateStatusChange(theirs, withCanary({ canaryReplicas: 99, currentStepState: 'Completed' }))).toEqual([])
+    expect(validateStatusChange(rolloutWith(), withCanary({ canaryReplicas: 99 }))).toEqual([])
+  })
+
+  it('may be anything while another controller is active', () => {
     const stalled = { type: 'Stalled', status: 'True', reason: 'PeerActive', message: '' } as const
-    const left = rolloutWith({ status: { ...before.status!, conditions: [stalled] } })
-    expect(validateStatusChange(left, withCanary({ canaryReplicas: 99, currentStepState: 'StepUpgrade' }))).toEqual([])
+    expect(validateStatusChange(withCanary({}, { conditions: [stalled] }), withCanary({ canaryReplicas: 99 }))).toEqual([])
+    const over = { ...stalled, status: 'False' } as const
+    expect(validateStatusChange(withCanary({}, { conditions: [over] }), withCanary({ canaryReplicas: 99 }))).not.toEqual([])
   })
 
   it('may be an approval where no step is paused: the controller puts it back and says so', () => {
@@ -66,7 +73,7 @@ describe('what a person writes into a status', () => {
     [
       'its end',
       rolloutWith(),
-      [expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
+      [expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
     ],
   ])('may not be %s', (_, after, texts) => {
     expect(validateStatusChange(before, after).map(problemText)).toEqual(expect.arrayContaining([...texts]))
@@ -80,6 +87,7 @@ function withCanary(canary: Partial<CanaryStatus>, status: Partial<NonNullable<R
       phase: 'Progressing',
       currentStepIndex: 1,
       currentStepState: 'StepPaused',
+      stableRevision: '4b3a',
       canaryStatus: { ...canaryStatus, ...canary },
       ...status,
     },
