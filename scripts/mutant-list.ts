@@ -1,4 +1,5 @@
 import { validationMutants } from './validation-mutants.ts'
+import { wishMutants } from './wish-mutants.ts'
 import { mutantsOfDecisions } from './mutants-of-decisions.ts'
 import { mutantsOfPrograms } from './mutants-of-programs.ts'
 
@@ -529,4 +530,5 @@ export const mutants: readonly Mutant[] = [
     tests: gatherTests,
   },
   ...validationMutants,
+  ...wishMutants,
 ]
