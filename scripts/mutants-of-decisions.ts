@@ -229,7 +229,7 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     tests: recordProperties,
   },
   {
-    rule: 'F3',
+    rule: 'G8',
     fault: 'two executors fill the same gap',
     file: record,
     find: '    seq: record.seq + 1,\n    watermark: change',

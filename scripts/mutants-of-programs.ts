@@ -2,7 +2,6 @@ import type { Mutant } from './mutant-list.ts'
 
 const releasePass = 'packages/controllers/src/release-pass.ts'
 const rolloutPass = 'packages/controllers/src/rollout-pass.ts'
-const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const executorPass = 'packages/partition-executor/src/executor-pass.ts'
@@ -18,9 +17,7 @@ const executorPassTests = ['packages/partition-executor/test/executor-pass.test.
 const clusterTests = ['packages/cluster/test/cluster.test.ts']
 const admissionTests = ['packages/admission/test/admit-daemon-set.test.ts']
 const twoExecutors = ['test/scenarios/two-executors.test.ts']
-const pauses = ['test/scenarios/pause.test.ts']
 const approvals = ['test/scenarios/approval.test.ts']
-const leaders = ['test/scenarios/twice-never-half.test.ts']
 
 /** Faults in what reads and writes: reconcilers, executor, their ports, what they share, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
@@ -105,36 +102,12 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     tests: approvals,
   },
   {
-    rule: 'G8',
-    fault: 'two leaders overwrite each other’s orders',
-    file: rolloutPort,
-    find: "        { op: 'test', path: '/metadata/generation', value: release.metadata.generation },\n        { op: 'replace', path: '/spec', value: spec },",
-    replace: "        { op: 'replace', path: '/spec', value: spec },",
-    tests: leaders,
-  },
-  {
-    rule: 'F9',
-    fault: 'nobody reads live whether the Rollout is paused',
-    file: releasePort,
-    find: 'rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true',
-    replace: 'rollout.spec.strategy.paused === null && release.spec.tranche?.paused !== true',
-    tests: [...pauses, 'test/scenarios/controllers.test.ts', ...leaders],
-  },
-  {
     rule: 'G4',
     fault: 'a delete does not say which version of the pod it is for',
     file: executorPort,
     find: '{ uid: permit.podUid, resourceVersion: permit.podResourceVersion }',
     replace: '{ uid: permit.podUid }',
     tests: twoExecutors,
-  },
-  {
-    rule: 'F5',
-    fault: 'a refused delete is taken for an error, and sent again and again',
-    file: executorPort,
-    find: 'if (isConflict(error) || isNotFound(error)) return false',
-    replace: '',
-    tests: ['test/scenarios/api-errors.test.ts', ...twoExecutors],
   },
   {
     rule: 'F5',
