@@ -1,11 +1,12 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
-import { type Availability, type PermitChange, permitId, permitSlack, permitState, type PermitState } from '@tranche/flight'
+import { type PermitChange, permitSlack } from '@tranche/flight'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { type Candidate, firstCandidates } from './candidate-order.ts'
-import { hasOldPod, isOld } from '../old-nodes.ts'
-import { isBroken, type NodeTally, tallyNodes } from './node-tally.ts'
+import { isOld } from '../old-nodes.ts'
+import { isBroken } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
+import { type FlownPermit, isGone, isOldNode, nodesBeingTaken, readScene, type Scene } from './scene.ts'
 
 /** A permit together with the pod that it is for. */
 export interface PermittedPod {
@@ -55,61 +56,6 @@ export function planPass(view: PassView): PassPlan {
   if (blocking.length > 0) return { kind: 'withdraw', pods: blocking.map(toPermittedPod) }
   const change = permitChange(scene, again)
   return change === null ? waitAsNeeded(scene) : { kind: 'changePermits', change }
-}
-
-/** Everything that the rules look at, worked out once. */
-interface Scene {
-  readonly view: PassView
-  readonly record: FlightRecord
-  readonly availability: Availability
-  readonly tally: NodeTally
-  /** In the order of the record. */
-  readonly permits: readonly FlownPermit[]
-  /**
-   * What the batch lacks: its size less the nodes that run, or will come back on, the revision, or have a permit (G3).
-   * Negative where something leaked.
-   */
-  readonly lack: number
-}
-
-interface FlownPermit {
-  readonly permit: Permit
-  readonly state: PermitState
-  /** The pod of the permit, while it is in our view. */
-  readonly pod: FleetPod | undefined
-  /** This process has sent its delete, and its watch has not shown the outcome yet. */
-  readonly isSent: boolean
-}
-
-function readScene(view: PassView, record: FlightRecord): Scene {
-  const availability: Availability = { minReadyMs: view.announcement.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
-  const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
-  const permits = record.permits.map((permit): FlownPermit => {
-    const node = nodeInView(view.fleet, permit.node)
-    return {
-      permit,
-      state: permitState(permit, node, availability),
-      pod: node?.pods.find((pod) => pod.uid === permit.podUid),
-      isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
-    }
-  })
-  const size = Math.max(0, tally.desired - record.partition)
-  const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
-  return { view, record, availability, tally, permits, lack: size - tally.onRevision - old.length }
-}
-
-/** Whether the node is one of {@link NodeTally.old}. */
-function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name: string): boolean {
-  const node = nodeInView(fleet, name)
-  return node?.desired === true && hasOldPod(node, revision)
-}
-
-/**
- * Nodes whose old pod has a permit. A permit whose pod is gone says nothing of an old pod that has come up since: after a
- * rollover, one of a superseded revision.
- */
-function nodesBeingTaken(permits: readonly FlownPermit[]): Set<string> {
-  return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
 }
 
 /** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
@@ -184,11 +130,6 @@ function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
 function isUnsettled(flown: FlownPermit): boolean {
   return flown.state !== 'settled'
-}
-
-/** Its pod is terminating or gone, by whomever, and it has not settled. */
-function isGone({ state }: FlownPermit): boolean {
-  return state === 'flying' || state === 'left'
 }
 
 /** A node whose pod may be taken now: desired, and its kubelet answers. */

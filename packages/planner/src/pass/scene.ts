@@ -1,0 +1,68 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { type FleetPod, nodeInView } from '@tranche/fleet'
+import { type Availability, permitId, permitState, type PermitState } from '@tranche/flight'
+import { hasOldPod } from '../old-nodes.ts'
+import { type NodeTally, tallyNodes } from './node-tally.ts'
+import type { PassView } from './pass-view.ts'
+
+/** Everything that the rules look at, worked out once. */
+export interface Scene {
+  readonly view: PassView
+  readonly record: FlightRecord
+  readonly availability: Availability
+  readonly tally: NodeTally
+  /** In the order of the record. */
+  readonly permits: readonly FlownPermit[]
+  /**
+   * What the batch lacks: its size less the nodes that run, or will come back on, the revision, or have a permit (G3).
+   * Negative where something leaked.
+   */
+  readonly lack: number
+}
+
+/** A permit with what has become of it. */
+export interface FlownPermit {
+  readonly permit: Permit
+  readonly state: PermitState
+  /** The pod of the permit, while it is in our view. */
+  readonly pod: FleetPod | undefined
+  /** This process has sent its delete, and its watch has not shown the outcome yet. */
+  readonly isSent: boolean
+}
+
+/** Works out what the rules look at. */
+export function readScene(view: PassView, record: FlightRecord): Scene {
+  const availability: Availability = { minReadyMs: view.announcement.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
+  const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
+  const permits = record.permits.map((permit): FlownPermit => {
+    const node = nodeInView(view.fleet, permit.node)
+    return {
+      permit,
+      state: permitState(permit, node, availability),
+      pod: node?.pods.find((pod) => pod.uid === permit.podUid),
+      isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
+    }
+  })
+  const size = Math.max(0, tally.desired - record.partition)
+  const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
+  return { view, record, availability, tally, permits, lack: size - tally.onRevision - old.length }
+}
+
+/** Whether the node is one of {@link NodeTally.old}. */
+export function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name: string): boolean {
+  const node = nodeInView(fleet, name)
+  return node?.desired === true && hasOldPod(node, revision)
+}
+
+/**
+ * Nodes whose old pod has a permit. A permit whose pod is gone says nothing of an old pod that has come up since: after a
+ * rollover, one of a superseded revision.
+ */
+export function nodesBeingTaken(permits: readonly FlownPermit[]): Set<string> {
+  return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
+}
+
+/** Its pod is terminating or gone, by whomever, and it has not settled. */
+export function isGone({ state }: FlownPermit): boolean {
+  return state === 'flying' || state === 'left'
+}
