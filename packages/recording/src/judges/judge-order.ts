@@ -41,7 +41,8 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const taken = new Set([...kept, ...(next.permits ?? []).map(({ node }) => node)])
     const others = all.filter(({ node }) => !taken.has(node) && isSureOf(story, node, view.decision))
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
-    const variants = [(): number => 0, brokenFirst, inFlightFirst]
+    const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
+    const variants = [(): number => 0, brokenFirst, inFlightFirst, bothFirst]
     const faults = variants.map((first) => faultOfChoice(chosen, others, first))
     return faults.includes(null) ? null : faults[0]!
   }
