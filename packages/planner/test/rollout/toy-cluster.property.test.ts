@@ -100,6 +100,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         for (const happening of happenings) happen(toy, happening)
         for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: false })
         setBudget(toy, 2)
+        heedContest(toy)
         toy.deleteRollout()
         settle(toy, () => checkPromises(toy))
         expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
