@@ -12,7 +12,7 @@ const lettingGo = 'packages/planner/src/release/letting-go.ts'
 const wanted = 'packages/planner/src/release/wanted-allowance.ts'
 const releaseStatus = 'packages/planner/src/release/release-status.ts'
 const progress = 'packages/planner/src/release/batch-progress.ts'
-const waiting = 'packages/planner/src/release/waiting-for.ts'
+const waiting = 'packages/planner/src/release/stuck-pods.ts'
 const labels = 'packages/planner/src/release/plan-labels.ts'
 const patch = 'packages/planner/src/release/daemon-set-patch.ts'
 const rollout = 'packages/planner/src/rollout/plan-rollout.ts'
@@ -432,16 +432,16 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     rule: 'F12',
     fault: 'stuck pods are told of only when they are more than the budget',
     file: waiting,
-    find: 'if (nodes.length < limit) return null',
-    replace: 'if (nodes.length <= limit) return null',
+    find: 'if (nodes.length < limit || ',
+    replace: 'if (nodes.length <= limit || ',
     tests: releaseProperties,
   },
   {
     rule: 'F12',
     fault: 'stuck pods of nodes that are not desired count',
     file: waiting,
-    find: 'block.filter(({ desired }) => desired).flatMap',
-    replace: 'block.flatMap',
+    find: '.filter(({ desired }) => desired)',
+    replace: '',
     tests: releaseProperties,
   },
   {
