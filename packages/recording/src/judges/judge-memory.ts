@@ -8,15 +8,17 @@ import { actionOf } from './wishes.ts'
 const MOST_HELD = 10
 
 /**
- * G12: from when the status says that a revision is held, nothing is deleted for its template, under whatever hash it comes
+ * G12: from when the status says that a revision is held, no permit is given and then used for its template, under whatever hash it comes
  * back, until somebody asks to retry. The status forgets none before, but for one that so many others have come after.
  */
 export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
   /** Rollout → id of the retry after which what is held is no longer. */
   const retries = new Map<string, string>()
+  /** Digest → when a status first said that it is held. */
+  const heldSince = new Map<string, number>()
 
   return {
-    onDeletion({ daemonSet, pod, atMs }) {
+    onDeletion({ daemonSet, pod, atMs, permittedMs }) {
       const rollout = bindingOf(world, daemonSet)
       const { revision } = daemonSet.orders
       const held = rollout?.status?.heldRevisions ?? []
@@ -25,13 +27,14 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
       const same = held.find(
         (one) => one.revision === revision || (template !== undefined && world.templateOf(one.revision ?? '') === template),
       )
-      if (same !== undefined)
+      if (same !== undefined && (permittedMs ?? atMs) >= (heldSince.get(same.digest) ?? 0))
         breach({ guarantee: 'G12', atMs, node: pod.node, text: `revision ${revision} holds a template that is held as ${same.revision}` })
     },
     onWrite(write, known) {
       if (write.kind !== 'Rollout' || write.type === 'DELETED' || known === undefined) return
       const next = write.o as unknown as RecordedRollout
       const before = known as unknown as RecordedRollout
+      for (const { digest } of next.status?.heldRevisions ?? []) if (!heldSince.has(digest)) heldSince.set(digest, write.t)
       if (query.isOurs(write.actor ?? '')) return judgeForgetting(write, before, next)
       const action = actionOf(next)
       if (action?.type === 'retry') retries.set(keyOf(write), action.id)

@@ -217,11 +217,12 @@ describe('a held revision', () => {
   judgeEach(
     'G12',
     [
-      ['has nothing deleted for it', (s) => s.rollout(held, 'controller-1').del('a1'), ['G12 a']],
+      ['has nothing deleted for it', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
+      ['may see a permit used that was given before', (s) => s.rollout(held, 'controller-1').del('a1'), []],
       ['is not held before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],
       [
         'is held under another hash too',
-        (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-2'), 'v3').del('a1'),
+        (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-2'), 'v3').pod('a1').record({}, 'a1').del('a1'),
         ['G12 a'],
       ],
       ['leaves another template alone', (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-3'), 'v3').del('a1'), []],
