@@ -437,14 +437,6 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     tests: releaseProperties,
   },
   {
-    rule: 'F12',
-    fault: 'stuck pods of nodes that are not desired count',
-    file: waiting,
-    find: '.filter(({ desired }) => desired)',
-    replace: '',
-    tests: releaseProperties,
-  },
-  {
     rule: 'F13',
     fault: 'pods of any revision get labels',
     file: labels,
