@@ -30,7 +30,6 @@ it.each(seeds)('ends a release in which one request in ten fails and watches bre
   await stage.approve()
   await untilReleased(stage, 'v2', 3_600_000)
   heal()
-  // Watches may stall for as long as the longest fault below: what others did meanwhile is not held against us.
   expectKept(stage)
 })
 
