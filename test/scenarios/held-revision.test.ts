@@ -39,7 +39,35 @@ it('deletes nothing for a version that was aborted, though it is applied again a
   expectKept(stage)
 })
 
-async function wish(type: string): Promise<void> {
-  const action = JSON.stringify({ id: `${type}-1`, type, by: 'alice', expectedStep: 1 })
+it('opens nothing for a version that was just aborted, though a leader wakes that was about to and knows of no abort (F9, G9, G12)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const { process } = stage.program('controller-1')
+  process.freezeBefore(({ method, path }) => method === 'GET' && path.includes('/rollouts/'))
+  await stage.approve()
+  await stage.until('the leader is about to open batch 2', () => process.isFrozen())
+
+  const heal = stage.disturb({
+    onRequest: ({ actor, verb, resource }) =>
+      actor === 'controller-2' && verb === 'patch' && resource.resource === 'batchreleases' ? { kind: 'cut', when: 'before' } : undefined,
+  })
+  await wish('abort', 2)
+  // With one controller to begin with nobody stands for election: both act, always.
+  await stage.startController('controller-2')
+  await stage.until('the abort is accepted', async () => (await stage.rollout()).status?.heldRevisions?.length === 1)
+  stage.program('controller-2').kill()
+  heal()
+  expect((await stage.release())?.spec.tranche?.hold).toBeUndefined()
+  const deleted = deletions(stage)
+  process.thaw()
+  await untilReleased(stage, 'v1')
+  // Of the five that were updated, and of no other.
+  expect(deletions(stage) - deleted).toBe(5)
+  expectKept(stage)
+})
+
+async function wish(type: string, expectedStep = 1): Promise<void> {
+  const action = JSON.stringify({ id: `${type}-1`, type, by: 'alice', expectedStep })
   await stage.patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: action } } })
 }

@@ -1,4 +1,4 @@
-import { HELD_REVISIONS_MAX, type HeldRevision } from '@tranche/api-schema'
+import { HELD_REVISIONS_MAX, type HeldRevision, type Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '../release/discover-revisions.ts'
 
@@ -7,6 +7,11 @@ export function heldTemplate(held: readonly HeldRevision[], { spec }: DaemonSet)
   if (held.length === 0) return undefined
   const digest = templateDigest(spec.template)
   return held.find((one) => one.digest === digest)
+}
+
+/** G12: what the status remembers of a revision that was taken back; undefined where nobody has. */
+export function heldRevision({ status }: Rollout, revision: string): HeldRevision | undefined {
+  return status?.heldRevisions?.find((one) => one.revision === revision)
 }
 
 /** The SHA-256 of a pod template in canonical JSON: the same for the same template, whichever revision holds it. */

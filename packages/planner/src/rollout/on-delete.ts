@@ -1,5 +1,6 @@
 import { type BatchRelease, onDeletePolicies, type OnDeletePolicy, type Rollout } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
+import { heldRevision } from './held-revisions.ts'
 
 /** What becomes of a release when its Rollout is deleted or disabled; a word that is not known freezes it. */
 export function onDeletePolicy({ metadata }: Rollout): OnDeletePolicy {
@@ -14,11 +15,14 @@ export function endsRelease(rollout: Rollout): boolean {
 }
 
 /**
- * Whether the Rollout asks for a stop that its BatchRelease does not know of yet (F9). Whoever wants the release to be
- * brought to an end before the Rollout goes wants that in a pause too.
+ * Whether the Rollout asks for a stop that its BatchRelease does not know of yet (F9): that it goes, a pause, or that the
+ * revision was taken back (G12). Whoever wants the release to be brought to an end before the Rollout goes wants that in a
+ * pause too.
  */
 export function isStopAsked(rollout: Rollout, release: BatchRelease): boolean {
+  const { canaryRevision, hold, paused } = release.spec.tranche ?? {}
+  if (hold === undefined && canaryRevision !== undefined && heldRevision(rollout, canaryRevision) !== undefined) return true
   if (endsRelease(rollout)) return false
   if (rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true) return true
-  return rollout.spec.strategy.paused === true && release.spec.tranche?.paused !== true
+  return rollout.spec.strategy.paused === true && paused !== true
 }

@@ -1,6 +1,7 @@
 import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { resolveSize } from '@tranche/validation'
+import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -57,8 +58,8 @@ export function isUnderWay(canary: CanaryStatus): boolean {
 }
 
 /** G12: what was taken back is stopped as long as it is remembered. */
-function holdOf({ status }: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
-  const held = status?.heldRevisions?.find(({ revision }) => revision === canaryRevision)
+function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
+  const held = heldRevision(rollout, canaryRevision)
   if (held === undefined) return {}
   const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was taken back'} at ${held.at}; the action retry on the Rollout lifts this`
   return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }

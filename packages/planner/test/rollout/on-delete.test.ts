@@ -1,3 +1,4 @@
+import type { HeldBy } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { isStopAsked, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -204,6 +205,20 @@ it('lets what opens a record go on where the release is to be ended, and nowhere
   expect(asked()).toBe(true)
   toy.onDelete('Complete')
   expect(asked()).toBe(false)
+})
+
+it('lets nothing be opened for a revision that was taken back, until its BatchRelease is held itself (F9, G12)', () => {
+  const toy = paused()
+  const { rollout, release } = toy
+  const { canaryRevision = '' } = release!.spec.tranche!
+  const asked = (heldRevision: string, hold?: HeldBy): boolean =>
+    isStopAsked(
+      { ...rollout!, status: { ...rollout!.status, heldRevisions: [{ revision: heldRevision, digest: 'd', reason: 'Aborted' }] } },
+      { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche!, ...(hold && { hold }) } } },
+    )
+  expect(asked(canaryRevision)).toBe(true)
+  expect(asked(canaryRevision, { reason: 'RevisionHeld', id: canaryRevision, message: 'it was taken back' })).toBe(false)
+  expect(asked('another')).toBe(false)
 })
 
 function healthy(options: ToyOptions = {}): ToyCluster {
