@@ -437,6 +437,14 @@ export const mutantsOfDecisions: readonly Mutant[] = [
     tests: releaseProperties,
   },
   {
+    rule: 'F12',
+    fault: 'stuck pods of nodes that are not desired count',
+    file: waiting,
+    find: '.filter(({ desired }) => desired)',
+    replace: '',
+    tests: ['packages/planner/test/release/stuck-pods.test.ts'],
+  },
+  {
     rule: 'F13',
     fault: 'pods of any revision get labels',
     file: labels,

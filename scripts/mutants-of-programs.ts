@@ -2,6 +2,7 @@ import type { Mutant } from './mutant-list.ts'
 
 const releasePass = 'packages/controllers/src/release-pass.ts'
 const rolloutPass = 'packages/controllers/src/rollout-pass.ts'
+const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const executorPass = 'packages/partition-executor/src/executor-pass.ts'
@@ -17,6 +18,8 @@ const executorPassTests = ['packages/partition-executor/test/executor-pass.test.
 const clusterTests = ['packages/cluster/test/cluster.test.ts']
 const admissionTests = ['packages/admission/test/admit-daemon-set.test.ts']
 const twoExecutors = ['test/scenarios/two-executors.test.ts']
+const leaders = ['test/scenarios/twice-never-half.test.ts']
+const heldScenario = ['test/scenarios/held-revision.test.ts']
 const approvals = ['test/scenarios/approval.test.ts']
 
 /** Faults in what reads and writes: reconcilers, executor, their ports, what they share, and admission. */
@@ -100,6 +103,30 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     find: '{ ...rollout, status }',
     replace: "{ ...rollout, metadata: { ...rollout.metadata, resourceVersion: '' }, status }",
     tests: approvals,
+  },
+  {
+    rule: 'G8',
+    fault: 'two leaders overwrite each other’s orders',
+    file: rolloutPort,
+    find: "        { op: 'test', path: '/metadata/generation', value: release.metadata.generation },\n        { op: 'replace', path: '/spec', value: spec },",
+    replace: "        { op: 'replace', path: '/spec', value: spec },",
+    tests: leaders,
+  },
+  {
+    rule: 'F9',
+    fault: 'nobody reads live whether a stop is asked for',
+    file: releasePort,
+    find: ' || isStopAsked(rollout, release)',
+    replace: '',
+    tests: heldScenario,
+  },
+  {
+    rule: 'F5',
+    fault: 'a refused delete is taken for an error, and sent again and again',
+    file: executorPort,
+    find: 'if (isConflict(error) || isNotFound(error)) return false',
+    replace: '',
+    tests: twoExecutors,
   },
   {
     rule: 'G4',

@@ -15,6 +15,22 @@ const onDeleteTests = ['packages/planner/test/rollout/on-delete.test.ts']
 /** Faults in how wishes are heeded, what is held, and how a Rollout goes. */
 export const wishMutants: readonly Mutant[] = [
   {
+    rule: 'F9',
+    fault: 'a pause that the BatchRelease is not told yet keeps nothing from being opened',
+    file: onDelete,
+    find: 'rollout.spec.strategy.paused === true && paused !== true',
+    replace: 'rollout.spec.strategy.paused === null && paused !== true',
+    tests: onDeleteTests,
+  },
+  {
+    rule: 'G12',
+    fault: 'a revision that was taken back is opened before its BatchRelease is told',
+    file: onDelete,
+    find: 'if (hold === undefined && canaryRevision !== undefined',
+    replace: 'if (hold !== undefined && canaryRevision !== undefined',
+    tests: onDeleteTests,
+  },
+  {
     rule: 'G10',
     fault: 'a wish is carried out again when an older manifest is applied',
     file: answers,

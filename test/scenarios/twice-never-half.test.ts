@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { BatchRelease } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import type { Lease } from '@tranche/kube-types'
 import type { JobQueue } from '@tranche/queue'
@@ -65,6 +66,8 @@ describe('a leader that froze between its decision and its write, and comes back
       expect(await nodesOn(stage, 'v3')).toHaveLength(3)
       await stage.approve()
       await untilReleased(stage, 'v3')
+      const orders = ordersFor()
+      expect(orders).toEqual(orders.toSorted((a, b) => a - b))
       expectKept(stage)
     },
   )
@@ -193,6 +196,14 @@ async function releaseWithPause(tag: string): Promise<void> {
   expect(await nodesOn(stage, tag)).toHaveLength(3)
   await stage.approve()
   await untilReleased(stage, tag)
+}
+
+/** @returns the generation of the Rollout for which each spec of its BatchReleases was written, in the order of the writes */
+function ordersFor(): readonly number[] {
+  return stage.recording().flatMap(({ kind, o }) => {
+    const generation = kind === 'BatchRelease' ? (o as unknown as BatchRelease).spec.tranche?.rolloutGeneration : undefined
+    return generation === undefined ? [] : [generation]
+  })
 }
 
 async function leader(): Promise<string> {

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -20,6 +22,27 @@ it.each([1, 2, 3, 4, 5])('keeps the budget and the batch with two executors at t
   await untilPausedAt(stage, 1)
   expect(await nodesOn(stage, 'v2')).toHaveLength(6)
   await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('sends a delete that was refused once: what becomes of the pod is decided when it is seen to have changed (F5, G4)', async () => {
+  stage = await setStage({ nodes: 5, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  const refused: string[] = []
+  const heal = stage.disturb({
+    onRequest({ actor, verb, resource, name }) {
+      if (actor !== 'executor-1' || verb !== 'delete' || resource.resource !== 'pods') return undefined
+      refused.push(name ?? '')
+      return { kind: 'conflict' }
+    },
+  })
+  await stage.setImage('v2')
+  await stage.until('a delete is refused', () => refused.length > 0)
+  await stage.pass(20_000)
+  expect(refused).toHaveLength(1)
+  heal()
+  const key = { namespace: stageKey.namespace, name: refused[0]! }
+  await stage.client.patch(resourcePaths.pods, key, { type: 'merge', body: { metadata: { labels: { changed: 'true' } } } })
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })

@@ -31,6 +31,13 @@ describe('pods that do not go, as many as maxUnavailable (F12 PodsStuck)', () =>
   })
 })
 
+it('says nothing of pods that do not go from nodes where none belongs: they cost nothing (F12, G1)', () => {
+  const keptBy = ['example.com/keep']
+  const gone = ['a', 'b'].map((name) => ({ name, desired: false, ready: true, pods: [aFleetPod(name, 'old~', { keptBy })] }))
+  const others = ['c', 'd', 'e', 'f', 'g'].map((name) => ({ name, desired: true, ready: true, pods: [aFleetPod(name, 'old')] }))
+  expect(onceSaid(aView({ view: { fleet: toFleetView([...gone, ...others]) } })).release.status?.waiting?.reason).toBe('Upgrading')
+})
+
 describe('more nodes down than a lowered maxUnavailable', () => {
   it('are told with the way out', () => {
     const view = onceSaid(aView({ nodes: 'a:old! b:old! c:old! d:old e:old' }))

@@ -213,7 +213,7 @@ it('lets nothing be opened for a revision that was taken back, until its BatchRe
   const { canaryRevision = '' } = release!.spec.tranche!
   const asked = (heldRevision: string, hold?: HeldBy): boolean =>
     isStopAsked(
-      { ...rollout!, status: { ...rollout!.status, heldRevisions: [{ revision: heldRevision, digest: 'd', reason: 'Aborted' }] } },
+      { ...rollout!, status: { ...rollout!.status!, heldRevisions: [{ revision: heldRevision, digest: 'd', reason: 'Aborted' }] } },
       { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche!, ...(hold && { hold }) } } },
     )
   expect(asked(canaryRevision)).toBe(true)
