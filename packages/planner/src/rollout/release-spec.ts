@@ -1,6 +1,6 @@
 import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { resolveSize } from '@tranche/validation'
+import { resolveSize, validateSpec } from '@tranche/validation'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -18,17 +18,15 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const { rollout, daemonSet } = view
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
-  const strategy = rollout.spec.strategy.canary
   const retry = rollout.status?.acceptedWishes?.retry
   const rolloutID = daemonSet.metadata.labels?.[ROLLOUT_ID_LABEL] ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
   return {
     workloadRef: rollout.spec.workloadRef,
     releasePlan: {
-      batches: stepsOf(rollout).map((step) => ({ canaryReplicas: step.replicas ?? '100%' })),
+      ...sizesOf(rollout),
       ...(batchPartition !== undefined && { batchPartition }),
       rolloutID,
-      ...(strategy?.failureThreshold !== undefined && { failureThreshold: strategy.failureThreshold }),
       ...(batchPartition === undefined && { finalizingPolicy: 'WaitResume' as const }),
       rollingStyle: 'Partition',
       enableExtraWorkloadForCanary: false,
@@ -44,6 +42,14 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       ...(retry !== undefined && { retry }),
     },
   }
+}
+
+/** Who has a release ended needs no steps: those that break the rules do not keep the Rollout from going. */
+function sizesOf(rollout: Rollout): Pick<BatchReleaseSpec['releasePlan'], 'batches' | 'failureThreshold'> {
+  if (endsRelease(rollout) && validateSpec(rollout, { desired: null }).length > 0) return { batches: [{ canaryReplicas: '100%' }] }
+  const { failureThreshold } = rollout.spec.strategy.canary ?? {}
+  const batches = stepsOf(rollout).map((step) => ({ canaryReplicas: step.replicas ?? '100%' }))
+  return { batches, ...(failureThreshold !== undefined && { failureThreshold }) }
 }
 
 function isReleasing(rollout: Rollout, canary: CanaryStatus): boolean {

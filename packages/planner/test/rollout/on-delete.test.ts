@@ -49,6 +49,16 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([toy.oldPods().length, annotationsOf(toy)]).toEqual([0, []])
   })
 
+  it('needs no steps: those that break the rules keep nobody waiting (G6)', () => {
+    const toy = paused()
+    toy.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [{ replicas: '50%', pause: {} }, { replicas: '20%' }] } } }))
+    settle(toy)
+    toy.onDelete('Complete')
+    end(toy)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length, annotationsOf(toy)]).toEqual(['v2', 0, []])
+  })
+
   it('says what it waits for, under the same budget', () => {
     const toy = paused()
     toy.onDelete('Complete')
