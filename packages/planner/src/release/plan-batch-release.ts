@@ -3,7 +3,7 @@ import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, 
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, peerAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
-import { isFinalized } from './is-finalized.ts'
+import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
 import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
@@ -210,7 +210,8 @@ function isOver(view: ReleaseView, wanted: Wanted): boolean {
   if (daemonSet === undefined || !isInCharge(view, daemonSet)) return false
   if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow') return false
   // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
-  if (release.status?.phase !== 'Finalizing' || release.metadata.deletionTimestamp !== undefined) return false
+  if (release.status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
+  if (release.metadata.deletionTimestamp !== undefined) return false
   const permits = release.status.flight?.permits.length ?? 0
   if (wanted.progress.old.length > 0 || permits > 0 || settleLeftMs(view, wanted.progress) > 0) return false
   return leftBehind(view, wanted.progress) === null

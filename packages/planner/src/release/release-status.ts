@@ -2,7 +2,7 @@ import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX, stalledRe
 import { isSameJson } from '@tranche/kube-types'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
-import { isFinalized } from './is-finalized.ts'
+import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
 import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
@@ -87,7 +87,7 @@ function acknowledgedGeneration(view: ReleaseView, wanted: Wanted): number {
 
 /** A release that stops before it has begun must not pass the last one's ready batch off as its own. */
 function notYetBegun(release: BatchRelease): Pick<BatchReleaseStatusPatch, 'canaryStatus'> {
-  if (release.status?.canaryStatus === undefined || release.status.observedRelease === (release.spec.tranche?.release ?? '')) return {}
+  if (release.status?.canaryStatus === undefined || isStatusOfRelease(release)) return {}
   return { canaryStatus: { batchState: 'Upgrading', currentBatch: batchOf(release), updatedReplicas: 0, updatedReadyReplicas: 0 } }
 }
 
@@ -98,14 +98,14 @@ function batchOf({ spec }: BatchRelease): number {
 
 function stoppedPhase({ release }: ReleaseView): NonNullable<BatchReleaseStatus['phase']> {
   if (release.metadata.deletionTimestamp !== undefined) return 'Finalizing'
-  return release.status?.phase === undefined || release.status.phase === '' ? 'Preparing' : release.status.phase
+  const phase = isStatusOfRelease(release) ? release.status?.phase : undefined
+  return phase === undefined || phase === '' ? 'Preparing' : phase
 }
 
 function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   const before = release.status?.canaryStatus
   const since = before?.currentBatch === batch && before.batchState === 'Ready' ? before.batchReadyTime : undefined
-  const sameRelease = release.status?.observedRelease === (release.spec.tranche?.release ?? '')
-  return since !== undefined && sameRelease ? since : new Date(nowMs).toISOString()
+  return since !== undefined && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
 }
 
 /** The final settling time, while it runs: nothing is left to update, and a crash still counts. */

@@ -2,6 +2,7 @@ import { keptPerBlock, nodeInView } from '@tranche/fleet'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { hasOldPod } from '../old-nodes.ts'
 import type { BatchProgress } from './batch-progress.ts'
+import { isStatusOfRelease } from './is-finalized.ts'
 import type { ReleaseView } from './release-view.ts'
 
 /** How long (ms) the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
@@ -45,6 +46,6 @@ const deadPerBlock = keptPerBlock<string, readonly string[]>({
 /** The release is over for everybody who reads `in-progressing`, though nodes are left; once it is, it stays so. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
   const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return false
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
   return leftBehind(view, progress) !== null || !(daemonSetAnnotations.inProgressing in (view.daemonSet?.metadata.annotations ?? {}))
 }

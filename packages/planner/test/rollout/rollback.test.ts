@@ -98,6 +98,41 @@ describe('going back to the stable template in mid-release', () => {
   })
 })
 
+describe('going back when the DaemonSet was given back, and the Rollout does not say so yet', () => {
+  it.each([
+    ['Finalizing', 'binding'],
+    ['Finalizing', 'release'],
+    ['Completed', 'binding'],
+    ['Completed', 'release'],
+  ] as const)('is a rollback that is not over before it was made (BatchRelease %s, %s; G6, G7)', (phase, scope) => {
+    const toy = pausedAt(1, { scope })
+    toy.act({ id: 'p', type: 'promote' })
+    while (!isGivenBack(toy)) act(toy)
+    while (toy.release?.status?.phase !== phase) toy.passRelease()
+    toy.setImage('v1')
+    settle(toy, () => {
+      if (toy.rollout?.status?.phase === 'Healthy') expect(toy.oldPods()).toEqual([])
+      if (toy.release?.status?.flight?.state === 'open')
+        expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.inProgressing])
+    })
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', rollbackFrom: 'hash-v2', stableRevision: 'hash-v1' })
+    expect(condition(toy, 'Succeeded')?.status).toBe('False')
+  })
+
+  it('is one, too, where it was paused when it began (G9)', () => {
+    const toy = pausedAt(1)
+    toy.act({ id: 'p', type: 'promote' })
+    while (!isGivenBack(toy)) act(toy)
+    toy.pause(true)
+    toy.setImage('v1')
+    settle(toy)
+    expect([toy.rollout?.status?.phase, toy.release?.status?.phase, toy.oldPods().length]).toEqual(['Progressing', 'Preparing', 5])
+    toy.pause(false)
+    settle(toy)
+    expect([toy.rollout?.status?.phase, toy.oldPods().length]).toEqual(['Healthy', 0])
+  })
+})
+
 describe('a rollback in batches', () => {
   it('walks the steps that take a node back, with their pauses', () => {
     const toy = pausedAt(2, {
@@ -209,6 +244,10 @@ function pausedAt(step: number, options: ToyOptions = {}): ToyCluster {
     settle(toy)
   }
   return toy
+}
+
+function isGivenBack({ release, daemonSet }: ToyCluster): boolean {
+  return release?.status?.phase === 'Finalizing' && !(daemonSetAnnotations.controlInfo in (daemonSet.metadata.annotations ?? {}))
 }
 
 function annotate(toy: ToyCluster, key: string, value: string): void {
