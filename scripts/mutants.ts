@@ -22,8 +22,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Mutant, mutants } from './mutant-list.ts'
-import type { RunRequest, TestRun } from './mutant-runner.ts'
+import { mutants } from './mutants/all.ts'
+import type { Mutant } from './mutants/mutant.ts'
+import type { RunRequest, TestRun } from './mutants/runner.ts'
 
 /** What has become of a mutant. */
 type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { readonly kind: 'unusable'; readonly why: string }
@@ -109,7 +110,7 @@ interface Copy {
 
 async function makeCopy(folder: string): Promise<Copy> {
   copySources(folder)
-  const runner = fork(resolve('scripts/mutant-runner.ts'), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const runner = fork(resolve('scripts/mutants/runner.ts'), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   running.add(runner)
   await new Promise((ready) => runner.once('message', ready))
   return { folder, runner, stale: [] }

@@ -30,7 +30,7 @@ const vitest = await createVitest('test', {
   maxWorkers: 1,
   // One failure is all that is asked for, and what it shrinks to is not.
   bail: 1,
-  setupFiles: [resolve(import.meta.dirname, 'mutant-setup.ts')],
+  setupFiles: [resolve(import.meta.dirname, 'setup.ts')],
   testTimeout: 60_000,
 })
 await vitest.standalone()

@@ -1,36 +1,36 @@
-import type { Mutant } from './mutant-list.ts'
+import type { Mutant } from './mutant.ts'
 
 const releasePass = 'packages/controllers/src/release-pass.ts'
-const rolloutPass = 'packages/controllers/src/rollout-pass.ts'
-const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const executorPass = 'packages/partition-executor/src/executor-pass.ts'
-const sent = 'packages/partition-executor/src/sent-deletes.ts'
 const touchPod = 'packages/cluster/src/touch-pod.ts'
 const writeRecord = 'packages/cluster/src/write-record.ts'
-const newest = 'packages/cluster/src/newest.ts'
-const admission = 'packages/admission/src/admit-daemon-set.ts'
+const admitDaemonSet = 'packages/admission/src/admit-daemon-set.ts'
 
-const releasePassTests = ['packages/controllers/test/release-pass.test.ts']
-const rolloutPassTests = ['packages/controllers/test/rollout-pass.test.ts']
-const executorPassTests = ['packages/partition-executor/test/executor-pass.test.ts']
-const clusterTests = ['packages/cluster/test/cluster.test.ts']
-const admissionTests = ['packages/admission/test/admit-daemon-set.test.ts']
-const twoExecutors = ['test/scenarios/two-executors.test.ts']
-const leaders = ['test/scenarios/twice-never-half.test.ts']
-const heldScenario = ['test/scenarios/held-revision.test.ts']
-const approvals = ['test/scenarios/approval.test.ts']
+const releasePassTests = 'packages/controllers/test/release-pass.test.ts'
+const twoExecutorsTests = 'test/scenarios/two-executors.test.ts'
+const executorPassTests = 'packages/partition-executor/test/executor-pass.test.ts'
+const clusterTests = 'packages/cluster/test/cluster.test.ts'
+const admitDaemonSetTests = 'packages/admission/test/admit-daemon-set.test.ts'
 
 /** Faults in what reads and writes: reconcilers, executor, their ports, what they share, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
+  {
+    rule: 'F9',
+    fault: 'a record is opened on what the watches show',
+    file: releasePass,
+    find: 'return plan.confirm ? confirmAndWrite',
+    replace: 'return plan.confirm && plan.record.epoch < 0 ? confirmAndWrite',
+    tests: [releasePassTests],
+  },
   {
     rule: 'F2',
     fault: 'the first record rests on no pod',
     file: releasePass,
     find: ".reduce(newerResourceVersion, '0')",
     replace: ".slice(0, 0).reduce(newerResourceVersion, '0')",
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F8',
@@ -38,7 +38,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: "pod === undefined ? { kind: 'executed' }",
     replace: "pod === undefined ? { kind: 'standing', resourceVersion: '0' }",
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F8',
@@ -46,7 +46,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: "const unclear = touched.find(({ answer }) => answer.kind === 'unclear')",
     replace: 'const unclear = touched.find(() => false)',
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F9',
@@ -54,7 +54,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: 'if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)',
     replace: '',
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F9',
@@ -62,7 +62,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: "write.kind !== 'writeRecord' || !isSameRecord(write.record, plan.record)",
     replace: "write.kind !== 'writeRecord'",
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F10',
@@ -70,7 +70,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: 'unclear === null && lowerTo !== null ?',
     replace: 'lowerTo !== null ?',
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F11',
@@ -78,7 +78,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: "if (answers.some(({ kind }) => kind === 'unclear')) return recheckAfter(UNCLEAR_RECHECK_MS)",
     replace: '',
-    tests: releasePassTests,
+    tests: [releasePassTests],
   },
   {
     rule: 'F13',
@@ -86,15 +86,23 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: releasePass,
     find: "memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })",
     replace: '',
-    tests: releasePassTests,
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a stop waits until pods have been gathered',
+    file: 'packages/cluster/src/is-same-but-for-counts.ts',
+    find: 'JSON.stringify([previous.metadata.annotations, previous.metadata.labels])',
+    replace: 'JSON.stringify([current.metadata.annotations, current.metadata.labels])',
+    tests: ['packages/cluster/test/is-same-but-for-counts.test.ts'],
   },
   {
     rule: 'G9',
     fault: 'a DaemonSet is let go on what the watches show',
-    file: rolloutPass,
+    file: 'packages/controllers/src/rollout-pass.ts',
     find: "if (plan.kind === 'patchDaemonSet') return plan.why === 'unbind'",
     replace: "if (plan.kind === 'patchDaemonSet') return false",
-    tests: rolloutPassTests,
+    tests: ['packages/controllers/test/rollout-pass.test.ts'],
   },
   {
     rule: 'G10',
@@ -102,7 +110,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: rolloutPort,
     find: '{ ...rollout, status }',
     replace: "{ ...rollout, metadata: { ...rollout.metadata, resourceVersion: '' }, status }",
-    tests: approvals,
+    tests: ['test/scenarios/approval.test.ts'],
   },
   {
     rule: 'G8',
@@ -110,15 +118,15 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: rolloutPort,
     find: "        { op: 'test', path: '/metadata/generation', value: release.metadata.generation },\n        { op: 'replace', path: '/spec', value: spec },",
     replace: "        { op: 'replace', path: '/spec', value: spec },",
-    tests: leaders,
+    tests: ['test/scenarios/twice-never-half.test.ts'],
   },
   {
     rule: 'F9',
     fault: 'nobody reads live whether a stop is asked for',
-    file: releasePort,
+    file: 'apps/controller/src/release-port.ts',
     find: ' || isStopAsked(rollout, release)',
     replace: '',
-    tests: heldScenario,
+    tests: ['test/scenarios/held-revision.test.ts'],
   },
   {
     rule: 'F5',
@@ -126,7 +134,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: executorPort,
     find: 'if (isConflict(error) || isNotFound(error)) return false',
     replace: '',
-    tests: twoExecutors,
+    tests: [twoExecutorsTests],
   },
   {
     rule: 'G4',
@@ -134,7 +142,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: executorPort,
     find: '{ uid: permit.podUid, resourceVersion: permit.podResourceVersion }',
     replace: '{ uid: permit.podUid }',
-    tests: twoExecutors,
+    tests: [twoExecutorsTests],
   },
   {
     rule: 'F5',
@@ -142,7 +150,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: executorPass,
     find: 'sent.add(pod.permit)',
     replace: '',
-    tests: executorPassTests,
+    tests: [executorPassTests],
   },
   {
     rule: 'G6',
@@ -150,7 +158,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: executorPass,
     find: 'sent.unknown(pod.permit)',
     replace: '',
-    tests: executorPassTests,
+    tests: [executorPassTests],
   },
   {
     rule: 'F7',
@@ -158,15 +166,15 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: executorPass,
     find: 'answer: await cluster.touchPod(pod, signal) })',
     replace: "answer: { ...(await cluster.touchPod(pod, signal)), kind: 'standing', resourceVersion: '1' } })",
-    tests: executorPassTests,
+    tests: [executorPassTests],
   },
   {
     rule: 'G6',
     fault: 'what was sent is remembered for ever',
-    file: sent,
+    file: 'packages/partition-executor/src/sent-deletes.ts',
     find: 'if (!standsAsPermitted(permit, fleet)) sent.delete(id)',
     replace: 'if (fleet === null) sent.delete(id)',
-    tests: executorPassTests,
+    tests: [executorPassTests],
   },
   {
     rule: 'F7',
@@ -174,7 +182,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: touchPod,
     find: 'metadata: { uid: pod.uid, annotations',
     replace: 'metadata: { annotations',
-    tests: clusterTests,
+    tests: [clusterTests],
   },
   {
     rule: 'F7',
@@ -182,7 +190,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: touchPod,
     find: "if (answer.metadata.deletionTimestamp !== undefined) return { kind: 'executed' }",
     replace: '',
-    tests: clusterTests,
+    tests: [clusterTests],
   },
   {
     rule: 'F7',
@@ -190,7 +198,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: touchPod,
     find: "if (isNotFound(error) || isUidMismatch(error)) return { kind: 'executed' }",
     replace: "return { kind: 'executed' }",
-    tests: clusterTests,
+    tests: [clusterTests],
   },
   {
     rule: 'F7',
@@ -198,7 +206,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: touchPod,
     find: '++count',
     replace: 'count',
-    tests: clusterTests,
+    tests: [clusterTests],
   },
   {
     rule: 'F8',
@@ -206,7 +214,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: writeRecord,
     find: 'if (isInvalid(error) || isNotFound(error)) return null',
     replace: 'if (isInvalid(error) || isNotFound(error)) return release',
-    tests: clusterTests,
+    tests: [clusterTests],
   },
   {
     rule: 'G7',
@@ -214,31 +222,38 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: writeRecord,
     find: 'if (written.status?.flight !== undefined) return written',
     replace: 'return written',
-    tests: clusterTests,
+    tests: [clusterTests],
   },
-  { rule: 'G7', fault: 'an old answer hides what the watch shows', file: newest, find: '> 0)', replace: '> -2)', tests: clusterTests },
+  {
+    rule: 'G7',
+    fault: 'an old answer hides what the watch shows',
+    file: 'packages/cluster/src/newest.ts',
+    find: '> 0)',
+    replace: '> -2)',
+    tests: [clusterTests],
+  },
   {
     rule: 'G11',
     fault: 'admission lets RollingUpdate back in mid-release',
-    file: admission,
+    file: admitDaemonSet,
     find: '...(begins || isHeld(oldObject) ? strategyPatch(newObject) : []),',
     replace: '...(begins ? strategyPatch(newObject) : []),',
-    tests: admissionTests,
+    tests: [admitDaemonSetTests],
   },
   {
     rule: 'G11',
     fault: 'a manifest takes our keys away',
-    file: admission,
+    file: admitDaemonSet,
     find: 'const annotations = { ...ourAnnotations(oldObject), ...',
     replace: 'const annotations = { ...',
-    tests: admissionTests,
+    tests: [admitDaemonSetTests],
   },
   {
     rule: 'G11',
     fault: 'admission overwrites the type that is remembered',
-    file: admission,
+    file: admitDaemonSet,
     find: 'rememberedType(oldObject) ?? typeToRestore(newObject)',
     replace: 'typeToRestore(newObject)',
-    tests: admissionTests,
+    tests: [admitDaemonSetTests],
   },
 ]

@@ -1,0 +1,17 @@
+import { mutantsOfFlight } from './flight.ts'
+import type { Mutant } from './mutant.ts'
+import { mutantsOfPass } from './pass.ts'
+import { mutantsOfPrograms } from './programs.ts'
+import { mutantsOfRelease } from './release.ts'
+import { mutantsOfRollout } from './rollout.ts'
+import { mutantsOfValidation } from './validation.ts'
+
+/** Every fault, room by room in reading order. */
+export const mutants: readonly Mutant[] = [
+  ...mutantsOfFlight,
+  ...mutantsOfValidation,
+  ...mutantsOfPass,
+  ...mutantsOfRelease,
+  ...mutantsOfRollout,
+  ...mutantsOfPrograms,
+]

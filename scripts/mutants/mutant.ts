@@ -1,0 +1,13 @@
+/** A deliberate fault, and the tests that must notice it. */
+export interface Mutant {
+  /** The rule or guarantee that it breaks: `F2`, `G5` …; several mutants may break one. */
+  readonly rule: string
+  /** What goes wrong, in present tense. */
+  readonly fault: string
+  readonly file: string
+  /** Text that stands in the file exactly once. */
+  readonly find: string
+  readonly replace: string
+  /** Test files of which at least one must fail. */
+  readonly tests: readonly string[]
+}

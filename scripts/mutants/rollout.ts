@@ -1,0 +1,181 @@
+import type { Mutant } from './mutant.ts'
+
+const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
+const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
+const answerAction = 'packages/planner/src/rollout/answer-action.ts'
+const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
+const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
+const onDelete = 'packages/planner/src/rollout/on-delete.ts'
+
+const planRolloutTests = 'packages/planner/test/rollout/plan-rollout.test.ts'
+const wishesProperties = 'packages/planner/test/rollout/wishes.property.test.ts'
+const answerActionTests = 'packages/planner/test/rollout/answer-action.test.ts'
+const heldRevisionsTests = 'packages/planner/test/rollout/held-revisions.test.ts'
+const heldRevisionsProperties = 'packages/planner/test/rollout/held-revisions.property.test.ts'
+const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
+const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
+
+/** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
+export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'G9',
+    fault: 'a Rollout acknowledges a stop before its release has',
+    file: rolloutStatus,
+    find: "if (course.phase === 'Progressing') return acknowledged ? generation : before",
+    replace: "if (course.phase === 'Progressing') return generation",
+    tests: [planRolloutTests],
+  },
+  {
+    rule: 'CRDOutdated',
+    fault: 'a status is written over and over because some of it is dropped',
+    file: rolloutStatus,
+    find: 'if (schemaGap === undefined) return status',
+    replace: "if (schemaGap !== '') return status",
+    tests: [outdatedDefinitionsTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a leader with an old Rollout undoes what was written for a newer one',
+    file: 'packages/planner/src/rollout/plan-rollout.ts',
+    find: 'return (release?.spec.tranche?.rolloutGeneration ?? 0) > (rollout.metadata.generation ?? 0)',
+    replace: 'return false',
+    tests: [planRolloutTests],
+  },
+  {
+    rule: 'G10',
+    fault: 'an approval is put back without a word',
+    file: heedWishes,
+    find: 'if (isApproval && !isHeld(status, canary)) return { canary, warning: null }',
+    replace: 'if (isApproval && !isHeld(status, canary)) return { canary: { ...canary, currentStepState: own }, warning: null }',
+    tests: [wishesProperties],
+  },
+  {
+    rule: 'G10',
+    fault: 'a step is approved that nobody has seen paused',
+    file: heedWishes,
+    find: "own === 'StepPaused' && asked === 'StepReady'",
+    replace: "asked === 'StepReady'",
+    tests: [wishesProperties, planRolloutTests],
+  },
+  {
+    rule: 'G10',
+    fault: 'a jump is put back without a word',
+    file: heedWishes,
+    find: 'if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }',
+    replace:
+      'if (isOwn || nextStepIndex >= 1) return { canary: { ...canary, nextStepIndex: nextIndex(currentStepIndex, steps) }, warning: null }',
+    tests: [wishesProperties],
+  },
+  {
+    rule: 'G10',
+    fault: 'an approval written while the revision is held is kept for later',
+    file: heedWishes,
+    find: 'if (isApproval && !isHeld(status, canary))',
+    replace: 'if (isApproval)',
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'an action is carried out again by whoever comes next',
+    file: answerAction,
+    find: 'return answeredIds(rollout).includes(lastAction.id) ? null : { lastAction, effect }',
+    replace: 'return { lastAction, effect }',
+    tests: [answerActionTests],
+  },
+  {
+    rule: 'G10',
+    fault: 'a wish is carried out again when an older manifest is applied',
+    file: answerAction,
+    find: 'return answeredIds(rollout).includes(lastAction.id) ? null : { lastAction, effect }',
+    replace: 'return rollout.status?.lastAction?.id === lastAction.id ? null : { lastAction, effect }',
+    tests: [answerActionTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a held template is not known again',
+    file: heldRevisions,
+    find: 'return held.find((one) => one.digest === digest)',
+    replace: "return held.find((one) => one.digest === '')",
+    tests: [heldRevisionsTests, heldRevisionsProperties],
+  },
+  {
+    rule: 'G12',
+    fault: 'the template is put back again and again',
+    file: heldRevisions,
+    find: 'return held.reverted !== false || metadata.annotations?.[daemonSetAnnotations.reverted] === held.at',
+    replace: 'return metadata.annotations?.[daemonSetAnnotations.reverted] === "" && held.at === ""',
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the stable template is put back again and again',
+    file: heldRevisions,
+    find: 'return held.reverted !== false || metadata.annotations?.[daemonSetAnnotations.reverted] === held.at',
+    replace: "return held.reverted !== false || metadata.name === ''",
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a held template leads on when it is applied again',
+    file: releaseSpec,
+    find: 'if (held === undefined) return {}',
+    replace: 'if (held !== null) return {}',
+    tests: [heldRevisionsTests, heldRevisionsProperties],
+  },
+  {
+    rule: 'G12',
+    fault: 'a held revision is released by a re-apply',
+    file: releaseSpec,
+    find: "return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }",
+    replace: 'return message === "" ? { hold: { reason: "", id: "", message } } : {}',
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a template is put back over one that was applied in between',
+    file: 'packages/planner/src/rollout/plan-revert.ts',
+    find: "    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },\n",
+    replace: '',
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'CRDOutdated',
+    fault: 'a release starts though its record would be dropped',
+    file: 'packages/planner/src/rollout/course-of.ts',
+    find: "if (view.schemaGap !== undefined) return stalledCourse(before, 'CRDOutdated', view.schemaGap)",
+    replace: '',
+    tests: [outdatedDefinitionsTests],
+  },
+  {
+    rule: 'F9',
+    fault: 'a pause that the BatchRelease is not told yet keeps nothing from being opened',
+    file: onDelete,
+    find: 'rollout.spec.strategy.paused === true && paused !== true',
+    replace: 'rollout.spec.strategy.paused === null && paused !== true',
+    tests: [onDeleteTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a revision that was taken back is opened before its BatchRelease is told',
+    file: onDelete,
+    find: 'if (hold === undefined && canaryRevision !== undefined',
+    replace: 'if (hold !== undefined && canaryRevision !== undefined',
+    tests: [onDeleteTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a record is opened though the Rollout is paused',
+    file: onDelete,
+    find: 'return rollout.spec.strategy.paused === true && paused !== true',
+    replace: 'return release.metadata.name === ""',
+    tests: [onDeleteTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'Complete releases a held revision when the Rollout goes',
+    file: 'packages/planner/src/rollout/going-course.ts',
+    find: 'if (heldTemplate(before.heldRevisions, daemonSet) !== undefined) return null',
+    replace: '',
+    tests: [onDeleteTests],
+  },
+]

@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { mutants } from '../../scripts/mutants/all.ts'
+
+it('every deliberate fault can be put where it says, and names tests that there are', () => {
+  const unusable = mutants.filter(({ file, find, tests }) => {
+    if (![file, ...tests].every((path) => existsSync(path))) return true
+    return readFileSync(file, 'utf8').split(find).length !== 2
+  })
+  expect(unusable).toEqual([])
+})
+
+it('every deliberate fault is another one', () => {
+  const places = mutants.map(({ file, find, replace }) => JSON.stringify([file, find, replace]))
+  expect(places.filter((place, at) => places.indexOf(place) < at)).toEqual([])
+})
