@@ -7,7 +7,8 @@ import { actionOf } from './wishes.ts'
 /**
  * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,
  * and only where that was asked for. The type that it had is remembered as it was, never overwritten, and forgotten only
- * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry.
+ * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry, or
+ * until somebody says OnDelete again.
  */
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()
@@ -31,9 +32,10 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
     const canary = next.annotations?.[CANARY]
     const isOther = canary !== fight.canary
     const setBack = !query.isOurs(write.actor ?? '') && before?.strategy?.type === 'OnDelete' && next.strategy?.type === 'RollingUpdate'
-    const reasserted = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
-    const rounds = isOther ? 0 : fight.rounds + (setBack && canary !== undefined ? 1 : 0)
-    fights.set(keyOf(write), { canary, rounds, answered: reasserted ? rounds : Math.min(fight.answered, rounds) })
+    const isBack = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
+    const isOver = isOther || (isBack && !query.isOurs(write.actor ?? ''))
+    const rounds = isOver ? 0 : fight.rounds + (setBack && canary !== undefined ? 1 : 0)
+    fights.set(keyOf(write), { canary, rounds, answered: isBack ? rounds : Math.min(fight.answered, rounds) })
   }
 
   return {

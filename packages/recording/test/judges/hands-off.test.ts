@@ -92,6 +92,7 @@ describe('a fight over the strategy', () => {
     ['goes on after one round', (s) => setBack(s).del('a1'), []],
     ['ends after the second', (s) => setBack(setBack(s)).del('a1'), ['G11 a']],
     ['has not begun its second round before we have answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
+    ['is over when somebody says OnDelete again', (s) => setBack(s).daemonSet(rolling).daemonSet(onDelete).del('a1'), []],
     [
       'begins anew with another release',
       (s) => setBack(setBack(s)).annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).del('a1'),
