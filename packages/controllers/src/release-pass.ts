@@ -2,11 +2,11 @@ import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import { isAppError } from '@tranche/errors'
-import { nodeInView } from '@tranche/fleet'
-import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleasePort, ReleaseReading } from './release-port.ts'
 
 /** What the BatchRelease reconciler is made of. */
@@ -21,6 +21,10 @@ export interface ReleaseParts {
 const UNCLEAR_RECHECK_MS = 500
 /** A record that somebody else wrote is read again by its watch; this is for the case that it is slow. */
 const OVERTAKEN_RECHECK_MS = 1_000
+/** A pod that could not be labelled is tried again after this long. */
+const UNLABELLED_RECHECK_MS = 30_000
+/** The same for the mark of one that leaked: it is put on before the pod is Ready, or not at all. */
+const UNMARKED_RECHECK_MS = 1_000
 
 /** Drives one BatchRelease: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
@@ -43,8 +47,7 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
 /** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
 interface Memory {
   statusWrittenMs: number | null
-  /** Pod uid → its node, and the rollout-id that it was labelled with, until the watch shows it. */
-  readonly labelled: Map<string, { readonly node: string; readonly rolloutId: string }>
+  readonly labels: LabelMemory
   /** What the last touch that said neither way was answered with; null when every answer was clear. */
   unclear: string | null
   /** The API server refused the annotation that says paused, by more than a lost race. */
@@ -61,7 +64,7 @@ interface Doing extends ReleaseParts {
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const memory = memories.get(keyText(key)) ?? {
     statusWrittenMs: null,
-    labelled: new Map(),
+    labels: createLabelMemory(),
     unclear: null,
     pauseRefused: false,
   }
@@ -70,19 +73,10 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
 }
 
 function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseView {
-  forgetShownLabels(reading, memory)
-  const wanted = reading.release.spec.releasePlan.rolloutID
-  const labelled = new Set([...memory.labelled].flatMap(([uid, { rolloutId }]) => (rolloutId === wanted ? [uid] : [])))
+  const monotonicMs = clock.monotonicMs()
+  const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
   const { statusWrittenMs, unclear, pauseRefused } = memory
-  return { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
-}
-
-/** A pod whose labels the watch has shown, or that is gone, need not be remembered. */
-function forgetShownLabels({ fleet }: ReleaseReading, { labelled }: Memory): void {
-  for (const [uid, { node, rolloutId }] of labelled) {
-    const pod = nodeInView(fleet, node)?.pods.find((other) => other.uid === uid)
-    if (pod === undefined || pod.rolloutId === rolloutId) labelled.delete(uid)
-  }
+  return { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs }
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
@@ -101,7 +95,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'touchOldPods':
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
-      return plan.confirm ? confirmAndLabel(doing) : labelPods(plan.pods, doing)
+      return plan.confirm ? confirmAndLabel(doing) : labelPods(plan.pods, view, doing)
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
@@ -111,10 +105,17 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       warnOfContest(plan.message, view, doing)
       return again
     case 'wait':
-      return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
+      return waitOutcome(plan.recheckAfterMs, doing)
     default:
       return plan satisfies never
   }
+}
+
+/** A pod that could not be labelled is looked at again, too. */
+function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): Outcome {
+  const labelMs = Math.max(0, memory.labels.nextTryMs() - clock.monotonicMs())
+  const soonestMs = Math.min(recheckAfterMs ?? Number.POSITIVE_INFINITY, labelMs)
+  return Number.isFinite(soonestMs) ? recheckAfter(soonestMs) : awaitChange
 }
 
 /** The answer to our own write is known at once, so the next pass need not wait for its echo. */
@@ -162,20 +163,31 @@ function isLostRace(error: unknown): boolean {
 /** What is marked as leaked is decided by the record as it is: our watch of it may lag behind the one of pods. */
 async function confirmAndLabel(doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
-  const plan = live === null ? null : planBatchRelease(doing.toView(live))
-  return plan?.kind === 'labelPods' ? labelPods(plan.pods, doing) : recheckAfter(UNCLEAR_RECHECK_MS)
+  if (live === null) return recheckAfter(UNCLEAR_RECHECK_MS)
+  const view = doing.toView(live)
+  const plan = planBatchRelease(view)
+  return plan.kind === 'labelPods' ? labelPods(plan.pods, view, doing) : recheckAfter(UNCLEAR_RECHECK_MS)
 }
 
-/** Each label stands alone; those that were put on are remembered though another failed. */
-async function labelPods(pods: readonly PodLabels[], { cluster, memory, signal }: Doing): Promise<Outcome> {
-  const ends = await Promise.allSettled(
+/**
+ * Each label stands alone, and only readers of pods want them: a pod that cannot be labelled keeps nothing else waiting. One
+ * that has changed meanwhile is left until the watch shows it: it may be minutes behind.
+ */
+async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doing: Doing): Promise<Outcome> {
+  const { cluster, memory, clock, log, key, signal } = doing
+  await Promise.all(
     pods.map(async (pod) => {
-      if (await cluster.labelPod(pod, signal))
-        memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })
+      try {
+        if (await cluster.labelPod(pod, signal)) memory.labels.put(pod)
+        else memory.labels.refused(pod, fleet, Number.POSITIVE_INFINITY)
+      } catch (error) {
+        signal.throwIfAborted()
+        log.warn({ batchRelease: keyText(key), pod: pod.name, err: error }, 'could not label a pod')
+        const recheckMs = pod.resourceVersion === null ? UNLABELLED_RECHECK_MS : UNMARKED_RECHECK_MS
+        memory.labels.refused(pod, fleet, clock.monotonicMs() + recheckMs)
+      }
     }),
   )
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
   return again
 }
 

@@ -18,6 +18,8 @@ export interface RecordingPort extends ReleasePort {
   /** The Rollout, read live, asks for a stop. */
   stopAsked: boolean
   fails: Error | null
+  /** How putting labels on a pod ends: they are on it, it has changed meanwhile, or it is refused. */
+  labels: 'on' | 'changed' | Error
 }
 
 /** @returns a port on which a calm release stands: two nodes, one batch of both, announced, the record open */
@@ -38,6 +40,7 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     wins: true,
     stopAsked: false,
     fails: null,
+    labels: 'on',
     read: async () => port.reading,
     async readLive() {
       calls.push('readLive')
@@ -65,7 +68,8 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     },
     labelPod: async ({ name }) => {
       await note(`label ${name}`)
-      return true
+      if (port.labels instanceof Error) throw port.labels
+      return port.labels === 'on'
     },
   }
   return port

@@ -139,14 +139,36 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('labels a pod once, until its watch shows the label', async () => {
-    const port = recordingPort()
-    const reading = aReading()
-    const node = { name: 'a', desired: true, ready: true, pods: [aFleetPod('a', { hash: 'new', rolloutId: 'before' })] }
-    port.reading = { ...reading, fleet: toFleetView([node]) }
+    const port = withUnlabelledPod()
     const run = passOf(port)
     await run()
     await run()
     expect(port.calls).toEqual(['label pod-a', 'patchStatus'])
+  })
+
+  it('leaves a pod that cannot be labelled for a while, and keeps nothing else waiting for it (G6)', async () => {
+    const port = withUnlabelledPod()
+    port.labels = new Error('pods are protected by a policy')
+    const clock = new FakeClock()
+    const run = passOf(port, clock)
+    await run()
+    await run()
+    clock.advance(30_000)
+    await run()
+    expect(port.calls).toEqual(['label pod-a', 'patchStatus', 'label pod-a'])
+  })
+
+  it('leaves a pod that has changed until its watch, which may be minutes behind, shows the change', async () => {
+    const port = withUnlabelledPod()
+    port.labels = 'changed'
+    const clock = new FakeClock()
+    const run = passOf(port, clock)
+    await run()
+    clock.advance(600_000)
+    await run()
+    port.reading = withUnlabelledPod('10').reading
+    await run()
+    expect(port.calls).toEqual(['label pod-a', 'patchStatus', 'label pod-a'])
   })
 
   it('lets errors pass through', async () => {
@@ -160,8 +182,16 @@ function pass(port: RecordingPort): Promise<Outcome> {
   return passOf(port)()
 }
 
-function passOf(cluster: RecordingPort): () => Promise<Outcome> {
+/** A pod of the revision on node a, with the labels of another release. */
+function withUnlabelledPod(resourceVersion = '9'): RecordingPort {
+  const port = recordingPort()
+  const pod = aFleetPod('a', { hash: 'new', rolloutId: 'before', resourceVersion })
+  port.reading = { ...aReading(), fleet: toFleetView([{ name: 'a', desired: true, ready: true, pods: [pod] }]) }
+  return port
+}
+
+function passOf(cluster: RecordingPort, clock = new FakeClock()): () => Promise<Outcome> {
   const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
-  const run = createReleasePass({ cluster, clock: new FakeClock(), log: silentLogger, events })
+  const run = createReleasePass({ cluster, clock, log: silentLogger, events })
   return () => run(key, new AbortController().signal)
 }
