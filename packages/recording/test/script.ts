@@ -97,9 +97,12 @@ export class Script {
     )
   }
 
-  /** Writes the record, with permits for these pods as they are. */
+  /** Writes the record, with permits for these pods as they are; a controller announces the partition first. */
   record(fields: Fields, pods?: string, actor = 'controller-1'): this {
-    const before = (this.#objects.get('BatchRelease agent')?.['status'] as { readonly flight?: Fields } | undefined)?.flight
+    if (fields['partition'] !== undefined && actor.startsWith('controller')) this.#announce(fields)
+    const known = this.#objects.get('BatchRelease agent')
+    const status = known?.['status'] as { readonly flight?: Fields } | undefined
+    const before = status?.flight
     const permits = pods
       ?.split(' ')
       .filter(Boolean)
@@ -109,8 +112,23 @@ export class Script {
         podResourceVersion: String(this.#versions.get(`Pod ${uid}`) ?? 0),
       }))
     const flight = { ...before, ...fields, ...(permits !== undefined && { permits }) }
-    const o = { metadata: { name: 'agent' }, spec: { workloadRef: { name: 'agent' } }, status: { flight } }
+    const o = { metadata: { name: 'agent' }, spec: { workloadRef: { name: 'agent' } }, ...known, status: { ...status, flight } }
     return this.#write('BatchRelease', 'agent', o, { actor, verb: 'patch', resource: 'batchreleases/status' })
+  }
+
+  /** Changes the BatchRelease of the record. */
+  order(fields: Fields, options: Fields = {}): this {
+    const o = mergeDeep(this.#objects.get('BatchRelease agent') ?? {}, fields)
+    return this.#write('BatchRelease', 'agent', o, { actor: 'controller-1', verb: 'patch', ...options })
+  }
+
+  #announce({ partition, revision }: Fields): void {
+    const said = (this.#objects.get('DaemonSet agent')?.['annotations'] ?? {}) as Fields
+    const announced = {
+      ...(revision !== undefined && { 'rollouts.kruise.io/daemonset-canary-revision': revision }),
+      'rollouts.kruise.io/daemonset-partition': String(partition),
+    }
+    if (Object.entries(announced).some(([key, value]) => said[key] !== value)) this.annotate(announced)
   }
 
   /** Somebody writes a BatchRelease by hand. */

@@ -6,7 +6,7 @@ const BOUND = 'tranche.dev/rollout'
 export function createStopJudge({ breach }: JudgeParts): Judge {
   return {
     onDeletion({ daemonSet, stops, pod, atMs }) {
-      const stop = stops.acknowledged(daemonSet.latest?.annotations?.[BOUND])
+      const stop = stops.acknowledged({ rollout: daemonSet.latest?.annotations?.[BOUND], flight: daemonSet.orders.flight })
       if (stop !== null) breach({ guarantee: 'G9', atMs, node: pod.node, text: `the stop (${stop}) was acknowledged and not lifted` })
     },
   }

@@ -32,6 +32,7 @@ export interface Orders {
   readonly flight: RecordedFlight | undefined
   /** `controller-revision-hash` being released. */
   readonly revision: string | undefined
+  /** Nodes that keep what they run. One in the record that the DaemonSet did not announce when it was written orders nothing. */
   readonly partition: number | undefined
   /** Nobody has announced anything, and no record says anything. */
   readonly isSilent: boolean
@@ -56,6 +57,9 @@ export function createOrders(): Orders {
   let flight: RecordedFlight | undefined
   let canary: string | undefined
   let announced: number | undefined
+  let recorded: number | undefined
+  /** What was announced at some time since the record was last written: whoever writes it has read both. */
+  let announcements: readonly string[] = []
   const limits: LimitInForce[] = []
   const permitted = new Map<string, number>()
   const agreements = new Set<string>()
@@ -68,14 +72,15 @@ export function createOrders(): Orders {
       return flight?.revision ?? canary
     },
     get partition() {
-      return flight?.partition ?? announced
+      return recorded ?? announced
     },
     get isSilent() {
-      return (flight?.revision ?? canary) === undefined || (flight?.partition ?? announced) === undefined
+      return (flight?.revision ?? canary) === undefined || (recorded ?? announced) === undefined
     },
     followDaemonSet({ annotations = {} }) {
       canary = annotations[CANARY]
       announced = annotations[PARTITION] === undefined ? undefined : Number(annotations[PARTITION])
+      announcements = [...announcements, announcement(canary, announced)]
     },
     followRecord(next, t, declared) {
       if (next !== undefined && isSetAnew(flight, next)) limits.push({ t, limit: next.limit, declared })
@@ -84,6 +89,9 @@ export function createOrders(): Orders {
         if (!permitted.has(id)) permitted.set(id, t)
       }
       if (next?.state === 'open') agreements.add(agreement(next.generation, next.revision, next.partition))
+      if (next?.revision !== flight?.revision) recorded = undefined
+      if (announcements.includes(announcement(next?.revision, next?.partition))) recorded = next?.partition
+      announcements = announcements.slice(-1)
       flight = next
     },
     limitSince(sinceMs) {
@@ -108,6 +116,10 @@ function isSetAnew(before: RecordedFlight | undefined, next: RecordedFlight): bo
 
 function permitId(podUid: string, resourceVersion: string): string {
   return `${podUid}@${resourceVersion}`
+}
+
+function announcement(revision: string | undefined, partition: number | undefined): string {
+  return `${revision} ${partition}`
 }
 
 function agreement(generation: number | undefined, revision: string | undefined, partition: number | undefined): string {

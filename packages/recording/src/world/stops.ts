@@ -1,4 +1,5 @@
 import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedFlight } from './orders.ts'
 
 /** What is wished, and answered, about one Rollout; only the fields that judges read. */
 export interface RecordedRollout {
@@ -36,18 +37,37 @@ export interface RecordedRollout {
   }
 }
 
-/** The stops of one DaemonSet: of each Rollout that speaks of it, what it wishes and whether that is acknowledged. */
+/** What is ordered, and answered, of one BatchRelease; only the fields that judges read. */
+export interface RecordedRelease {
+  readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: string }
+  readonly spec?: {
+    readonly workloadRef?: { readonly name: string }
+    readonly tranche?: { readonly paused?: boolean; readonly hold?: object }
+  }
+  readonly status?: { readonly observedGeneration?: number; readonly flight?: RecordedFlight }
+}
+
+/** The stops of one DaemonSet: of each Rollout and BatchRelease that speaks of it, what it wishes and whether that is acknowledged. */
 export interface Stops {
   followRollout(write: RecordedWrite): void
+  followRelease(write: RecordedWrite): void
   /** A release that nobody's Rollout made is one that somebody wants. */
   releaseWritten(): void
-  /** @returns what stops us and is acknowledged; null when nothing is. @param bound name of the Rollout that is in charge, if known */
-  acknowledged(bound: string | undefined): Stop['wish'] | null
+  /** @returns what stops us and is acknowledged; null when nothing is */
+  acknowledged(charge: Charge): Stop['wish'] | null
+}
+
+/** Who is in charge of a DaemonSet. */
+export interface Charge {
+  /** Name of the Rollout; undefined where that is not known. */
+  readonly rollout: string | undefined
+  /** The record as last written, which is of the BatchRelease in charge. */
+  readonly flight: RecordedFlight | undefined
 }
 
 /** A wish that nothing be deleted, from the generation that it was written with. */
 interface Stop {
-  readonly wish: 'paused' | 'disabled' | 'deleted'
+  readonly wish: 'paused' | 'held' | 'disabled' | 'deleted'
   readonly generation: number
   readonly acknowledged: boolean
 }
@@ -55,6 +75,9 @@ interface Stop {
 /** Begins with none. */
 export function createStops(): Stops {
   const stops = new Map<string, Stop>()
+  const releases = new Map<string, { readonly stop: Stop | null; readonly flight: RecordedFlight | undefined }>()
+  /** Rollouts whose status says that they let their release go. */
+  const letting = new Set<string>()
   return {
     followRollout({ type, o }) {
       const rollout = o as unknown as RecordedRollout
@@ -63,12 +86,26 @@ export function createStops(): Stops {
         type === 'DELETED' ? { wish: 'deleted', generation: 0, acknowledged: true } : stopOf(rollout, stops.get(name))
       if (stop === null) stops.delete(name)
       else stops.set(name, stop)
+      if (stop !== null && saysGoing(rollout, stop)) letting.add(name)
+      else letting.delete(name)
+    },
+    followRelease({ type, o }) {
+      const release = o as unknown as RecordedRelease
+      const name = release.metadata?.name ?? ''
+      const stop = stops.get(name)
+      // Its BatchRelease is gone, so that is done which the status of the Rollout said was being done.
+      if (type === 'DELETED' && stop !== undefined && letting.has(name)) stops.set(name, { ...stop, acknowledged: true })
+      if (type === 'DELETED') releases.delete(name)
+      else releases.set(name, { stop: releaseStopOf(release, releases.get(name)?.stop ?? null), flight: release.status?.flight })
     },
     releaseWritten() {
       for (const [name, { wish }] of stops) if (wish === 'deleted') stops.delete(name)
     },
-    acknowledged(bound) {
-      for (const [name, stop] of stops) if (stop.acknowledged && (bound === undefined || bound === name)) return stop.wish
+    acknowledged({ rollout, flight }) {
+      for (const [name, stop] of stops) if (stop.acknowledged && (rollout === undefined || rollout === name)) return stop.wish
+      for (const { stop, flight: own } of releases.values()) {
+        if (stop?.acknowledged === true && own !== undefined && own === flight) return stop.wish
+      }
       return null
     },
   }
@@ -78,12 +115,29 @@ export function createStops(): Stops {
 function stopOf(rollout: RecordedRollout, before: Stop | undefined): Stop | null {
   const { metadata, spec, status } = rollout
   if (endsItsRelease(rollout)) return null
-  const wish = spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
+  const isDeleted = metadata.deletionTimestamp !== undefined
+  const wish = isDeleted ? 'deleted' : spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
   if (wish === null) return null
   const generation = before?.wish === wish ? before.generation : (metadata.generation ?? 0)
-  const known = before?.wish === wish && before.acknowledged
-  const said = wish === 'disabled' ? status?.phase === 'Disabled' : saysPaused(status)
+  // Who wishes another stop has lifted none.
+  const known = before?.acknowledged === true
+  const said = wish === 'disabled' ? status?.phase === 'Disabled' : wish === 'paused' && saysPaused(status)
   return { wish, generation, acknowledged: known || (said && (status?.observedGeneration ?? 0) >= generation) }
+}
+
+/** Of a BatchRelease every stop is acknowledged by the generation that it says it has observed. */
+function releaseStopOf({ metadata, spec, status }: RecordedRelease, before: Stop | null): Stop | null {
+  const isDeleted = metadata?.deletionTimestamp !== undefined
+  const wish = isDeleted ? 'deleted' : spec?.tranche?.hold !== undefined ? 'held' : spec?.tranche?.paused === true ? 'paused' : null
+  if (wish === null) return null
+  const generation = before?.wish === wish ? before.generation : (metadata?.generation ?? 0)
+  return { wish, generation, acknowledged: before?.acknowledged === true || (status?.observedGeneration ?? 0) >= generation }
+}
+
+/** The Rollout is deleted or disabled, and its status knows. */
+function saysGoing({ status }: RecordedRollout, { wish, generation }: Stop): boolean {
+  if (wish === 'paused' || wish === 'held') return false
+  return (status?.phase === 'Terminating' || status?.phase === 'Disabling') && (status.observedGeneration ?? 0) >= generation
 }
 
 /** Who has the release brought to an end before the Rollout goes stops nothing by that, and has lifted a pause. */

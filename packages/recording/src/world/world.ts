@@ -1,9 +1,8 @@
 import type { RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
-import type { RecordedFlight } from './orders.ts'
 import type { Decision, Sight } from './sight.ts'
-import { createStops, type RecordedRollout, type Stops } from './stops.ts'
+import { createStops, type RecordedRelease, type RecordedRollout, type Stops } from './stops.ts'
 
 /** A deletion that the server has accepted, before it is applied to the story. */
 export interface Deletion {
@@ -87,6 +86,7 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
     const name = spec?.workloadRef?.name
     if (name === undefined) return
     const story = storyOf(write.namespace, name)
+    stops.get(story)?.followRelease(write)
     if (write.type === 'ADDED' && !isOurs(write.actor ?? '')) stops.get(story)?.releaseWritten()
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
@@ -158,9 +158,4 @@ function isRest({ type, t }: RecordedWrite, { ended, deletedByUs }: PodStory): b
 function keyOf({ kind, namespace, o }: RecordedWrite): string {
   const name = (o['metadata'] as { readonly name?: string } | undefined)?.name ?? o['name']
   return `${kind} ${namespace}/${String(name)}`
-}
-
-interface RecordedRelease {
-  readonly spec?: { readonly workloadRef?: { readonly name: string } }
-  readonly status?: { readonly flight?: RecordedFlight }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { find, fleet, judgeEach } from '../script.ts'
+import { find, fleet, judgeEach, type Script } from '../script.ts'
 
 describe('the batch', () => {
   judgeEach(
@@ -41,6 +41,21 @@ describe('the batch', () => {
         [],
       ],
       ['begins anew with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
+      [
+        'is what was announced, not what an executor writes into the record',
+        (s) => s.record({ partition: 0 }, undefined, 'executor-1').del('a1').del('b1').del('c1'),
+        ['G3 c'],
+      ],
+      [
+        'grows when the controller announces more and writes it into the record',
+        (s) => s.record({ partition: 0 }, undefined, 'controller-1').del('a1').del('b1').del('c1'),
+        [],
+      ],
+      [
+        'does not grow while only the announcement says so',
+        (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '0' }).del('a1').del('b1').del('c1'),
+        ['G3 c'],
+      ],
       [
         'must be ordered',
         (s) => s.daemonSet({ annotations: {} }).record({ revision: undefined, partition: undefined }).del('a1'),
@@ -177,6 +192,123 @@ describe('a stop', () => {
     [
       'ends with a BatchRelease that somebody writes',
       (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).release('by-hand').del('a1'),
+      [],
+    ],
+  ])
+})
+
+describe('a stop of the BatchRelease', () => {
+  const held = { metadata: { generation: 2 }, spec: { tranche: { hold: { reason: 'RevisionHeld', id: 'v2' } } } }
+  const observed = { status: { observedGeneration: 2 } }
+  judgeEach('G9', [
+    [
+      'holds from the acknowledgement of a hold on',
+      (s) => s.order(held).order(observed).record({ state: 'open', epoch: 3 }).del('a1'),
+      ['G9 a'],
+    ],
+    ['does not hold before', (s) => s.order(held).del('a1'), []],
+    [
+      'is not acknowledged by what was observed of an older generation',
+      (s) =>
+        s
+          .order({ metadata: { generation: 2 }, ...observed })
+          .order({ ...held, metadata: { generation: 3 } })
+          .del('a1'),
+      [],
+    ],
+    [
+      'ends with the hold',
+      (s) =>
+        s
+          .order(held)
+          .order(observed)
+          .order({ spec: { tranche: { hold: undefined } } })
+          .del('a1'),
+      [],
+    ],
+    [
+      'begins anew with another hold',
+      (s) =>
+        s
+          .order(held)
+          .order(observed)
+          .order({ spec: { tranche: { hold: undefined } } })
+          .order({ ...held, metadata: { generation: 4 } })
+          .del('a1'),
+      [],
+    ],
+    [
+      'may be a pause',
+      (s) =>
+        s
+          .order({ metadata: { generation: 2 }, spec: { tranche: { paused: true } } })
+          .order(observed)
+          .del('a1'),
+      ['G9 a'],
+    ],
+    [
+      'may be its deletion',
+      (s) =>
+        s
+          .order({ metadata: { generation: 2, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+          .order(observed)
+          .del('a1'),
+      ['G9 a'],
+    ],
+    ['is that of the BatchRelease in charge', (s) => s.order(held).order(observed).release('by-hand').record({}).del('a1'), ['G9 a']],
+    ['is none of one that is not', (s) => s.order(held).order(observed).release('by-hand').del('a1'), []],
+  ])
+})
+
+describe('a Rollout that lets its release go where it stands', () => {
+  const going = { metadata: { generation: 2, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  const disabled = { metadata: { generation: 2 }, spec: { disabled: true } }
+  const saying = (phase: string) => ({ status: { observedGeneration: 2, phase } })
+  const again = (s: Script): Script => s.record({ state: 'open', epoch: 1, generation: 1, revision: 'v2', partition: 0, limit: 2 })
+  judgeEach('G9', [
+    [
+      'has stopped when its BatchRelease is gone',
+      (s) => again(s.rollout(going).rollout(saying('Terminating'), 'controller-1').order({}, { type: 'DELETED' })).del('a1'),
+      ['G9 a'],
+    ],
+    [
+      'has stopped so when it is disabled, too',
+      (s) => again(s.rollout(disabled).rollout(saying('Disabling'), 'controller-1').order({}, { type: 'DELETED' })).del('a1'),
+      ['G9 a'],
+    ],
+    ['has not while the BatchRelease is there', (s) => s.rollout(going).rollout(saying('Terminating'), 'controller-1').del('a1'), []],
+    ['has not where its status does not know', (s) => again(s.rollout(going).order({}, { type: 'DELETED' })).del('a1'), []],
+    [
+      'may be enabled again',
+      (s) =>
+        again(
+          s
+            .rollout(disabled)
+            .rollout(saying('Disabling'), 'controller-1')
+            .order({}, { type: 'DELETED' })
+            .rollout({ metadata: { generation: 3 }, spec: { disabled: false } }),
+        ).del('a1'),
+      [],
+    ],
+    [
+      'keeps a pause that was acknowledged before',
+      (s) =>
+        s
+          .rollout({ metadata: { generation: 2 }, spec: { strategy: { paused: true } } })
+          .rollout({ status: { observedGeneration: 2, conditions: [{ type: 'Progressing', reason: 'Paused' }] } }, 'controller-1')
+          .rollout({ ...going, metadata: { ...going.metadata, generation: 3 } })
+          .del('a1'),
+      ['G9 a'],
+    ],
+    [
+      'stops nothing where its release is to be brought to an end',
+      (s) =>
+        again(
+          s
+            .rollout({ metadata: { ...going.metadata, annotations: { 'tranche.dev/on-delete': 'Complete' } } })
+            .rollout(saying('Terminating'), 'controller-1')
+            .order({}, { type: 'DELETED' }),
+        ).del('a1'),
       [],
     ],
   ])
