@@ -85,7 +85,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     fault: 'a pod is labelled again and again',
     file: releasePass,
     find: "memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })",
-    replace: '',
+    replace: 'void memory',
     tests: [releasePassTests],
   },
   {

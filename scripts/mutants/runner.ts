@@ -43,7 +43,9 @@ async function answer({ changed, files }: RunRequest): Promise<void> {
   for (const file of changed) vitest.invalidateFile(resolve(root, file))
   const project = vitest.getRootProject()
   const specifications = files.map((file) => project.createSpecification(resolve(root, file)))
-  const { testModules } = await vitest.runTestSpecifications(specifications, false)
+  const { testModules: known } = await vitest.runTestSpecifications(specifications, false)
+  // A file that did not load stays among what is known, whatever is run next.
+  const testModules = known.filter(({ relativeModuleId }) => files.includes(relativeModuleId))
   const namesOf = (modules: readonly TestModule[]): readonly string[] => modules.map(({ relativeModuleId }) => relativeModuleId)
   const failed = testModules.filter((module) => module.state() === 'failed')
   const isBroken = (module: TestModule): boolean => module.errors().length > 0
