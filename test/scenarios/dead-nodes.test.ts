@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
-import { setStage, type Stage } from './stage.ts'
+import { condition, untilReleased } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -27,6 +28,19 @@ describe('a node that dies while its pod is being replaced', () => {
     expect((await stage.pods()).every((pod) => JSON.stringify(pod.spec).includes(':v2'))).toBe(true)
     expectKept(stage)
   })
+})
+
+it('tells pods that dead kubelets cannot end, when they use maxUnavailable up (F12 PodsStuck)', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], annotations: { 'sim.tranche.dev/stop-ms': '5000' } })
+  await stage.setImage('v2')
+  await stage.until('a pod is on its way out', async () => (await terminating()) !== undefined)
+  const node = (await terminating()) ?? ''
+  await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.until('it is told', async () => (await condition(stage, 'Stalled'))?.reason === 'PodsStuck', 300_000)
+  expect((await condition(stage, 'Stalled'))?.message).toContain(`${node} which is NotReady`)
+  await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
 })
 
 async function terminating(): Promise<string | undefined> {

@@ -50,24 +50,6 @@ it('never makes a DaemonSet that declares OnDelete anything else, over a newer t
   expectKept(stage)
 })
 
-it.each(['none', 'inProcess'] as const)(
-  'neither loses a template that is pushed while it finishes, nor lets it go uncontrolled (admission %s, X12)',
-  async (admission) => {
-    for (const afterMs of [0, 60, 120]) {
-      stage = await setStage({ nodes: 4, maxUnavailable: 1, admission })
-      await stage.setImage('v2')
-      await untilPausedAt(stage, 1)
-      await stage.approve()
-      await stage.until('it settles', async () => (await stage.release())?.status?.message?.startsWith('settling:') === true)
-      await stage.pass(9_800 + afterMs)
-      await stage.setImage('v3')
-      await untilPausedAt(stage, 1)
-      expectKept(stage)
-      await stage.end()
-    }
-  },
-)
-
 /** How many nodes have two standing pods. */
 async function doubled(): Promise<number> {
   const standing = (await stage.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)

@@ -112,6 +112,21 @@ it.each([0, 9_900, 10_000, 10_100])(
   },
 )
 
+it.each([0, 60, 120])(
+  'neither loses a template that is pushed as it finishes, nor lets it go uncontrolled, without admission: %i ms later (X12)',
+  async (ms) => {
+    stage = await setStage({ nodes: 4, maxUnavailable: 1 })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await stage.until('it settles', async () => (await stage.release())?.status?.message?.startsWith('settling:') === true)
+    await stage.pass(9_800 + ms)
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    expectKept(stage)
+  },
+)
+
 it('releases a change of nothing but a field that is newer than Kubernetes 1.28 under control (W22, G3)', async () => {
   stage = await setStage({ ...release, nodes: 20, maxUnavailable: 3, admission: 'inProcess' })
   const before = (await stage.pods())[0]?.metadata.labels?.['controller-revision-hash']
