@@ -24,12 +24,18 @@ export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: C
   return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
-/** No release runs, and yet nodes run old pods, or a strategy was taken over for a release and not given back. */
+/**
+ * No release runs, and yet something of one is there: a BatchRelease of another revision, nodes that run old pods, a template
+ * that was put back, or a strategy that was taken over for a release and not given back.
+ */
 function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
-  if (release !== undefined && release.metadata.deletionTimestamp === undefined) return false
+  if (release !== undefined && release.metadata.deletionTimestamp === undefined)
+    return (release.spec.tranche?.canaryRevision ?? canary) !== canary
+  const annotations = metadata.annotations ?? {}
   return (
     oldNodes(fleet, canary).length > 0 ||
-    (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in (metadata.annotations ?? {}))
+    daemonSetAnnotations.reverted in annotations ||
+    (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations)
   )
 }
 

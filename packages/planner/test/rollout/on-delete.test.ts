@@ -231,6 +231,24 @@ it('lets nothing be opened for a revision that was taken back, until its BatchRe
   expect(asked('another')).toBe(false)
 })
 
+it.each([
+  ['before its BatchRelease was there', 1],
+  ['once its BatchRelease was there', 8],
+])('a Rollout that is enabled again after its template was put back, %s, leaves nothing of the release behind (G6)', (_when, passes) => {
+  const toy = healthy({ scope: 'binding' })
+  toy.setImage('v2')
+  toy.actNatively()
+  for (let pass = 0; pass < passes; pass++) toy.passRollout()
+  toy.onDelete('Rollback')
+  toy.editRollout((spec) => ({ ...spec, disabled: true }))
+  for (let pass = 0; pass < 20 && toy.image() === 'v2'; pass++) act(toy)
+  expect(toy.image()).toBe('v1')
+  toy.editRollout((spec) => ({ ...spec, disabled: false }))
+  settle(toy)
+  expect([toy.rollout?.status?.phase, toy.release, toy.oldPods()]).toEqual(['Healthy', undefined, []])
+  expect(annotationsOf(toy)).toEqual([daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.rollout].toSorted())
+})
+
 function healthy(options: ToyOptions = {}): ToyCluster {
   const toy = new ToyCluster({ steps, ...options })
   settle(toy)
