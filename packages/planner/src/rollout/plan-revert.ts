@@ -1,6 +1,6 @@
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
+import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { hashOf } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
@@ -37,8 +37,8 @@ export function templateToPutBack({ revisions, release }: RolloutView, hash: str
 }
 
 /**
- * Tests the uid and the generation, so that it never undoes what somebody applied in between; a status that changes with
- * every pod must not keep it waiting. The native controller must not act on the template, so the strategy is taken over with
+ * Tests the uid, the generation and whose DaemonSet it is, so that it never undoes what somebody applied in between, nor
+ * comes when it was let go; a status that changes with every pod must not keep it waiting. The native controller must not act on the template, so the strategy is taken over with
  * it where it is not yet.
  */
 function revertPatch(
@@ -53,6 +53,7 @@ function revertPatch(
   return [
     ...changes.filter(({ path }) => path !== '/metadata/resourceVersion'),
     { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },
+    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },
     { op: 'replace', path: '/spec/template', value: template },
   ]
 }

@@ -1,5 +1,6 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
+import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { settle } from './settle.ts'
 import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
@@ -108,6 +109,17 @@ describe('the action abort', () => {
     expect(toy.image()).toBe('v2')
     expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reverted: true }])
     expect(stalled(toy)).toBe('RevisionHeld')
+  })
+
+  it('is not carried out on a DaemonSet that was let go since, by a leader that froze before its write (G8, G11)', () => {
+    const toy = paused()
+    toy.act(abort)
+    toy.passRollout()
+    toy.passRollout()
+    const late = planRollout(toy.rolloutView()!)
+    toy.deleteRollout()
+    settle(toy)
+    expect([toy.rollout, late.kind === 'patchDaemonSet' && applyPatch(toy.daemonSet, late.patch)]).toEqual([undefined, null])
   })
 
   it('is not carried out on the template any more when somebody applies another in between', () => {
