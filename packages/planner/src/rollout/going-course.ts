@@ -1,5 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
+import { type PeerActivity, peerText } from '../peer-activity.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { finalisingCourse } from './finalising-course.ts'
@@ -36,7 +37,7 @@ function lettingGoText({ release }: RolloutView): string {
 function endingCourse(view: RolloutView, before: Course): Course | null {
   const { rollout, daemonSet, release } = view
   if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
-  if (view.peer !== null || view.schemaGap !== undefined) return null
+  if (view.schemaGap !== undefined) return null
   if (release?.metadata.deletionTimestamp !== undefined) {
     // Who deleted the BatchRelease of a release that runs has frozen it.
     return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the last BatchRelease to go' } : null
@@ -46,7 +47,18 @@ function endingCourse(view: RolloutView, before: Course): Course | null {
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null
   const course = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
-  return course === null ? null : { ...course, message: `before the Rollout goes: ${course.message}` }
+  if (course === null) return null
+  return inTurn(view.peer === null ? course : besidePeer(before, view.peer))
+}
+
+function inTurn(course: Course): Course {
+  return { ...course, message: `before the Rollout goes: ${course.message}` }
+}
+
+/** It is held as any release is, and not frozen for good: a Lease may be held for a moment. */
+function besidePeer(before: Course, peer: PeerActivity): Course {
+  const message = peerText(peer)
+  return { ...before, message, stalled: { reason: 'PeerActive', message }, blocked: true, recheckAfterMs: peer.activeForMs }
 }
 
 /** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */

@@ -95,6 +95,7 @@ function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan
 
 /** That the Rollout goes is said first; then its release goes on as that says, to its end. */
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
+  if (next.blocked) return planHold(view) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
   return (said ? (planRelease(view) ?? planRevert(view)) : null) ?? planStatus(view, next)
 }
