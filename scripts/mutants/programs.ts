@@ -83,9 +83,9 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F13',
     fault: 'a pod is labelled again and again',
-    file: releasePass,
-    find: "memory.labelled.set(pod.uid, { node: pod.node, rolloutId: pod.labels[ROLLOUT_ID_LABEL] ?? '' })",
-    replace: 'void memory',
+    file: 'packages/controllers/src/label-memory.ts',
+    find: 'put: (pod) => remember(pod, undefined),',
+    replace: 'put: () => {},',
     tests: [releasePassTests],
   },
   {

@@ -141,8 +141,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'CRDOutdated',
     fault: 'a release starts though its record would be dropped',
-    file: 'packages/planner/src/rollout/course-of.ts',
-    find: "if (view.schemaGap !== undefined) return stalledCourse(before, 'CRDOutdated', view.schemaGap)",
+    file: 'packages/planner/src/rollout/obstacle-of.ts',
+    find: '  outdatedDefinitions,\n',
     replace: '',
     tests: [outdatedDefinitionsTests],
   },

@@ -16,40 +16,77 @@ export type Wanted =
   /** The cluster has not caught up; what is allowed stays as it is, and F1 keeps executors still. */
   | { readonly kind: 'pending'; readonly message: string }
 
-/** Works out what the release should allow. The reasons to stop come first: they need nothing but themselves. */
+type Stop = Wanted & { readonly kind: 'stop' }
+
+/** Why nothing may be deleted, the first that holds: a stop needs nothing but itself, so all of them come before what is allowed. */
+const reasonsToStop: readonly ((view: ReleaseView, daemonSet: DaemonSet) => Stop | null)[] = [
+  deletion,
+  foreignControl,
+  holdOfRollout,
+  lostContest,
+  pause,
+  brokenRules,
+  budgetOfNothing,
+]
+
+/** Works out what the release should allow. */
 export function wantedAllowance(view: ReleaseView): Wanted {
   const { daemonSet, release } = view
   if (daemonSet === undefined) return stop('WorkloadNotFound', release.spec.workloadRef?.name ?? '', 'the DaemonSet does not exist')
-  if (release.metadata.deletionTimestamp !== undefined) return stop('Deleting', release.metadata.uid, 'the BatchRelease is being deleted')
-  const foreign = foreignControl(view, daemonSet)
-  if (foreign !== null) return stop('ForeignControl', foreign.id, foreign.message)
-  const hold = release.spec.tranche?.hold
-  if (hold !== undefined) return stop(hold.reason, hold.id, hold.message)
-  const contest = strategyContest(view)
-  if (contest.kind === 'givenIn') return stop('StrategyContested', String(contest.contested.rounds), contest.message)
-  if (release.spec.tranche?.paused === true)
-    return stop('Paused', String(release.metadata.generation ?? 0), 'paused by spec.strategy.paused')
-  const problems = validateBatchRelease(release)
-  if (problems.length > 0) return stop(problems[0]!.reason, String(release.metadata.generation ?? 0), problemsText(problems))
-  const budget = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
-  if (budget !== undefined) return stop('BudgetZero', String(daemonSet.metadata.generation ?? 0), problemText(budget))
+  for (const reason of reasonsToStop) {
+    const stopped = reason(view, daemonSet)
+    if (stopped !== null) return stopped
+  }
   return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired))
+}
+
+function deletion({ release: { metadata } }: ReleaseView): Stop | null {
+  return metadata.deletionTimestamp === undefined ? null : stop('Deleting', metadata.uid, 'the BatchRelease is being deleted')
 }
 
 /**
  * Who else is, or seems to be, in charge. A Rollout's release takes over what a vanished BatchRelease left (F11); one
  * written by hand never does, nor does it touch a DaemonSet that is bound to a Rollout.
  */
-function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): { id: string; message: string } | null {
+function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const id = controlledBy(daemonSet)?.uid ?? ''
-  if (otherControl === 'exists') return { id, message: `${controlText(daemonSet)}; delete that BatchRelease first` }
+  if (otherControl === 'exists') return stop('ForeignControl', id, `${controlText(daemonSet)}; delete that BatchRelease first`)
   const owner = ownerOf(release)
   const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]
   if (boundTo !== undefined && owner?.name !== boundTo) {
-    return { id: boundTo, message: `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not` }
+    return stop('ForeignControl', boundTo, `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not`)
   }
   if (owner !== undefined || otherControl === 'none') return null
-  return { id, message: `${controlText(daemonSet)}, which does not exist any more; remove the annotation first` }
+  return stop('ForeignControl', id, `${controlText(daemonSet)}, which does not exist any more; remove the annotation first`)
+}
+
+function holdOfRollout({ release }: ReleaseView): Stop | null {
+  const { hold } = release.spec.tranche ?? {}
+  return hold === undefined ? null : stop(hold.reason, hold.id, hold.message)
+}
+
+function lostContest(view: ReleaseView): Stop | null {
+  const contest = strategyContest(view)
+  return contest.kind === 'givenIn' ? stop('StrategyContested', String(contest.contested.rounds), contest.message) : null
+}
+
+function pause({ release }: ReleaseView): Stop | null {
+  return release.spec.tranche?.paused === true ? stop('Paused', generationOf(release), 'paused by spec.strategy.paused') : null
+}
+
+function brokenRules({ release }: ReleaseView): Stop | null {
+  const problems = validateBatchRelease(release)
+  const [first] = problems
+  return first === undefined ? null : stop(first.reason, generationOf(release), problemsText(problems))
+}
+
+function budgetOfNothing({ fleet }: ReleaseView, daemonSet: DaemonSet): Stop | null {
+  const [problem] = validateDaemonSetBudget(daemonSet, fleet.desired)
+  return problem === undefined ? null : stop('BudgetZero', generationOf(daemonSet), problemText(problem))
+}
+
+function generationOf({ metadata }: { readonly metadata: { readonly generation?: number } }): string {
+  return String(metadata.generation ?? 0)
 }
 
 function isBound({ release }: ReleaseView, { metadata }: DaemonSet): boolean {
@@ -111,6 +148,6 @@ function controlText(daemonSet: DaemonSet): string {
   return `the annotation ${daemonSetAnnotations.controlInfo} ${names}`
 }
 
-function stop(reason: string, id: string, message: string): Wanted {
+function stop(reason: string, id: string, message: string): Stop {
   return { kind: 'stop', holds: [{ reason, id }], message }
 }

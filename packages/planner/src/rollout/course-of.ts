@@ -1,47 +1,39 @@
-import type { ProgressingReason, StalledReason } from '@tranche/api-schema'
-import { daemonSetAnnotations } from '@tranche/kube-types'
-import { type Problem, problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
+import type { ProgressingReason } from '@tranche/api-schema'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
-import { goingCourse } from './going-course.ts'
 import { frozenStable } from './frozen-text.ts'
+import { goingCourse } from './going-course.ts'
 import { heedWishes } from './heed-wishes.ts'
+import { type Obstacle, obstacleOf } from './obstacle-of.ts'
+import { isGoing } from './on-delete.ts'
 import { progressingCourse } from './progressing-course.ts'
-import { isForeign } from './release-report.ts'
 import { restingCourse } from './resting-course.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { peerText } from '../peer-activity.ts'
-import { takenOver } from './taken-over.ts'
 import { completedCanary } from './start-course.ts'
+import { takenOver } from './taken-over.ts'
 
 /** Where the Rollout goes from where it stands. */
 export function courseOf(view: RolloutView, before: Course): Course {
-  const { rollout, daemonSet } = view
-  if (rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true) return goingCourse(view, before)
-  if (isForeign(view)) return stalledCourse(before, 'ForeignControl', foreignText(view))
-  if (view.peer !== null) {
-    return { ...stalledCourse(before, 'PeerActive', peerText(view.peer)), recheckAfterMs: view.peer.activeForMs }
-  }
-  if (view.schemaGap !== undefined) return stalledCourse(before, 'CRDOutdated', view.schemaGap)
-  const problems = problemsOf(view)
-  const [first] = problems
-  if (first !== undefined) return stalledCourse(before, first.reason, problemsText(problems))
-  if (daemonSet === undefined) return stalledCourse(before, 'WorkloadNotFound', notFoundText(view))
-  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
+  if (isGoing(view.rollout)) return goingCourse(view, before)
+  const obstacle = obstacleOf(view)
+  if (obstacle !== null) return stalledCourse(before, obstacle)
+  return freeCourse(view, before)
+}
+
+function stalledCourse(before: Course, { reason, message, recheckAfterMs }: Obstacle): Course {
+  return { ...before, message, stalled: { reason, message }, blocked: true, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
+}
+
+/** Nothing stands in the way: revisions are looked up, and the release goes on, begins, or need not. */
+function freeCourse(view: RolloutView, before: Course): Course {
+  const { daemonSet, revisions, fleet } = view
+  if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
   if (discovery.kind === 'pending')
     return { ...before, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
   return before.phase === 'Progressing'
     ? progressingCourse(view, daemonSet, before, discovery)
     : restingCourse(view, daemonSet, before, discovery)
-}
-
-function problemsOf({ rollout, others, daemonSet, fleet }: RolloutView): readonly Problem[] {
-  const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
-  return [
-    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
-    ...validateSettings(rollout),
-    ...validateBinding(rollout, others, boundTo),
-  ]
 }
 
 /** What the status says already; what somebody wrote into it that cannot be taken is put back. */
@@ -67,17 +59,4 @@ export function courseBefore(view: RolloutView): Course {
     blocked: false,
     goesOn: false,
   }
-}
-
-function stalledCourse(before: Course, reason: StalledReason, message: string): Course {
-  return { ...before, message, stalled: { reason, message }, blocked: true }
-}
-
-function foreignText({ rollout }: RolloutView): string {
-  return `the BatchRelease ${rollout.metadata.name} exists and is not of this Rollout; delete that BatchRelease first`
-}
-
-function notFoundText({ rollout }: RolloutView): string {
-  const { name } = rollout.spec.workloadRef
-  return `spec.workloadRef.name is "${name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
 }

@@ -8,10 +8,14 @@ export function onDeletePolicy({ metadata }: Rollout): OnDeletePolicy {
   return onDeletePolicies.find((policy) => policy === value) ?? 'Freeze'
 }
 
+/** The Rollout is deleted or disabled: our control ends. */
+export function isGoing({ metadata, spec }: Rollout): boolean {
+  return metadata.deletionTimestamp !== undefined || spec.disabled === true
+}
+
 /** The Rollout is deleted or disabled, and its release is brought to an end first. */
 export function endsRelease(rollout: Rollout): boolean {
-  const isGoing = rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true
-  return isGoing && onDeletePolicy(rollout) !== 'Freeze'
+  return isGoing(rollout) && onDeletePolicy(rollout) !== 'Freeze'
 }
 
 /**
@@ -23,6 +27,6 @@ export function isStopAsked(rollout: Rollout, release: BatchRelease): boolean {
   const { canaryRevision, hold, paused } = release.spec.tranche ?? {}
   if (hold === undefined && canaryRevision !== undefined && heldRevision(rollout, canaryRevision) !== undefined) return true
   if (endsRelease(rollout)) return false
-  if (rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true) return true
+  if (isGoing(rollout)) return true
   return rollout.spec.strategy.paused === true && paused !== true
 }

@@ -1,0 +1,66 @@
+import type { StalledReason } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
+import { peerText } from '../peer-activity.ts'
+import { isForeign } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** What keeps a Rollout from being acted on at all, until somebody changes something. */
+export interface Obstacle {
+  readonly reason: StalledReason
+  readonly message: string
+  /** When the clock alone may take it away; absent where only an event does. */
+  readonly recheckAfterMs?: number
+}
+
+/** The first that holds is the one that is told. */
+const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
+  foreignRelease,
+  activePeer,
+  outdatedDefinitions,
+  brokenRules,
+  missingWorkload,
+]
+
+/** @returns what stands in the Rollout's way; null where it can be acted on, and its DaemonSet exists */
+export function obstacleOf(view: RolloutView): Obstacle | null {
+  for (const find of obstacles) {
+    const obstacle = find(view)
+    if (obstacle !== null) return obstacle
+  }
+  return null
+}
+
+function foreignRelease(view: RolloutView): Obstacle | null {
+  if (!isForeign(view)) return null
+  const { name } = view.rollout.metadata
+  return {
+    reason: 'ForeignControl',
+    message: `the BatchRelease ${name} exists and is not of this Rollout; delete that BatchRelease first`,
+  }
+}
+
+function activePeer({ peer }: RolloutView): Obstacle | null {
+  return peer === null ? null : { reason: 'PeerActive', message: peerText(peer), recheckAfterMs: peer.activeForMs }
+}
+
+function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
+  return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
+}
+
+function brokenRules({ rollout, others, daemonSet, fleet }: RolloutView): Obstacle | null {
+  const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
+  const problems = [
+    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateSettings(rollout),
+    ...validateBinding(rollout, others, boundTo),
+  ]
+  const [first] = problems
+  return first === undefined ? null : { reason: first.reason, message: problemsText(problems) }
+}
+
+function missingWorkload({ rollout, daemonSet }: RolloutView): Obstacle | null {
+  if (daemonSet !== undefined) return null
+  const message = `spec.workloadRef.name is "${rollout.spec.workloadRef.name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
+  return { reason: 'WorkloadNotFound', message }
+}
