@@ -22,7 +22,9 @@ export function validateSettings(rollout: Rollout): readonly Problem[] {
 export function parseAction(rollout: Rollout): ParsedAction {
   const text = rollout.metadata.annotations?.[rolloutAnnotations.action]
   if (text === undefined) return { kind: 'none' }
-  const parsed = rolloutActionSchema.safeParse(jsonOf(text))
+  const value = jsonOf(text)
+  if (value === undefined) return actionProblem(text, 'it is not JSON')
+  const parsed = rolloutActionSchema.safeParse(value)
   if (!parsed.success) return actionProblem(text, parsed.error.issues.map(issueText).join(', '))
   const wrong = misplacedMember(parsed.data)
   return wrong === null ? { kind: 'action', action: parsed.data } : actionProblem(text, wrong)
@@ -60,7 +62,7 @@ function issueText(issue: { readonly path: readonly PropertyKey[]; readonly mess
   return `${where}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
 }
 
-/** @returns the value; undefined, which no action is, when the text is not JSON */
+/** @returns the value; undefined, which no JSON is, when the text is none */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

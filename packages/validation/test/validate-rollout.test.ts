@@ -268,6 +268,10 @@ describe('a wish in the annotation', () => {
     expect(validateSpec(rollout)).toEqual([])
   })
 
+  it('says that it is not JSON', () => {
+    expect(validateRollout(rolloutAnnotated({ 'tranche.dev/action': 'approve' })).map(({ message }) => message)).toEqual(['it is not JSON'])
+  })
+
   it('says what is wrong with it', () => {
     const rollout = rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"jump"}' })
     expect(validateRollout(rollout).map(problemText)).toEqual([
