@@ -55,7 +55,9 @@ function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): Pl
   if (is === undefined || after.phase !== 'Progressing') return []
   if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []
   if (is.currentStepState === 'StepPaused') return [{ type: 'Normal', reason: 'StepPaused', message: after.message ?? '' }]
-  if (is.currentStepState === 'StepUpgrade') return [{ type: 'Normal', reason: 'StepStarted', message: after.message ?? '' }]
+  // An approval out of turn that is put back begins nothing.
+  const isPutBack = was?.currentStepIndex === is.currentStepIndex && was.currentStepState === 'StepReady'
+  if (is.currentStepState === 'StepUpgrade' && !isPutBack) return [{ type: 'Normal', reason: 'StepStarted', message: after.message ?? '' }]
   return []
 }
 

@@ -19,6 +19,11 @@ describe('the events of a Rollout', () => {
       after: aStatus('InRolling', 'StepPaused'),
       want: ['StepPaused'],
     },
+    'tell of no step where an approval out of turn was put back': {
+      before: aStatus('InRolling', 'StepReady'),
+      after: aStatus('InRolling', 'StepUpgrade'),
+      want: [],
+    },
     'tell of a pause': { before: aStatus('InRolling', 'StepUpgrade'), after: aStatus('Paused', 'StepUpgrade'), want: ['Paused'] },
     'tell of its end': { before: aStatus('Paused', 'StepUpgrade'), after: aStatus('InRolling', 'StepUpgrade'), want: ['Resumed'] },
     'tell of a release that is over': {
