@@ -43,7 +43,7 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
   const { readyBatch, message, stalled } = releaseReport(view)
   const { canary } = course
-  const title = stepTitle(view, canary, step)
+  const title = stepTitle(view, course, step)
   const ready = readyBatch === canary.currentStepIndex - 1
   switch (canary.currentStepState) {
     case 'StepUpgrade':
@@ -135,8 +135,9 @@ function coversAll({ fleet }: RolloutView, canary: CanaryStatus, step: RolloutSt
   return canary.nextStepIndex === -1 && resolveSize(step.replicas ?? '100%', fleet.desired) >= fleet.desired
 }
 
-function stepTitle({ rollout }: RolloutView, canary: CanaryStatus, step: RolloutStep): string {
-  return `step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? '100%'})`
+function stepTitle({ rollout }: RolloutView, { canary, rollbackFrom }: Course, step: RolloutStep): string {
+  const back = rollbackFrom === undefined ? '' : `going back from revision ${rollbackFrom}, `
+  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? '100%'})`
 }
 
 function stamp(view: RolloutView): string {

@@ -8,7 +8,7 @@ import type { RolloutView } from './rollout-view.ts'
 /** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
 export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
   const { completed, nodesLeft, message, stalled } = releaseReport(view)
-  if (!completed && nodesLeft === null) return { ...before, message: message ?? 'finishing the release', stalled }
+  if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), stalled }
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -26,4 +26,10 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
     acceptedWishes: {},
     message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
   }
+}
+
+/** A rollback says so all the time: counts alone would read as progress of the version that is taken back. */
+function endingText({ reason, rollbackFrom, canary }: Course, message: string | undefined): string {
+  if (reason !== 'Cancelling' || rollbackFrom === undefined) return message ?? 'finishing the release'
+  return `going back from revision ${rollbackFrom} to ${canary.canaryRevision}${message === undefined ? '' : `: ${message}`}`
 }

@@ -4,6 +4,7 @@ import { type PeerActivity, peerText } from '../peer-activity.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { finalisingCourse } from './finalising-course.ts'
+import { frozenText } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
@@ -11,7 +12,7 @@ import { templateToPutBack } from './plan-revert.ts'
 import { isForeign } from './release-report.ts'
 import { isFinalising, isUnderWay } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { startCourse, toTheEnd } from './start-course.ts'
+import { startCourse, toTheEnd, withCounts } from './start-course.ts'
 
 /**
  * The Rollout is deleted or disabled. By the annotation `tranche.dev/on-delete` its release is brought to an end first, without
@@ -23,7 +24,14 @@ export function goingCourse(view: RolloutView, before: Course): Course {
   if (ending !== null) return { ...ending, phase: isDeleted ? 'Terminating' : 'Disabling', goesOn: true }
   if (isDeleted) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
   if (view.release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
-  return { ...before, phase: 'Disabled', reason: null, message: 'disabled: the DaemonSet is not under control' }
+  return { ...before, phase: 'Disabled', reason: null, message: disabledText(view) }
+}
+
+/** What was left in the middle of a release is no DaemonSet at rest. */
+function disabledText(view: RolloutView): string {
+  const { daemonSet } = view
+  const frozen = daemonSet?.spec.updateStrategy?.type === 'OnDelete' ? frozenText(view, daemonSet, {}) : null
+  return frozen === null ? 'disabled: the DaemonSet is not under control' : `disabled in mid-release: ${frozen}`
 }
 
 /** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
@@ -93,7 +101,7 @@ function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: Fo
 /** Every node is brought to the template of now; one that is held is not released this way either (G12). */
 function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
   if (heldTemplate(before.heldRevisions, daemonSet) !== undefined) return null
-  const begun = isSame ? before : startCourse(view, daemonSet, before, discovery)
+  const begun = isSame ? { ...before, canary: withCounts(view, before.canary) } : startCourse(view, daemonSet, before, discovery)
   const reason = begun.rollbackFrom === undefined ? 'Finalising' : 'Cancelling'
   const course: Course = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
   return isSame && isFinalising(before.canary) ? finalisingCourse(view, daemonSet, course) : { ...course, message: 'finishing the release' }

@@ -1,7 +1,6 @@
-import type { BatchRelease, CanaryStatus, ProgressingReason } from '@tranche/api-schema'
+import type { BatchRelease, ProgressingReason } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
-import { countUpdated } from '../updated-nodes.ts'
 import { advanceStep, toFittingStep } from './advance-step.ts'
 import type { Course } from './course.ts'
 import { finalisingCourse } from './finalising-course.ts'
@@ -10,7 +9,7 @@ import { heldTemplate } from './held-revisions.ts'
 import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { refreshed, startCourse, toTheEnd } from './start-course.ts'
+import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
@@ -31,7 +30,7 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
   if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
-  if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling' }
+  if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
 }
 
@@ -50,6 +49,11 @@ function lastReleaseText({ status }: BatchRelease): string {
   return `waiting for the last BatchRelease to go${waiting}`
 }
 
+/** What a release says between two reasons: that it waits for nobody any more. */
+function goingOnText({ reason, message }: Course): string {
+  return reason === 'Paused' ? 'spec.strategy.paused was taken away: the release goes on' : message
+}
+
 const PAUSED = 'paused by spec.strategy.paused since'
 
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
@@ -62,12 +66,6 @@ function pausedCourse(view: RolloutView, before: Course): Course {
     }
   const isSaid = before.reason === 'Paused' && before.message.startsWith(PAUSED)
   return { ...before, reason: 'Paused', message: isSaid ? before.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
-}
-
-/** Counted here and not by the BatchRelease: nodes change also while that one is stopped. */
-function withCounts({ fleet }: RolloutView, canary: CanaryStatus): CanaryStatus {
-  const { updated, updatedReady } = countUpdated(fleet, canary.canaryRevision)
-  return { ...canary, canaryReplicas: updated, canaryReadyReplicas: updatedReady }
 }
 
 function stamp(view: RolloutView): string {

@@ -101,6 +101,12 @@ export function refreshed({ daemonSet }: RolloutView, canary: CanaryStatus): Can
   return { ...canary, ...ofWorkload(daemonSet, canary.canaryRevision) }
 }
 
+/** Counted here and not by the BatchRelease: nodes change also while that one is stopped. */
+export function withCounts({ fleet }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  const { updated, updatedReady } = countUpdated(fleet, canary.canaryRevision)
+  return { ...canary, canaryReplicas: updated, canaryReadyReplicas: updatedReady }
+}
+
 function ofWorkload(
   daemonSet: DaemonSet | undefined,
   revision: string,

@@ -249,6 +249,15 @@ it.each([
   expect(annotationsOf(toy)).toEqual([daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.rollout].toSorted())
 })
 
+it('counts the nodes that were updated before a Rollout was disabled to its end', () => {
+  const toy = paused()
+  toy.onDelete('Complete')
+  toy.editRollout((spec) => ({ ...spec, disabled: true }))
+  settle(toy)
+  expect(toy.rollout?.status).toMatchObject({ phase: 'Disabled', canaryStatus: { canaryReplicas: 5, canaryReadyReplicas: 5 } })
+  expect(toy.rollout?.status?.message).toBe('disabled: the DaemonSet is not under control')
+})
+
 function healthy(options: ToyOptions = {}): ToyCluster {
   const toy = new ToyCluster({ steps, ...options })
   settle(toy)

@@ -308,8 +308,9 @@ describe('a pause', () => {
       message: expect.stringContaining('paused by spec.strategy.paused since'),
     })
     toy.pause(false)
-    settle(toy)
-    expect(reason(toy)).toBe('InRolling')
+    const said = new Set<string | undefined>()
+    settle(toy, () => reason(toy) === 'InRolling' && said.add(toy.rollout?.status?.message))
+    expect([...said][0]).toBe('spec.strategy.paused was taken away: the release goes on')
   })
 
   it('stops the final batch too, which then goes on where it was', () => {
@@ -412,7 +413,10 @@ describe('the end of control', () => {
     toy.editRollout((spec) => ({ ...spec, disabled: true }))
     expect(planOf(toy)).toEqual({ kind: 'deleteRelease' })
     settle(toy)
-    expect(toy.rollout?.status?.phase).toBe('Disabled')
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Disabled',
+      message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to go on in steps/),
+    })
     expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
     expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
   })

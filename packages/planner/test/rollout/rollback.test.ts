@@ -10,7 +10,12 @@ describe('going back to the stable template in mid-release', () => {
     const toy = pausedAt(2)
     toy.setImage('v1')
     const seen = new Set<string>()
-    settle(toy, () => seen.add(`${reasonOf(toy)} ${toy.rollout?.status?.currentStepState}`))
+    const said = new Set<string>()
+    settle(toy, () => {
+      seen.add(`${reasonOf(toy)} ${toy.rollout?.status?.currentStepState}`)
+      if (reasonOf(toy) === 'Cancelling') said.add(toy.rollout?.status?.message ?? '')
+    })
+    expect([...said].filter((message) => !message.startsWith('going back from revision hash-v2 to hash-v1'))).toEqual([])
     expect([...seen].filter((one) => one.startsWith('Cancelling'))).toEqual(['Cancelling Completed'])
     expect([...seen].filter((one) => one.includes('StepPaused'))).toEqual(['InRolling StepPaused'])
     expect(toy.oldPods()).toEqual([])
@@ -141,7 +146,12 @@ describe('a rollback in batches', () => {
     annotate(toy, rolloutAnnotations.rollbackInBatch, 'true')
     toy.setImage('v1')
     settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused', rollbackFrom: 'hash-v2' })
+    expect(toy.rollout?.status).toMatchObject({
+      currentStepIndex: 2,
+      currentStepState: 'StepPaused',
+      rollbackFrom: 'hash-v2',
+      message: expect.stringMatching(/^going back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
+    })
     expect(toy.oldPods()).toHaveLength(2)
     toy.wish({ currentStepState: 'StepReady' })
     settle(toy)
