@@ -32,6 +32,9 @@ describe('docs/architecture.md names every', () => {
   it.each([
     ...Object.values(keys.daemonSetAnnotations),
     ...Object.values(keys.rolloutAnnotations),
+    ...Object.values(keys.peerAnnotations),
+    keys.ROLLOUT_HASH_ANNOTATION,
+    keys.LEAKED_LABEL,
     keys.WORKLOAD_TYPE_LABEL,
     keys.ROLLOUT_ID_LABEL,
     keys.ROLLOUT_BATCH_ID_LABEL,

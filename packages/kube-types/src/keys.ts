@@ -53,7 +53,7 @@ export const REVISION_HASH_LABEL = 'controller-revision-hash'
 
 /** Annotations on a Rollout. */
 export const rolloutAnnotations = {
-  /** JSON wish: `{id, type, expectedStep, revision, by, reason}`. */
+  /** JSON wish: `{id, type, expectedStep, step, full, revision, by, reason}`. */
   action: 'tranche.dev/action',
   releasePolicy: 'tranche.dev/release-policy',
   onDelete: 'tranche.dev/on-delete',
