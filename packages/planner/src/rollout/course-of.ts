@@ -7,6 +7,7 @@ import { heedWishes } from './heed-wishes.ts'
 import { type Obstacle, obstacleOf } from './obstacle-of.ts'
 import { isGoing } from './on-delete.ts'
 import { progressingCourse } from './progressing-course.ts'
+import { isReturn, isUnderWay } from './release-spec.ts'
 import { restingCourse } from './resting-course.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { completedCanary } from './start-course.ts'
@@ -31,9 +32,18 @@ function freeCourse(view: RolloutView, before: Course): Course {
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
   if (discovery.kind === 'pending')
     return { ...before, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
-  return before.phase === 'Progressing'
-    ? progressingCourse(view, daemonSet, before, discovery)
-    : restingCourse(view, daemonSet, before, discovery)
+  if (before.phase === 'Progressing') return progressingCourse(view, daemonSet, before, discovery)
+  if (isRollbackOfGoing(before)) return progressingCourse(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
+  return restingCourse(view, daemonSet, before, discovery)
+}
+
+/**
+ * The Rollout was disabled, was to be rolled back before it went, and is enabled again: the rollback goes on. One that was to be
+ * completed is released in its steps again.
+ */
+function isRollbackOfGoing({ phase, canary, heldRevisions }: Course): boolean {
+  if (phase !== 'Disabling' || !isUnderWay(canary)) return false
+  return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
 }
 
 /** What the status says already; what somebody wrote into it that cannot be taken is put back. */

@@ -258,6 +258,23 @@ it('counts the nodes that were updated before a Rollout was disabled to its end'
   expect(toy.rollout?.status?.message).toBe('disabled: the DaemonSet is not under control')
 })
 
+it.each([1, 4, 7, 9, 11])(
+  'goes on with a rollback when the Rollout is enabled again after %i writes of it, and says Healthy at its end',
+  (writes) => {
+    const toy = paused()
+    toy.onDelete('Rollback')
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    const from = toy.writes
+    while (toy.writes < from + writes) act(toy)
+    toy.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(toy, () => {
+      if (toy.rollout?.status?.phase === 'Healthy') expect(toy.oldPods()).toEqual([])
+    })
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1', rollbackFrom: 'hash-v2' })
+    expect(toy.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Succeeded', status: 'False' }))
+  },
+)
+
 function healthy(options: ToyOptions = {}): ToyCluster {
   const toy = new ToyCluster({ steps, ...options })
   settle(toy)
