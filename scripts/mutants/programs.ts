@@ -169,14 +169,6 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     tests: [executorPassTests],
   },
   {
-    rule: 'G6',
-    fault: 'what was sent is remembered for ever',
-    file: 'packages/partition-executor/src/sent-deletes.ts',
-    find: 'if (!standsAsPermitted(permit, fleet)) sent.delete(id)',
-    replace: 'if (fleet === null) sent.delete(id)',
-    tests: [executorPassTests],
-  },
-  {
     rule: 'F7',
     fault: 'a touch hits another pod of the same name',
     file: touchPod,

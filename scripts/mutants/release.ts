@@ -92,7 +92,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: planBatchRelease,
     find: 'const lowerTo = { workloadUid, generation, revision, partition, limit }',
     replace: 'const lowerTo = { workloadUid, generation, revision, partition: 0, limit }',
-    tests: [planBatchReleaseProperties],
+    tests: [planBatchReleaseTests],
   },
   {
     rule: 'F9',
@@ -197,14 +197,6 @@ export const mutantsOfRelease: readonly Mutant[] = [
     find: '[daemonSetAnnotations.unsettled]: unsettled }',
     replace: '[daemonSetAnnotations.unsettled]: null }',
     tests: [lettingGoTests],
-  },
-  {
-    rule: 'F11',
-    fault: 'control is given up while the record is open',
-    file: lettingGo,
-    find: "if (record !== undefined && record.state !== 'stopped') return null",
-    replace: '',
-    tests: [planBatchReleaseProperties, lettingGoTests],
   },
   {
     rule: 'F11',
@@ -324,6 +316,6 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: daemonSetPatch,
     find: "return remembered === 'RollingUpdate' || remembered === 'OnDelete' ? remembered : undefined",
     replace: "return remembered === 'OnDelete' ? remembered : 'RollingUpdate'",
-    tests: [handsOffProperties, daemonSetPatchTests],
+    tests: [lettingGoTests],
   },
 ]

@@ -1,6 +1,6 @@
 import { type BatchRelease, customResourceDefinitions, type FlightRecord } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { createNewest, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
+import { createNewest, createTouchValues, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
 import { createKubeClient, createReflector, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
@@ -27,6 +27,12 @@ beforeEach(async () => {
 })
 
 afterEach(() => stop())
+
+it('makes values for touches, each another, in this process and among all (F7)', () => {
+  const [one, other] = [createTouchValues('executor-1'), createTouchValues('executor-2')]
+  const values = [one(), one(), other(), one(), other()]
+  expect(new Set(values).size).toBe(values.length)
+})
 
 describe('touchPod', () => {
   it('says that a pod stands, with the version that the touch has given it', async () => {

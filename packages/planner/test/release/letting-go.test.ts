@@ -35,6 +35,20 @@ describe('a release that is deleted with nodes in flight (F11)', () => {
     expect(values).not.toHaveProperty([frozen])
   })
 
+  it('gives no strategy back that nobody has remembered (G11)', () => {
+    const plan = planBatchRelease(
+      aView({
+        metadata: deletedAgo(30_000),
+        record: { ...inFlight, permits: [] },
+        nodes: 'a:new b:new c:new d:new e:new',
+        view: { strategyScope: 'release' },
+        annotations: { [originalUpdateStrategy]: null },
+      }),
+    )
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'release' })
+    expect(plan.kind === 'patchDaemonSet' && plan.patch.filter(({ path }) => path.startsWith('/spec'))).toEqual([])
+  })
+
   it('leaves nothing where everything has settled', () => {
     const plan = planBatchRelease(aView({ metadata: deletedAgo(0), record: { ...inFlight, permits: [] } }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'release' })

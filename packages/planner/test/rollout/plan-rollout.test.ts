@@ -502,6 +502,17 @@ describe('the end of control', () => {
   })
 })
 
+it('leaves a BatchRelease alone that was written for a newer Rollout than it knows (G9)', () => {
+  const toy = healthy()
+  toy.setImage('v2')
+  settle(toy)
+  const { rollout } = toy.rolloutView()!
+  toy.pause(true)
+  settle(toy)
+  expect(toy.release?.spec.tranche?.paused).toBe(true)
+  expect(planRollout({ ...toy.rolloutView()!, rollout }).kind).not.toBe('updateRelease')
+})
+
 function healthy(options: ToyOptions = {}): ToyCluster {
   const toy = new ToyCluster(options)
   settle(toy)
