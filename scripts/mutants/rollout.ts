@@ -178,4 +178,12 @@ export const mutantsOfRollout: readonly Mutant[] = [
     replace: '',
     tests: [onDeleteTests],
   },
+  {
+    rule: 'G9',
+    fault: 'a spec that cannot be acted on is observed before its release has stopped',
+    file: 'packages/planner/src/rollout/rollout-status.ts',
+    find: 'if (course.blocked) return paused || !present ? generation : before',
+    replace: 'if (course.blocked) return generation',
+    tests: [planRolloutTests],
+  },
 ]

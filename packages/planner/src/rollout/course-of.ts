@@ -4,7 +4,7 @@ import type { Course } from './course.ts'
 import { frozenStable } from './frozen-text.ts'
 import { goingCourse } from './going-course.ts'
 import { heedWishes } from './heed-wishes.ts'
-import { type Obstacle, obstacleOf } from './obstacle-of.ts'
+import { obstacleOf, stalledCourse } from './obstacle-of.ts'
 import { isGoing } from './on-delete.ts'
 import { progressingCourse } from './progressing-course.ts'
 import { isReturn, isUnderWay } from './release-spec.ts'
@@ -19,10 +19,6 @@ export function courseOf(view: RolloutView, before: Course): Course {
   const obstacle = obstacleOf(view)
   if (obstacle !== null) return stalledCourse(before, obstacle)
   return freeCourse(view, before)
-}
-
-function stalledCourse(before: Course, { reason, message, recheckAfterMs }: Obstacle): Course {
-  return { ...before, message, stalled: { reason, message }, blocked: true, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
 }
 
 /** Nothing stands in the way: revisions are looked up, and the release goes on, begins, or need not. */

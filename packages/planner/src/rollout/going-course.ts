@@ -1,12 +1,12 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
-import { type PeerActivity, peerText } from '../peer-activity.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { finalisingCourse } from './finalising-course.ts'
 import { frozenText } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
+import { activePeer, stalledCourse } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { isForeign } from './release-report.ts'
@@ -56,17 +56,13 @@ function endingCourse(view: RolloutView, before: Course): Course | null {
   if (ending === null) return null
   const course = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
   if (course === null) return null
-  return inTurn(view.peer === null ? course : besidePeer(before, view.peer))
+  // Beside a peer it is held as any release is, and not frozen for good: a Lease may be held for a moment.
+  const peer = activePeer(view)
+  return inTurn(peer === null ? course : stalledCourse(before, peer))
 }
 
 function inTurn(course: Course): Course {
   return { ...course, message: `before the Rollout goes: ${course.message}` }
-}
-
-/** It is held as any release is, and not frozen for good: a Lease may be held for a moment. */
-function besidePeer(before: Course, peer: PeerActivity): Course {
-  const message = peerText(peer)
-  return { ...before, message, stalled: { reason: 'PeerActive', message }, blocked: true, recheckAfterMs: peer.activeForMs }
 }
 
 /** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */

@@ -2,6 +2,7 @@ import type { StalledReason } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { peerText } from '../peer-activity.ts'
+import type { Course } from './course.ts'
 import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -31,6 +32,11 @@ export function obstacleOf(view: RolloutView): Obstacle | null {
   return null
 }
 
+/** Stands still for the obstacle's sake. */
+export function stalledCourse(before: Course, { reason, message, recheckAfterMs }: Obstacle): Course {
+  return { ...before, message, stalled: { reason, message }, blocked: true, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
+}
+
 function foreignRelease(view: RolloutView): Obstacle | null {
   if (!isForeign(view)) return null
   const { name } = view.rollout.metadata
@@ -40,7 +46,8 @@ function foreignRelease(view: RolloutView): Obstacle | null {
   }
 }
 
-function activePeer({ peer }: RolloutView): Obstacle | null {
+/** While another controller of DaemonSets acts, nothing of ours does. */
+export function activePeer({ peer }: Pick<RolloutView, 'peer'>): Obstacle | null {
   return peer === null ? null : { reason: 'PeerActive', message: peerText(peer), recheckAfterMs: peer.activeForMs }
 }
 

@@ -291,6 +291,17 @@ describe('a release', () => {
     settle(toy)
     expect(toy.release?.status?.flight?.state).toBe('open')
   })
+
+  it('has observed a spec that became invalid only when the record is stopped (G9)', () => {
+    const toy = released({ steps: threeSteps })
+    setSteps(toy, [])
+    for (let pass = 0; toy.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
+      expect(toy.rollout?.status?.observedGeneration).toBe(1)
+      act(toy)
+    }
+    settle(toy)
+    expect(toy.rollout?.status?.observedGeneration).toBe(2)
+  })
 })
 
 describe('a pause', () => {
