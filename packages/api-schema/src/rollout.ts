@@ -103,9 +103,9 @@ const blueGreenStatusSchema = z.object({
 const lastActionSchema = z.object({
   id: z.string().meta({ description: 'Id of the wish that is answered.' }),
   type: z.string().meta({ description: 'What was wished for.' }),
-  result: z.string().meta({ description: 'Accepted, Refused, or a word that says more.' }),
+  result: z.string().meta({ description: 'Accepted or Refused.' }),
   by: z.string().optional().meta({ description: 'Who wished it.' }),
-  reason: z.string().optional().meta({ description: 'Why, in their words.' }),
+  reason: z.string().optional().meta({ description: 'Why: in their words, or why it was refused.' }),
   at: time().meta({ description: 'When it was answered.' }),
 })
 /** The answer to the latest wish. */
@@ -153,7 +153,9 @@ const rolloutStatusSchema = z.object({
   skippedNodes: skippedNodesSchema.optional(),
   heldRevisions: atomicList(heldRevisionSchema)
     .optional()
-    .meta({ description: 'Templates that failed and are not released again by a re-apply.' }),
+    .meta({
+      description: 'Templates that were taken back and are not released again by applying them again; the action retry lifts this.',
+    }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
   acceptedWishes: acceptedWishesSchema.optional().meta({ description: 'Accepted wishes that count until the release ends.' }),
   rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),

@@ -72,7 +72,7 @@ interface PausedStep {
 /** A pause ends by a person, or by the clock; health is looked at again when it ends. */
 function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { ready, title, stalled }: PausedStep): Course {
   const since = course.canary.lastUpdateTime ?? stamp(view)
-  const unhealthy = ready ? '' : `; not healthy now: ${releaseReport(view).message ?? 'not known'}`
+  const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${releaseReport(view).message ?? 'not known'}`
   const paused = { ...course, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
@@ -80,6 +80,11 @@ function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { read
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
   if (ready) return nextStep(view, course)
   return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseReport(view).message ?? ''}` }
+}
+
+/** A batch that is ready may still have lost its hold on the DaemonSet, which an approval alone does not mend. */
+function stalledText(stalled: Course['stalled']): string {
+  return stalled === null ? '' : `; ${stalled.message}`
 }
 
 function pauseText(title: string, step: RolloutStep, since: string): string {

@@ -280,6 +280,20 @@ describe('a release', () => {
     expect(toy.oldPods()).toHaveLength(2)
   })
 
+  it('says in a pause, too, that Kubernetes has taken over, for an approval does not mend that', () => {
+    const toy = released({ steps: threeSteps })
+    for (const _time of ['first', 'second']) {
+      toy.editDaemonSet({
+        spec: { ...toy.daemonSet.spec, updateStrategy: { ...toy.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
+      })
+      settle(toy)
+    }
+    expect(conditions(toy)).toMatchObject({ Stalled: 'True' })
+    expect(toy.rollout?.status?.message).toMatch(
+      /waits for approval since .*; updateStrategy.type was set back to RollingUpdate .* or retry/,
+    )
+  })
+
   it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
     const toy = released({ steps: threeSteps })
     setSteps(toy, [])
