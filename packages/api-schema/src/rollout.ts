@@ -151,11 +151,9 @@ const rolloutStatusSchema = z.object({
   failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
   skippedNodes: skippedNodesSchema.optional(),
-  heldRevisions: atomicList(heldRevisionSchema)
-    .optional()
-    .meta({
-      description: 'Templates that were taken back and are not released again by applying them again; the action retry lifts this.',
-    }),
+  heldRevisions: atomicList(heldRevisionSchema).optional().meta({
+    description: 'Templates that were taken back and are not released again by applying them again; the action retry lifts this.',
+  }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
   acceptedWishes: acceptedWishesSchema.optional().meta({ description: 'Accepted wishes that count until the release ends.' }),
   rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),
