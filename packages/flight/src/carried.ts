@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { newerResourceVersion } from '@tranche/kube-types'
+import { compareResourceVersions, newerResourceVersion } from '@tranche/kube-types'
 import { permitId } from './flight-record.ts'
 
 /** What was in flight when a record came to its end, for the next record of the same DaemonSet to inherit (F11). */
@@ -37,7 +37,9 @@ export function parseCarried(text: string): Carried | null {
   try {
     const { workload, watermark, permits } = JSON.parse(text) as Record<string, unknown>
     if (typeof workload !== 'string' || typeof watermark !== 'string' || !/^\d+$/.test(watermark) || !Array.isArray(permits)) return null
-    return { workloadUid: workload, watermark, permits: permits.flatMap(toPermit) }
+    // F2: a watermark rests on every permit. One above it would never be seen to stand or to be gone.
+    const isSeen = ({ podResourceVersion }: Permit): boolean => compareResourceVersions(podResourceVersion, watermark) <= 0
+    return { workloadUid: workload, watermark, permits: permits.flatMap(toPermit).filter(isSeen) }
   } catch {
     return null
   }

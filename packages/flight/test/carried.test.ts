@@ -9,6 +9,7 @@ import {
   MAX_LIMIT,
   parseCarried,
 } from '@tranche/flight'
+import { newerResourceVersion } from '@tranche/kube-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -32,7 +33,8 @@ describe('what a stopped record leaves in flight (F11)', () => {
     const version = fc.nat().map(String)
     const permits = fc.array(fc.record({ node: text, podUid: text, podResourceVersion: version }), { maxLength: 30 })
     fc.assert(
-      fc.property(permits, version, text, (list, watermark, workloadUid) => {
+      fc.property(permits, version, text, (list, least, workloadUid) => {
+        const watermark = list.map(({ podResourceVersion }) => podResourceVersion).reduce(newerResourceVersion, least)
         const carried = { workloadUid, watermark, permits: list }
         expect(parseCarried(carriedText(carried) ?? '')).toEqual(carried)
       }),
@@ -60,9 +62,10 @@ describe('what a stopped record leaves in flight (F11)', () => {
     },
   )
 
-  it('leaves out what is no permit', () => {
-    const text = '{"workload":"w","watermark":"1","permits":[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],7]}'
-    expect(parseCarried(text)).toEqual({ workloadUid: 'w', watermark: '1', permits: [permitFor('a')] })
+  it('leaves out what is no permit, and one that is newer than its watermark, for nothing would ever settle it (F2)', () => {
+    const list = '[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],["e","pod-e","11"],7]'
+    const text = `{"workload":"w","watermark":"10","permits":${list}}`
+    expect(parseCarried(text)).toEqual({ workloadUid: 'w', watermark: '10', permits: [permitFor('a')] })
   })
 })
 
