@@ -9,6 +9,11 @@ describe('the events of a Rollout', () => {
       after: aStatus('Initializing', 'BeforeStepUpgrade'),
       want: ['ReleaseStarted'],
     },
+    'warn of a template that is held, for which nothing begins': {
+      before: aStatus('Completed', 'Completed'),
+      after: withConditionsOf(aStatus('Initializing', 'BeforeStepUpgrade'), stalled('RevisionHeld')),
+      want: ['RevisionHeld'],
+    },
     'tell of a step that begins': {
       before: aStatus('InRolling', 'BeforeStepUpgrade'),
       after: aStatus('InRolling', 'StepUpgrade'),
@@ -85,4 +90,8 @@ function stalled(reason: string): RolloutStatus {
     currentStepState: 'Completed',
     conditions: [{ type: 'Stalled', status: 'True', reason, message: '' }],
   }
+}
+
+function withConditionsOf(status: RolloutStatus, { conditions = [] }: RolloutStatus): RolloutStatus {
+  return { ...status, conditions: [...(status.conditions ?? []), ...conditions] }
 }

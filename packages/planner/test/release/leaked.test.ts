@@ -60,6 +60,16 @@ describe('the status of a release whose pods have leaked', () => {
     expect(onceSaid(cameUp({ pod: marked })).release.status?.leaked).toEqual({ count: 1, nodes: ['a'] })
   })
 
+  it('counts all and names fifty', () => {
+    const names = Array.from({ length: 60 }, (_, at) => `n${10 + at}`)
+    const nodes = names.map((name) => ({ name, desired: true, ready: true, pods: [aFleetPod(name, 'new!', marked)] }))
+    const calm = cameUp({ pod: marked, annotations: { 'rollouts.kruise.io/daemonset-partition': '38' }, record: { partition: 38 } })
+    expect(onceSaid({ ...calm, fleet: toFleetView([...nodes, ...calm.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
+      count: 60,
+      nodes: names.slice(0, 50),
+    })
+  })
+
   it.each([
     ['of another revision', { ...marked, hash: 'old' }],
     ['of another release', { ...marked, leakedIn: 'before' }],
