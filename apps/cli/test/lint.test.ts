@@ -156,6 +156,7 @@ describe('tranche lint', () => {
     [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
     [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
     [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],
+    [['lint', '-f', '.'], 1, 'It is a folder: name each of its files with an -f of its own.'],
   ])('%j ends with %i', async (args, code, says) => {
     const ended = await lint(args.slice(1))
     expect(ended.code).toBe(code)

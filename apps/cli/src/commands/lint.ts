@@ -33,8 +33,14 @@ async function readText(file: string, { in: input }: CommandIo): Promise<string>
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
       details: { path: file },
-      hint: 'Name a file that exists and that you may read, or - for standard input.',
+      hint: isFolder(error)
+        ? 'It is a folder: name each of its files with an -f of its own.'
+        : 'Name a file that exists and that you may read, or - for standard input.',
       cause: error,
     })
   }
+}
+
+function isFolder(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EISDIR'
 }
