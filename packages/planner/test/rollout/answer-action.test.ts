@@ -1,7 +1,7 @@
 import type { LastAction, RolloutStep } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
+import { act, settle } from './settle.ts'
 import { ToyCluster } from './toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }]
@@ -228,13 +228,6 @@ function paused(): ToyCluster {
   toy.setImage('v2')
   settle(toy)
   return toy
-}
-
-function act(toy: ToyCluster): void {
-  toy.passRollout()
-  toy.passRelease()
-  toy.passExecutor()
-  toy.actNatively()
 }
 
 function setSteps(toy: ToyCluster, changed: readonly RolloutStep[]): void {

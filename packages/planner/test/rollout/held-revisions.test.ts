@@ -2,7 +2,7 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
+import { act, settle } from './settle.ts'
 import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
@@ -381,14 +381,6 @@ function withoutHistory(): ToyCluster {
   const toy = paused()
   toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
   return toy
-}
-
-function act(toy: ToyCluster): void {
-  toy.passRollout()
-  toy.passRelease()
-  toy.passExecutor()
-  toy.actNatively()
-  toy.nowMs += 10
 }
 
 function condition(

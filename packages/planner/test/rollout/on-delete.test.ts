@@ -2,7 +2,7 @@ import type { HeldBy } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { isStopAsked, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
+import { act, settle } from './settle.ts'
 import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
@@ -287,14 +287,6 @@ function paused(options: ToyOptions = {}): ToyCluster {
   toy.setImage('v2')
   settle(toy)
   return toy
-}
-
-function act(toy: ToyCluster): void {
-  toy.passRollout()
-  toy.passRelease()
-  toy.passExecutor()
-  toy.actNatively()
-  toy.nowMs += 10
 }
 
 function annotationsOf(toy: ToyCluster): readonly string[] {

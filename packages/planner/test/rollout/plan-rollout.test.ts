@@ -2,7 +2,7 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
+import { act, settle } from './settle.ts'
 import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
 
 const threeSteps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
@@ -573,13 +573,6 @@ function leftBehind(): ToyCluster {
   settle(toy)
   expect(toy.rollout?.status?.phase).toBe('Healthy')
   return toy
-}
-
-function act(toy: ToyCluster): void {
-  toy.passRollout()
-  toy.passRelease()
-  toy.passExecutor()
-  toy.actNatively()
 }
 
 function approve(toy: ToyCluster): void {

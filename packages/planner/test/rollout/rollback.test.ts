@@ -1,6 +1,6 @@
 import { daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
+import { act, settle } from './settle.ts'
 import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
@@ -263,14 +263,6 @@ function isGivenBack({ release, daemonSet }: ToyCluster): boolean {
 function annotate(toy: ToyCluster, key: string, value: string): void {
   const { metadata } = toy.rollout!
   toy.rollout = { ...toy.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, [key]: value } } }
-}
-
-function act(toy: ToyCluster): void {
-  toy.passRollout()
-  toy.passRelease()
-  toy.passExecutor()
-  toy.actNatively()
-  toy.nowMs += 10
 }
 
 function condition(toy: ToyCluster, type: string): { readonly status: string } | undefined {

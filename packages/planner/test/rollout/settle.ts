@@ -3,6 +3,15 @@ import type { ToyCluster } from './toy-cluster.ts'
 /** More rounds than any release on a toy needs; a planner that writes the same again and again runs into it. */
 const ROUNDS_MAX = 400
 
+/** Lets everybody act once, in turn. */
+export function act(toy: ToyCluster): void {
+  toy.passRollout()
+  toy.passRelease()
+  toy.passExecutor()
+  toy.actNatively()
+  toy.nowMs += 10
+}
+
 /**
  * Lets everybody act, in turn and then by the clock, until nobody writes any more.
  *
