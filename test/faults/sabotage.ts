@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, Rollout } from '@tranche/api-schema'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
@@ -25,6 +25,15 @@ export const sabotages: readonly Sabotage[] = [
   ),
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
+  ),
+  inReading('executors heed no stop', ['G9'], ({ announcement, ...reading }) =>
+    withFlight({ ...reading, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] })),
+  ),
+  inRequests('a status is written over whatever somebody wrote meanwhile', ['G10'], (request) =>
+    request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? asMergePatch(request) : request,
+  ),
+  inRequests('controllers change a field of the DaemonSet that is not ours', ['G11'], (request) =>
+    request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withShortHistory(request.body) } : request,
   ),
   inRequests('the strategy of a DaemonSet is never given back', ['G6'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
@@ -56,6 +65,17 @@ function inReading(fault: string, breaks: readonly string[], change: (reading: E
 
 function inRequests(fault: string, breaks: readonly string[], change: (request: WireRequest) => WireRequest): Sabotage {
   return { fault, breaks, ports: noCrashPoints, exchange: (exchange) => (request, signal) => exchange(change(request), signal) }
+}
+
+/** The same status, for whichever version of the object there is. */
+function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest {
+  const { status } = JSON.parse(body) as Rollout
+  return { method: 'PATCH', path, headers: { ...headers, 'content-type': 'application/merge-patch+json' }, body: JSON.stringify({ status }) }
+}
+
+function withShortHistory(body = '[]'): string {
+  const patch = JSON.parse(body) as readonly object[]
+  return JSON.stringify([...patch, { op: 'add', path: '/spec/revisionHistoryLimit', value: 3 }])
 }
 
 function withoutRestoring(body = '[]'): string {

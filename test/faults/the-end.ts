@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations as keys, type Pod } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations as keys, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './wishes.ts'
@@ -36,6 +36,10 @@ function unendedRollout({ rollout, releases }: EndView): readonly string[] {
   if (status?.phase !== 'Healthy') unended.push(`the Rollout is ${status?.phase ?? 'without status'}: ${status?.message ?? ''}`)
   if (status?.observedGeneration !== metadata.generation)
     unended.push(`the Rollout's observedGeneration is ${status?.observedGeneration}, its generation ${metadata.generation}`)
+  const asked = metadata.annotations?.[rolloutAnnotations.action]
+  const { id = '' } = asked === undefined ? {} : (JSON.parse(asked) as { readonly id?: string })
+  if (asked !== undefined && status?.lastAction?.id !== id && status?.answeredActions?.includes(id) !== true)
+    unended.push(`the action ${asked} was never answered`)
   for (const { metadata, status } of releases)
     unended.push(`the BatchRelease ${metadata.name} is there still: ${status?.phase}, ${status?.message ?? ''}`)
   return unended

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
-import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -56,6 +57,30 @@ describe('somebody who sets RollingUpdate back in mid-release, where admission d
     expect(await typeNow()).toBe('RollingUpdate')
     expectKept(stage)
   })
+})
+
+it('makes it OnDelete again on a retry and goes on in steps, though the leader dies in between (G11 StrategyContested, G7)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 1, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  await setType('RollingUpdate')
+  await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
+  await setType('RollingUpdate')
+  await stage.until('it is told', isContested)
+  stage.program('controller-1').kill()
+
+  const action = JSON.stringify({ id: 'retry-1', type: 'retry', by: 'alice' })
+  await stage.patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: action } } })
+  await stage.startController('controller-2')
+  await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
+  expect((await stage.rollout()).status?.lastAction).toMatchObject({ id: 'retry-1', result: 'Accepted' })
+  await untilPausedAt(stage, 1)
+  expect(await isContested()).toBe(false)
+  const { leaked } = (await stage.release())?.status ?? {}
+  expect((await nodesOn(stage, 'v2')).length).toBeLessThanOrEqual(Math.max(10, 2 + (leaked?.count ?? 0)))
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
 })
 
 /** The kinds of the objects that an event says are contested. */
