@@ -70,7 +70,12 @@ function inRequests(fault: string, breaks: readonly string[], change: (request: 
 /** The same status, for whichever version of the object there is. */
 function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest {
   const { status } = JSON.parse(body) as Rollout
-  return { method: 'PATCH', path, headers: { ...headers, 'content-type': 'application/merge-patch+json' }, body: JSON.stringify({ status }) }
+  return {
+    method: 'PATCH',
+    path,
+    headers: { ...headers, 'content-type': 'application/merge-patch+json' },
+    body: JSON.stringify({ status }),
+  }
 }
 
 function withShortHistory(body = '[]'): string {

@@ -83,6 +83,32 @@ it('follows a generation that leaves the revision as it is (F10)', async () => {
   expectKept(stage)
 })
 
+it('follows a raised and a lowered minReadySeconds in mid-batch, with two executors of which one sees it late (F10, F1, G1)', async () => {
+  const executors = ['executor-1', 'executor-2']
+  stage = await setStage({ nodes: 12, maxUnavailable: 2, minReadySeconds: 5, steps: [{ replicas: '100%' }], executors })
+  const heal = stage.disturb({
+    onEvent: ({ actor, resource }) =>
+      actor === 'executor-2' && resource.resource === 'daemonsets' ? { kind: 'delay', ms: 20_000 } : undefined,
+  })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 60 } })
+  const raisedMs = stage.clock.monotonicMs()
+  const taken = deletions(stage)
+  await stage.pass(50_000)
+  // Who was in flight, or is not available any more, holds the places.
+  expect(deletions(stage) - taken).toBeLessThanOrEqual(1)
+  await untilNodesOn(stage, 'v2', 7)
+  expect(stage.clock.monotonicMs() - raisedMs).toBeGreaterThan(100_000)
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 0 } })
+  const loweredMs = stage.clock.monotonicMs()
+  await untilNodesOn(stage, 'v2', 12)
+  expect(stage.clock.monotonicMs() - loweredMs).toBeLessThan(60_000)
+  heal()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
 it('waits for minReadySeconds before it goes on and before it says that a step is ready (F6)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 1, minReadySeconds: 20, steps })
   const sinceMs = stage.clock.monotonicMs()

@@ -49,6 +49,17 @@ describe('planPass, for every view', () => {
     })
   })
 
+  it('takes and settles nothing by a minReadySeconds of another generation than the record’s, larger or smaller (F10, F1, G1)', () => {
+    fc.assert(
+      fc.property(generatedPasses(), fc.constantFrom(0, 1, 60, 3_600), fc.constantFrom(-1, 1), ({ view }, minReadySeconds, by) => {
+        const { generation, observedGeneration } = view.announcement
+        const moved = { generation: generation + by, observedGeneration: observedGeneration + by, minReadySeconds }
+        expect(planPass({ ...view, announcement: { ...view.announcement, ...moved } }).kind).toBe('wait')
+      }),
+      { numRuns },
+    )
+  })
+
   it('appends no more than the batch lacks, nor than the record may hold (G3, F3)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const { record } = cluster
