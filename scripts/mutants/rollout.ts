@@ -186,4 +186,28 @@ export const mutantsOfRollout: readonly Mutant[] = [
     replace: 'if (course.blocked) return generation',
     tests: [planRolloutTests],
   },
+  {
+    rule: 'G6',
+    fault: 'a release that was finished passes for the rollback that begins where it ended',
+    file: 'packages/planner/src/release/is-finalized.ts',
+    find: '  if (!isStatusOfRelease(release)) return false\n',
+    replace: '',
+    tests: ['packages/planner/test/rollout/rollback.test.ts'],
+  },
+  {
+    rule: 'G11',
+    fault: 'a late leader puts a template back on a DaemonSet that was let go',
+    file: 'packages/planner/src/rollout/plan-revert.ts',
+    find: "    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },\n",
+    replace: '',
+    tests: [heldRevisionsTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a rollback counts as over when its Rollout is enabled again',
+    file: 'packages/planner/src/rollout/course-of.ts',
+    find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
+    replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
+    tests: [onDeleteTests],
+  },
 ]
