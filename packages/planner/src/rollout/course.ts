@@ -1,6 +1,7 @@
 import type {
   AcceptedWishes,
   CanaryStatus,
+  HeldBy,
   HeldRevision,
   ProgressingReason,
   RolloutPhase,
@@ -19,6 +20,8 @@ export interface NextStatus {
   readonly blocked: boolean
   /** The Rollout goes, and its release is brought to an end before. */
   readonly goesOn: boolean
+  /** What the status is about to hold, and the BatchRelease is stopped with first; null where it is nothing new. */
+  readonly hold: HeldBy | null
 }
 
 /** Where a Rollout stands, before it is put into the words of the API. */

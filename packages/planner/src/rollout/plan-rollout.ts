@@ -1,4 +1,4 @@
-import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout } from '@tranche/api-schema'
 import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
@@ -74,7 +74,7 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
   // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
   if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
-  return next.blocked ? planHold(view) : (planRelease(view) ?? planRevert(view))
+  return next.blocked ? planHold(view) : planReleaseOrRevert(view, next)
 }
 
 /** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
@@ -97,7 +97,7 @@ function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
   if (next.blocked) return planHold(view) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
-  return (said ? (planRelease(view) ?? planRevert(view)) : null) ?? planStatus(view, next)
+  return (said ? planReleaseOrRevert(view, next) : null) ?? planStatus(view, next)
 }
 
 /** Binds the DaemonSet before anything else is said of it; unbinds it when the Rollout is disabled and its release is gone. */
@@ -111,17 +111,25 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   return bind(view, daemonSet)
 }
 
-/** Makes the BatchRelease what the status says it should be. */
-function planRelease(view: RolloutView): RolloutPlan | null {
+function planReleaseOrRevert(view: RolloutView, { hold }: NextStatus): RolloutPlan | null {
+  return planRelease(view, hold) ?? (hold === null ? planRevert(view) : null)
+}
+
+/** Makes the BatchRelease what the status says it should be, and stops it with `hold` where that has to come first. */
+function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(rollout, release)
-  const spec = releaseSpecFor(view)
+  const spec = withHold(releaseSpecFor(view), hold)
   // The status names a step that is no more: it is put right first, for no size follows from it.
   if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
-  if (release === undefined) return { kind: 'createRelease', spec }
+  if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
+}
+
+function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
+  return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
 }
 
 /** The release is over: its BatchRelease goes, or stays for the nodes that are left, and is paused as the Rollout is. */

@@ -4,6 +4,7 @@ import { type ActionEffect, answerAction, answeredIds } from './answer-action.ts
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
+import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
 import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
@@ -15,8 +16,12 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const before = courseBefore(view)
   const decided = courseOf(view, before)
   const answer = answerAction(view, before, decided)
-  const course = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
-  const status = keptStatus(view, { ...toStatus(view, course), ...(answer !== null && answered(view, answer.lastAction)) })
+  const wanted = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
+  const hold = newHold(before, wanted)
+  const isHeldUp = hold !== null && !isStoppedWith(hold, view)
+  const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
+  const said = answer === null || isHeldUp ? {} : answered(view, answer.lastAction)
+  const status = keptStatus(view, { ...toStatus(view, course), ...said })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
   return {
@@ -25,6 +30,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
     recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null,
     blocked: course.blocked,
     goesOn: course.goesOn,
+    hold,
   }
 }
 

@@ -11,8 +11,8 @@ const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 describe('the action abort', () => {
   it('stops first, puts the stable template back, goes back without pauses, and says how it ended (G9, G12)', () => {
     const toy = paused()
-    toy.act(abort)
-    toy.passRollout()
+    takeBack(toy)
+    expect(toy.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
     expect(toy.rollout?.status).toMatchObject({
       lastAction: { id: 'a', result: 'Accepted', by: 'alice', reason: 'errors' },
       heldRevisions: [{ revision: 'hash-v2', reason: 'Aborted', reverted: false, digest: expect.stringMatching(/^[0-9a-f]{64}$/) }],
@@ -50,8 +50,7 @@ describe('the action abort', () => {
 
   it('tests the uid and the generation, and takes the strategy over where it is not yet (G11)', () => {
     const toy = paused({ scope: 'release' })
-    toy.act(abort)
-    toy.passRollout()
+    takeBack(toy)
     toy.passRollout()
     const view = toy.rolloutView()!
     const native = { ...view.daemonSet!, spec: { ...view.daemonSet!.spec, updateStrategy: { type: 'RollingUpdate' } } }
@@ -102,7 +101,7 @@ describe('the action abort', () => {
   it('puts the template back once: what is applied again in the very next moment stays, and is held (G12)', () => {
     const toy = paused()
     toy.act(abort)
-    for (let pass = 0; pass < 9 && toy.image() === 'v2'; pass++) toy.passRollout()
+    for (let pass = 0; pass < 9 && toy.image() === 'v2'; pass++) act(toy)
     expect(toy.image()).toBe('v1')
     toy.setImage('v2')
     settle(toy)
@@ -113,8 +112,7 @@ describe('the action abort', () => {
 
   it('is not carried out on a DaemonSet that was let go since, by a leader that froze before its write (G8, G11)', () => {
     const toy = paused()
-    toy.act(abort)
-    toy.passRollout()
+    takeBack(toy)
     toy.passRollout()
     const late = planRollout(toy.rolloutView()!)
     toy.deleteRollout()
@@ -216,8 +214,7 @@ describe('a template that was taken back', () => {
     toy.act({ id: 'r', type: 'retry' })
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    toy.act({ ...abort, id: 'b' })
-    toy.passRollout()
+    takeBack(toy, { ...abort, id: 'b' })
     toy.wish({ currentStepState: 'StepReady' })
     toy.passRollout()
     toy.act({ id: 'r2', type: 'retry' })
@@ -362,12 +359,19 @@ function aborted(options: ToyOptions = {}): ToyCluster {
   return toy
 }
 
-/** An abort is accepted, and nothing was done for it yet. */
+/** An abort is accepted: nothing more can be deleted for the revision, and its template is there still. */
 function takingBack(): ToyCluster {
   const toy = paused()
-  toy.act(abort)
-  toy.passRollout()
+  takeBack(toy)
   return toy
+}
+
+function takeBack(toy: ToyCluster, wish: typeof abort = abort): void {
+  toy.act(wish)
+  for (let pass = 0; pass < 20 && toy.rollout?.status?.lastAction?.id !== wish.id; pass++) {
+    toy.passRelease()
+    toy.passRollout()
+  }
 }
 
 function goingBack(): ToyCluster {

@@ -1,0 +1,31 @@
+import type { HeldBy } from '@tranche/api-schema'
+import type { Course } from './course.ts'
+import { isForeign } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * What the BatchRelease must be stopped with before the status may say that a revision is held (G9, G12): who reads that it
+ * is may rely on nothing more being deleted for it. Null where the course holds nothing new.
+ */
+export function newHold(before: Course, { heldRevisions }: Course): HeldBy | null {
+  const known = new Set(before.heldRevisions.map(({ digest }) => digest))
+  const revision = heldRevisions.find(({ digest }) => !known.has(digest))?.revision
+  return revision === undefined ? null : { reason: 'RevisionHeld', id: revision, message: `revision ${revision} is being taken back` }
+}
+
+/** While nothing new is held yet: everything else stays as it is said. */
+export function heldUp(before: Course, { id }: HeldBy, { goesOn }: Course): Course {
+  return { ...before, goesOn, message: `taking revision ${id} back: waiting until no deletion can be accepted any more` }
+}
+
+/** Nothing can be deleted for the revision any more, whoever froze before whichever write. */
+export function isStoppedWith({ id }: HeldBy, view: RolloutView): boolean {
+  const { release } = view
+  if (release === undefined || isForeign(view)) return true
+  const { metadata, spec, status } = release
+  const record = status?.flight
+  if (metadata.deletionTimestamp !== undefined) return record === undefined || record.state === 'stopped'
+  if (spec.tranche?.canaryRevision !== id) return true
+  if (spec.tranche.hold?.id !== id || status?.observedGeneration !== metadata.generation) return false
+  return record === undefined || (record.state === 'stopped' && record.holds.length > 0)
+}
