@@ -275,7 +275,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: countQuestion,
     find: '(changesAtMs === null || asked.monotonicMs < changesAtMs)',
     replace: 'true',
-    tests: [countsProperties],
+    tests: ['packages/planner/test/release/batch-progress.test.ts'],
   },
   {
     rule: 'G1',

@@ -104,7 +104,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     file: planPass,
     find: 'return standing.filter(({ permit }) => !names.has(permit.node))',
     replace: 'return []',
-    tests: [fenceProperties],
+    tests: [planPassTests],
   },
   {
     rule: 'F4',

@@ -126,7 +126,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: 'apps/controller/src/release-port.ts',
     find: ' || isStopAsked(rollout, release)',
     replace: '',
-    tests: ['test/scenarios/held-revisions.test.ts'],
+    tests: ['test/scenarios/pause.test.ts'],
   },
   {
     rule: 'F5',

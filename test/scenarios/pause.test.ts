@@ -90,3 +90,24 @@ it('goes on from a paused step when both pauses are lifted', async () => {
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
+
+it('opens nothing where the pause came after a leader had decided to, and before it looked once more (F9)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const { process } = stage.program('controller-1')
+  process.freezeBefore(({ method, path }) => method === 'GET' && path.includes('/rollouts/'))
+  await stage.approve()
+  await stage.until('the leader is about to open batch 2', () => process.isFrozen())
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  const written = stage.recording().length
+  process.thaw()
+  await stage.until('the pause is acknowledged', isPaused)
+  const states = stage
+    .recording()
+    .slice(written)
+    .filter(({ kind }) => kind === 'BatchRelease')
+    .map(({ o }) => (o as { readonly status?: { readonly flight?: { readonly partition: number } } }).status?.flight?.partition)
+  expect(new Set(states)).toEqual(new Set([5]))
+  expectKept(stage)
+})

@@ -13,6 +13,12 @@ const calm: BatchQuestion = {
 }
 
 describe('batchProgress', () => {
+  it('counts the same nodes anew once time alone has made a pod available (G6)', () => {
+    const fleet = nodes('a:new b:new c:old d:old')
+    const at = (monotonicMs: number): number => batchProgress({ ...calm, fleet, minReadyMs: 150_000, monotonicMs }).updatedAvailable
+    expect([at(100_000), at(149_999), at(150_000)]).toEqual([0, 0, 2])
+  })
+
   const cases: Record<string, { question: Partial<BatchQuestion>; want: object }> = {
     'is upgrading while nodes lack': { question: {}, want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' } },
     'is ready when as many nodes as the size are updated and available': {
