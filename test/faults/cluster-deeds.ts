@@ -91,6 +91,8 @@ async function changePod(world: World, deed: Extract<ClusterDeed, { readonly kin
       if (deed.evict) return evict(world, key)
       return people.delete(resourcePaths.pods, key)
     case 'failPod':
+      // Only its kubelet fails a pod, so one that no kubelet has taken up cannot.
+      if (pod.status?.startTime === undefined) return
       world.note(`pod ${where} fails`)
       return void (await people.patch(
         resourcePaths.pods,
