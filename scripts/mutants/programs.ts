@@ -129,6 +129,14 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     tests: ['test/scenarios/pause.test.ts'],
   },
   {
+    rule: 'G6',
+    fault: 'a delete that was refused is never sent again, though its pod is as it was',
+    file: 'packages/partition-executor/src/sent-deletes.ts',
+    find: 'if (isLongAgo || !standsAsPermitted(permit, fleet))',
+    replace: 'if (!standsAsPermitted(permit, fleet))',
+    tests: ['packages/partition-executor/test/executor-pass.test.ts'],
+  },
+  {
     rule: 'F5',
     fault: 'a refused delete is taken for an error, and sent again and again',
     file: executorPort,

@@ -5,7 +5,7 @@ import type { Logger } from '@tranche/log'
 import { type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
-import { createSentDeletes, type SentDeletes } from './sent-deletes.ts'
+import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
 /** What an executor is made of. */
 export interface ExecutorParts {
@@ -63,13 +63,14 @@ async function apply(plan: PassPlan, reading: ExecutorReading, sent: SentDeletes
 }
 
 /** Sends every delete side by side: each stands alone. What one of them throws is thrown when all have ended. */
-async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { cluster, signal }: Doing): Promise<Outcome> {
+async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { cluster, clock, signal }: Doing): Promise<Outcome> {
   const ends = await Promise.allSettled(
     pods.map(async (pod) => {
       sent.add(pod.permit)
       try {
-        // Refused or not, the watch will show another version; until then it is no use to try again.
-        await cluster.deletePod(pod, signal)
+        const isAccepted = await cluster.deletePod(pod, signal)
+        if (!isAccepted) sent.refused(pod.permit, clock.monotonicMs())
+        return isAccepted
       } catch (error) {
         sent.unknown(pod.permit)
         throw error
@@ -78,7 +79,7 @@ async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { clust
   )
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  return awaitChange
+  return ends.every((end) => end.status === 'fulfilled' && end.value) ? awaitChange : recheckAfter(REFUSED_RECHECK_MS)
 }
 
 /** F7: a permit leaves the record only after a touch of its pod was answered without a deletionTimestamp. */
@@ -98,7 +99,7 @@ function outcomeOfWrite(written: boolean): Outcome {
 function toView(reading: ExecutorReading, sent: SentDeletes, monotonicMs: number): PassView {
   const { announcement, release, fleet, podsSeen } = reading
   const record = release.status?.flight
-  return { announcement, releaseUid: release.metadata.uid, record, fleet, podsSeen, sent: sent.pending(fleet), monotonicMs }
+  return { announcement, releaseUid: release.metadata.uid, record, fleet, podsSeen, sent: sent.pending(fleet, monotonicMs), monotonicMs }
 }
 
 function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorReading['release']['status']>['flight']> {

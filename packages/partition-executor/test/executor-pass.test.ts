@@ -54,6 +54,18 @@ describe('a pass of the executor', () => {
     expect(stage.written.at(-1)?.permits).not.toContainEqual(permitFor('a'))
   })
 
+  it('sends the same delete again after a while where the server has refused it though the pod is as it was (F5, G6)', async () => {
+    const stage = aStage({ permits: [permitFor('a')] })
+    stage.refuses = true
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
+    stage.clock.advance(4_999)
+    await stage.pass()
+    expect(stage.calls).toEqual(['delete pod-a'])
+    stage.clock.advance(1)
+    await stage.pass()
+    expect(stage.calls).toEqual(['delete pod-a', 'delete pod-a'])
+  })
+
   it('lets an error pass through when every delete has ended, and may send that one again', async () => {
     const stage = aStage({ limit: 2, permits: ['a', 'b'].map(permitFor) })
     stage.fails = 'pod-a'
@@ -87,6 +99,7 @@ describe('a pass of the executor', () => {
 })
 
 interface Stage {
+  readonly clock: FakeClock
   readonly calls: string[]
   readonly written: FlightRecord[]
   record: FlightRecord
@@ -104,6 +117,7 @@ function aStage(fields: Partial<FlightRecord>): Stage {
   const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', partition: 0, limit: 1 }
   const record: FlightRecord = { ...scope, epoch: 1, seq: 1, state: 'open', holds: [], watermark: '1', permits: [], ...fields }
   const stage: Stage = {
+    clock: new FakeClock(),
     calls: [],
     written: [],
     record,
@@ -115,7 +129,7 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     set: (changed, pods = {}) => void (stage.reading = aReading(changed, pods)),
     pass: () => run(key, new AbortController().signal),
   }
-  const run = createExecutorPass({ cluster: portOf(stage), clock: new FakeClock(), log: silentLogger })
+  const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock, log: silentLogger })
   return stage
 }
 
