@@ -14,7 +14,8 @@ import {
   workloadRefSchema,
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
-import { batchReleasePhases, batchStates, finalizingPolicies, flightStates, rollingStyles } from './values.ts'
+import { policyFields } from './release-policy.ts'
+import { analysisPhases, batchReleasePhases, batchStates, finalizingPolicies, flightStates, rollingStyles } from './values.ts'
 
 const releasePlanSchema = z.object({
   batches: z
@@ -61,7 +62,7 @@ const trancheSpecSchema = z.object({
     .meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
   hold: heldBySchema.optional().meta({ description: 'Nothing may be deleted, for this reason, until it is taken away.' }),
   retry: z.string().optional().meta({ description: 'Id of the last retry accepted for this release; lifts what waits for a person.' }),
-  nodes: opaqueObject().optional().meta({ description: 'Which nodes a batch may take, and in which order.' }),
+  ...policyFields,
 })
 /** What the Rollout tells beside the plan; outside `releasePlan`, whose hash other programs read. */
 export type TrancheSpec = Frozen<z.infer<typeof trancheSpecSchema>>
@@ -78,6 +79,10 @@ const permitSchema = z.object({
   node: z.string().meta({ description: 'Node of the pod.' }),
   podUid: z.string().meta({ description: 'uid of the pod, a precondition of its deletion.' }),
   podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod as it was chosen, a precondition of its deletion.' }),
+  wasBad: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Its node had no available pod when it was chosen: a failure there says nothing of the new version.' }),
 })
 /** Leave to delete one pod, as it was when it was chosen (rule F3). */
 export type Permit = Frozen<z.infer<typeof permitSchema>>
@@ -99,6 +104,7 @@ const flightRecordSchema = z.object({
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),
   partition: int32().min(0).meta({ format: 'int32', description: 'Nodes to keep on the old revision.' }),
   limit: int32().min(0).meta({ format: 'int32', description: 'Nodes that may be in flight at a time.' }),
+  scope: z.string().optional().meta({ description: 'Digest of the rules by which nodes may be taken; absent where every node may.' }),
   watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record rested on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),
 })
@@ -141,6 +147,58 @@ const stableTemplateSchema = z.object({
 /** The template of the stable revision, kept where the history of the DaemonSet may lose it. */
 export type StableTemplate = Frozen<z.infer<typeof stableTemplateSchema>>
 
+const watchedNodeSchema = z.object({
+  node: z.string().meta({ description: 'Node that was updated.' }),
+  since: time().meta({ description: 'Since when it has had no available pod of the release, or began to restart.' }),
+  downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, stops not counted.' }),
+  downSince: time().optional().meta({ description: 'Since when it has been without an available pod, this time.' }),
+  stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped at `downSince`.' }),
+  uid: z.string().optional().meta({ description: 'uid of its pod.' }),
+  restarts: int32().optional().meta({ description: 'Restarts of the containers of earlier pods of the release there.' }),
+  seen: int32().optional().meta({ description: 'Restarts of the containers of this pod.' }),
+})
+/** What a release remembers of a node that is not well, so that neither flapping nor another pod makes it forgotten. */
+export type WatchedNode = Frozen<z.infer<typeof watchedNodeSchema>>
+
+const measurementSchema = z.object({
+  at: time().meta({ description: 'When it was made.' }),
+  phase: known(analysisPhases).meta({ description: 'What came of it.' }),
+  value: z.string().optional().meta({ description: 'What was answered, cut to 256 characters.' }),
+  message: z.string().optional().meta({ description: 'Why, for a person.' }),
+})
+/** One answer of a metric system. */
+export type Measurement = Frozen<z.infer<typeof measurementSchema>>
+
+const analysisRunSchema = z.object({
+  name: z.string().meta({ description: 'Name of the analysis in the policy.' }),
+  release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
+  step: int32().optional().meta({ description: 'Step, from 1, after which it runs; absent in the background.' }),
+  spec: z.string().meta({ description: 'Digest of the analysis as it was begun; a changed one begins anew.' }),
+  retry: z.string().optional().meta({ description: 'spec.tranche.retry with which it was begun; another one begins anew.' }),
+  phase: known(analysisPhases).meta({ description: 'Where it stands.' }),
+  message: z.string().optional().meta({ description: 'Why, for a person.' }),
+  startedAt: time().meta({ description: 'When it began.' }),
+  nextAt: time().optional().meta({ description: 'When the next measurement is due.' }),
+  finishedAt: time().optional().meta({ description: 'When it ended.' }),
+  successful: int32().optional().meta({ description: 'Measurements that succeeded.' }),
+  failed: int32().optional().meta({ description: 'Measurements that failed.' }),
+  inconclusive: int32().optional().meta({ description: 'Measurements with neither outcome.' }),
+  errors: int32().optional().meta({ description: 'Measurements that could not be made.' }),
+  consecutiveErrors: int32().optional().meta({ description: 'Of those, the last ones in a row.' }),
+  measurements: atomicList(measurementSchema).optional().meta({ description: 'The latest, newest last.' }),
+  dryRun: z.boolean().optional().meta({ description: 'It decides nothing.' }),
+})
+/** One run of an analysis. */
+export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
+
+const stoppedTimeSchema = z.object({
+  release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
+  seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
+  since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
+})
+/** For how long a release was stopped: deadlines do not count that time. */
+export type StoppedTime = Frozen<z.infer<typeof stoppedTimeSchema>>
+
 const batchReleaseStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status is about.' }),
   phase: known(['', ...batchReleasePhases])
@@ -164,6 +222,9 @@ const batchReleaseStatusSchema = z.object({
   stableTemplate: stableTemplateSchema.optional().meta({ description: 'Kept where the history of the DaemonSet may lose it.' }),
   skippedNodes: skippedNodesSchema.optional(),
   waiting: waitingSchema.optional().meta({ description: 'What the batch waits for, since when, and on which nodes.' }),
+  watchedNodes: atomicList(watchedNodeSchema).optional().meta({ description: 'Updated nodes that are not well, at most a hundred.' }),
+  stoppedTime: stoppedTimeSchema.optional().meta({ description: 'For how long the release was stopped.' }),
+  analysis: atomicList(analysisRunSchema).optional().meta({ description: 'Analyses of the present step and in the background.' }),
   flight: flightRecordSchema.optional().meta({ description: 'The permit record: it alone allows a deletion.' }),
 })
 /** What is seen of a BatchRelease. */

@@ -4,7 +4,7 @@ import type { StructuralSchema } from './structural-schema.ts'
 type Path = readonly (string | number)[]
 
 /** Kinds of ours that have a definition. */
-export type DefinedKind = 'Rollout' | 'BatchRelease'
+export type DefinedKind = 'Rollout' | 'BatchRelease' | 'ReleasePolicy'
 
 /**
  * Finds the fields of an object that its definition does not have: an API server drops them.

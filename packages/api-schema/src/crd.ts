@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { batchReleaseSchema } from './batch-release.ts'
+import { releasePolicySchema } from './release-policy.ts'
 import { rolloutSchema } from './rollout.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 
@@ -34,6 +35,9 @@ export interface CustomResourceDefinition {
 const age: PrinterColumn = { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
 const rollouts = define({
+  group: 'rollouts.kruise.io',
+  version: 'v1beta1',
+  plural: 'rollouts',
   kind: 'Rollout',
   description: 'Releases the updates of a workload in steps.',
   spec: rolloutSchema.shape.spec,
@@ -48,6 +52,9 @@ const rollouts = define({
 })
 
 const batchReleases = define({
+  group: 'rollouts.kruise.io',
+  version: 'v1beta1',
+  plural: 'batchreleases',
   kind: 'BatchRelease',
   description: 'One release of a workload, batch by batch.',
   spec: batchReleaseSchema.shape.spec,
@@ -61,10 +68,29 @@ const batchReleases = define({
   ],
 })
 
+const releasePolicies = define({
+  group: 'tranche.dev',
+  version: 'v1alpha1',
+  plural: 'releasepolicies',
+  kind: 'ReleasePolicy',
+  description: 'Conditions under which releases may go on, shared by Rollouts.',
+  spec: releasePolicySchema.shape.spec,
+  status: releasePolicySchema.shape.status.unwrap(),
+  columns: [
+    { name: 'VALID', type: 'string', description: 'Every rule is kept', jsonPath: '.status.conditions[?(@.type=="Valid")].status' },
+    { name: 'ACTION', type: 'string', description: 'What is done when a version is bad', jsonPath: '.spec.failure.action' },
+    { name: 'ROLLOUTS', type: 'integer', description: 'Rollouts that use it', jsonPath: '.status.rolloutCount' },
+    age,
+  ],
+})
+
 /** Our CustomResourceDefinitions, as they are applied to a cluster and checked in as YAML. */
-export const customResourceDefinitions: readonly CustomResourceDefinition[] = [rollouts, batchReleases]
+export const customResourceDefinitions: readonly CustomResourceDefinition[] = [rollouts, batchReleases, releasePolicies]
 
 interface Definition {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
   readonly kind: string
   readonly description: string
   readonly spec: z.ZodType
@@ -72,10 +98,8 @@ interface Definition {
   readonly columns: readonly PrinterColumn[]
 }
 
-function define({ kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
+function define({ group, version, plural, kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
   const singular = kind.toLowerCase()
-  const plural = `${singular}s`
-  const group = 'rollouts.kruise.io'
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -86,7 +110,7 @@ function define({ kind, description, spec, status, columns }: Definition): Custo
       names: { plural, singular, kind, listKind: `${kind}List` },
       versions: [
         {
-          name: 'v1beta1',
+          name: version,
           served: true,
           storage: true,
           subresources: { status: {} },

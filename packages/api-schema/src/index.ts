@@ -1,4 +1,5 @@
 export {
+  type AnalysisRun,
   type BatchCanaryStatus,
   type BatchRelease,
   type BatchReleaseSpec,
@@ -8,11 +9,14 @@ export {
   type FlightRecord,
   type HeldBy,
   type Hold,
+  type Measurement,
   type Permit,
   type ReleasePlan,
   type StableTemplate,
+  type StoppedTime,
   type TrancheSpec,
   type Waiting,
+  type WatchedNode,
 } from './batch-release.ts'
 export {
   type AcceptedWishes,
@@ -20,16 +24,33 @@ export {
   type CanaryStrategy,
   type HeldRevision,
   type LastAction,
+  type Notification,
+  type PolicyInUse,
   type Rollout,
   type RolloutSpec,
   type RolloutStatus,
   type RolloutStep,
   rolloutSchema,
 } from './rollout.ts'
-export type { Failure, Leaked, RolloutCondition } from './status-fields.ts'
+export {
+  type Analysis,
+  type FailureRules,
+  type NodeRules,
+  type NodeSelector,
+  type Receiver,
+  type ReleaseNodeRules,
+  type ReleasePolicy,
+  releasePolicySchema,
+  type ReleasePolicySpec,
+  type ReleasePolicyStatus,
+  type SecretKey,
+} from './release-policy.ts'
+export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
 export {
   type ActionType,
   actionTypes,
+  type AnalysisPhase,
+  analysisPhases,
   ANSWERED_ACTIONS_MAX,
   type BatchReleasePhase,
   type BatchState,
@@ -37,6 +58,8 @@ export {
   batchStates,
   type ConditionStatus,
   conditionStatuses,
+  type FailureAction,
+  failureActions,
   type FinalisingStep,
   type FinalizingPolicy,
   type FlightState,
@@ -47,10 +70,20 @@ export {
   type HeldReason,
   heldReasons,
   LISTED_NODES_MAX,
+  MEASUREMENTS_MAX,
+  type NodeOrder,
+  nodeOrders,
+  type NotifyEvent,
+  notifyEvents,
+  NOTIFICATIONS_MAX,
+  type NotReadyAction,
+  notReadyActions,
   type OnDeletePolicy,
   onDeletePolicies,
   type ProgressingReason,
   progressingReasons,
+  type ReapplyAction,
+  reapplyActions,
   type RollingStyle,
   type RolloutConditionType,
   type RolloutPhase,
@@ -63,6 +96,7 @@ export {
   stepStates,
   type TerminatingReason,
   terminatingReasons,
+  WATCHED_NODES_MAX,
 } from './values.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'

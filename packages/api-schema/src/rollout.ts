@@ -15,7 +15,8 @@ import {
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
-import { finalisingSteps, heldReasons, rolloutPhases, stepStates } from './values.ts'
+import { nodeSelectorSchema } from './release-policy.ts'
+import { finalisingSteps, heldReasons, notifyEvents, rolloutPhases, stepStates } from './values.ts'
 
 const pauseSchema = z.object({
   duration: int32().optional().meta({ description: 'Seconds to wait; without it the step waits for a person.' }),
@@ -27,6 +28,9 @@ const stepSchema = z.object({
     .optional()
     .meta({ description: 'Cumulative nodes after the step: a whole number from 1 or a percentage, rounded up.' }),
   pause: pauseSchema.optional().meta({ description: 'What to wait for after the step; empty waits for a person.' }),
+  nodes: nodeSelectorSchema.optional().meta({
+    description: 'The step takes these nodes alone, beside those of the steps before it; without replicas all of them.',
+  }),
   traffic: z.string().optional().meta({ description: 'Share of requests; not for DaemonSets.' }),
   requestHeaderModifier: requestHeaderModifierSchema.optional().meta({ description: 'Not for DaemonSets.' }),
   matches: z.array(routeMatchSchema).max(16).optional().meta({ description: 'Not for DaemonSets.' }),
@@ -120,6 +124,8 @@ const heldRevisionSchema = z.object({
     .boolean()
     .optional()
     .meta({ description: 'The stable template was put back, which is done once, or another one was applied since.' }),
+  reverts: int32().optional().meta({ description: 'How often the stable template was put back after this one was applied again.' }),
+  revertAt: time().optional().meta({ description: 'When it is put back next.' }),
 })
 /** A template that failed and is not released again by a re-apply (G12). */
 export type HeldRevision = Frozen<z.infer<typeof heldRevisionSchema>>
@@ -137,6 +143,28 @@ const acceptedWishesSchema = z.object({
 /** Wishes that were accepted and go on counting for the release under way. */
 export type AcceptedWishes = Frozen<z.infer<typeof acceptedWishesSchema>>
 
+const notificationSchema = z.object({
+  id: z.string().meta({ description: 'Idempotency key: the same for every attempt to tell this to this receiver.' }),
+  receiver: z.string().meta({ description: 'Name of the receiver in the policy.' }),
+  event: known(notifyEvents).meta({ description: 'What is told.' }),
+  message: z.string().meta({ description: 'What is told, for a person.' }),
+  at: time().meta({ description: 'When it happened.' }),
+  revision: z.string().optional().meta({ description: 'Revision being released then.' }),
+  step: int32().optional().meta({ description: 'Step, from 1, at which the release was then.' }),
+  attempts: int32().optional().meta({ description: 'How often it was tried in vain.' }),
+  nextAt: time().optional().meta({ description: 'When it is tried next.' }),
+})
+/** Something that a receiver is still to be told. */
+export type Notification = Frozen<z.infer<typeof notificationSchema>>
+
+const policyInUseSchema = z.object({
+  name: z.string().meta({ description: 'ReleasePolicy that the Rollout names.' }),
+  generation: int64().optional().meta({ description: 'Generation of it that is in use; absent while it cannot be used.' }),
+  message: z.string().optional().meta({ description: 'Why it cannot be used.' }),
+})
+/** The policy of a Rollout, as it was seen last. */
+export type PolicyInUse = Frozen<z.infer<typeof policyInUseSchema>>
+
 const rolloutStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this status is about.' }),
   phase: known(rolloutPhases).optional().meta({ description: 'Where the Rollout stands.' }),
@@ -148,6 +176,9 @@ const rolloutStatusSchema = z.object({
   blueGreenStatus: blueGreenStatusSchema.optional().meta({ description: 'Not for DaemonSets.' }),
   stableRevision: z.string().optional().meta({ description: 'Revision that the last completed release brought to every node.' }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
+  policy: policyInUseSchema.optional().meta({ description: 'The policy that conditions the release.' }),
+  notifications: atomicList(notificationSchema).optional().meta({ description: 'What receivers are still to be told, oldest first.' }),
+  remindedAt: time().optional().meta({ description: 'When receivers were last reminded that a person is waited for.' }),
   failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
   skippedNodes: skippedNodesSchema.optional(),

@@ -14,11 +14,33 @@ export const conditionSchema = z.object({
 /** @see conditionSchema */
 export type RolloutCondition = Frozen<z.infer<typeof conditionSchema>>
 
-/** Why the new version is taken to be bad. `nodes` is bounded. */
+const failedNodeSchema = z.object({
+  node: z.string().meta({ description: 'Node.' }),
+  reason: z.string().meta({ description: 'What is wrong there, in one word: CrashLoopBackOff, ProgressDeadlineExceeded, NodeNotReady …' }),
+  container: z.string().optional().meta({ description: 'Container that it is about.' }),
+  exitCode: int32().optional().meta({ description: 'With which it ended last.' }),
+  restarts: int32().optional().meta({ description: 'Restarts on the node since its update.' }),
+  message: z.string().optional().meta({ description: 'What was said last, cut to 256 characters.' }),
+})
+/** A node on which the new version failed. */
+export type FailedNode = Frozen<z.infer<typeof failedNodeSchema>>
+
+/** Why the new version is taken to be bad. `nodes` and `failedNodes` are bounded, `count` is exact. */
 export const failureSchema = z.object({
   reason: z.string().meta({ description: 'Why the new version is taken to be bad, in one word.' }),
   message: z.string().meta({ description: 'What was seen, for a person.' }),
   nodes: atomicList(z.string()).meta({ description: 'Nodes on which it was seen, at most as many as a status lists.' }),
+  count: int32().optional().meta({ description: 'How many nodes failed.' }),
+  limit: int32().optional().meta({ description: 'How many are tolerated.' }),
+  failedNodes: atomicList(failedNodeSchema).optional().meta({ description: 'What was seen on each, at most ten.' }),
+  at: time().optional().meta({ description: 'When it was found.' }),
+  action: z.string().optional().meta({ description: 'What is done about it: Pause, Rollback or Continue.' }),
+  stops: z.boolean().optional().meta({ description: 'It holds the release until somebody, or autoResume, lifts it.' }),
+  release: z.string().optional().meta({ description: 'spec.tranche.release in which it was found.' }),
+  retry: z.string().optional().meta({ description: 'spec.tranche.retry at that time; another one lifts it.' }),
+  accepted: atomicList(z.string())
+    .optional()
+    .meta({ description: 'Nodes whose failures a retry has accepted; they count no more in this release.' }),
 })
 /** @see failureSchema */
 export type Failure = Frozen<z.infer<typeof failureSchema>>

@@ -83,6 +83,10 @@ export const stalledReasons = [
   'ForeignControl',
   'PodsStuck',
   'RevisionHeld',
+  'PolicyNotFound',
+  'PolicyInvalid',
+  'ReleaseFailed',
+  'AnalysisInconclusive',
 ] as const
 /** @see stalledReasons */
 export type StalledReason = (typeof stalledReasons)[number]
@@ -125,3 +129,52 @@ export const HELD_REVISIONS_MAX = 10
 
 /** How many ids of answered wishes a status remembers. */
 export const ANSWERED_ACTIONS_MAX = 16
+
+/** What is done when the new version is taken to be bad. */
+export const failureActions = ['Pause', 'Rollback', 'Continue'] as const
+/** @see failureActions */
+export type FailureAction = (typeof failureActions)[number]
+
+/** What happens when a template that failed is applied again. */
+export const reapplyActions = ['Hold', 'Revert'] as const
+/** @see reapplyActions */
+export type ReapplyAction = (typeof reapplyActions)[number]
+
+/** By what nodes are put in order, beside selectors. */
+export const nodeOrders = ['Oldest', 'Newest', 'Name'] as const
+/** @see nodeOrders */
+export type NodeOrder = (typeof nodeOrders)[number]
+
+/** What a node means that is NotReady when its turn comes. */
+export const notReadyActions = ['Skip', 'Wait', 'Fail'] as const
+/** @see notReadyActions */
+export type NotReadyAction = (typeof notReadyActions)[number]
+
+/** What receivers can be told of. */
+export const notifyEvents = [
+  'ReleaseStarted',
+  'StepPaused',
+  'ReleaseFailed',
+  'AnalysisInconclusive',
+  'RollbackStarted',
+  'RollbackCompleted',
+  'ReleaseCompleted',
+  'Stalled',
+  'Reminder',
+] as const
+/** @see notifyEvents */
+export type NotifyEvent = (typeof notifyEvents)[number]
+
+/** Where an analysis, or one measurement of it, stands. */
+export const analysisPhases = ['Running', 'Successful', 'Failed', 'Inconclusive', 'Error'] as const
+/** @see analysisPhases */
+export type AnalysisPhase = (typeof analysisPhases)[number]
+
+/** The most nodes whose restarts and waits a release remembers. */
+export const WATCHED_NODES_MAX = 100
+
+/** The most measurements of one analysis that a status lists; the counts beside them are exact. */
+export const MEASUREMENTS_MAX = 5
+
+/** The most notifications that wait to be sent; then the oldest that nobody has to act on goes. */
+export const NOTIFICATIONS_MAX = 50

@@ -14,7 +14,7 @@ describe('fields that a served schema lacks', () => {
     const schema = schemaOf('BatchRelease') as { properties: Record<string, { properties: Record<string, unknown> }> }
     delete schema.properties['spec']!.properties['tranche']
     const flight = schema.properties['status']!.properties['flight'] as { properties: Record<string, { items: { properties: object } }> }
-    flight.properties['permits']!.items.properties = { node: {}, podUid: {} }
+    flight.properties['permits']!.items.properties = { node: {}, podUid: {}, wasBad: {} }
     expect(missingFields('BatchRelease', schema)).toEqual(['spec.tranche', 'status.flight.permits[].podResourceVersion'])
   })
 

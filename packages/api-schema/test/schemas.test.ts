@@ -22,7 +22,7 @@ const batchRelease: BatchRelease = {
   spec: {
     workloadRef,
     releasePlan: { batches: [{ canaryReplicas: '10%' }], batchPartition: 0, enableExtraWorkloadForCanary: false },
-    tranche: { canaryRevision: '5d4f', rolloutGeneration: 2, nodes: { exclude: ['n1'] } },
+    tranche: { canaryRevision: '5d4f', rolloutGeneration: 2, nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } },
   },
   status: {
     canaryStatus: { currentBatch: 0, batchState: 'Upgrading' },

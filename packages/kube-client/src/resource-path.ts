@@ -27,6 +27,7 @@ export const resourcePaths = {
   },
   customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', namespaced: false },
   rollouts: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'rollouts', namespaced: true },
+  releasePolicies: { group: 'tranche.dev', version: 'v1alpha1', plural: 'releasepolicies', namespaced: true },
   batchReleases: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'batchreleases', namespaced: true },
 } as const satisfies Record<string, ResourcePath>
 
