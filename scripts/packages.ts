@@ -10,6 +10,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/fleet': 'Turns a DaemonSet, its revisions, nodes and pods into one view per desired node.',
   'packages/flight': 'The permit record of the fence as a value: append, choose, settle, bury, withdraw, void, open.',
   'packages/validation': 'Every rule about user input, each with path, value and fix.',
+  'packages/analysis': 'Measurements of a release: when one is due, what is asked, what an answer means.',
   'packages/planner': 'The decisions: for a Rollout, for a BatchRelease, for one pass of an executor.',
   'packages/admission': 'What happens to a DaemonSet update at admission, as one decision function.',
   'packages/queue': 'The job-queue port and its in-process implementation.',
