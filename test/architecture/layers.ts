@@ -16,7 +16,7 @@ export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'kube-types', 'api-schema'], mayImport: [] },
   { name: 'core', packages: ['fleet', 'flight', 'validation', 'analysis', 'planner', 'admission'], mayImport: ['words'] },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
-  { name: 'adapters', packages: ['kube-client', 'queue-bullmq'], mayImport: ['words', 'ports'] },
+  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
   { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
@@ -34,9 +34,9 @@ export const purePackages: readonly string[] = layers
   .flatMap((layer) => layer.packages)
   .filter((name) => name !== 'clock')
 
-/** Libraries that only one package may know, so that changing one of them changes one package. */
-export const ownedLibraries: Readonly<Record<string, string>> = {
-  undici: 'kube-client',
+/** Libraries that only these packages may know, so that changing one of them changes little else. */
+export const ownedLibraries: Readonly<Record<string, string | readonly string[]>> = {
+  undici: ['kube-client', 'outgoing'],
   '@kubernetes/client-node': 'kube-client',
   zod: 'api-schema',
   '@noble/hashes': 'kube-types',

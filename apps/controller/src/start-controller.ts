@@ -6,6 +6,7 @@ import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { StrategyScope } from '@tranche/planner'
+import type { HostRule, Outgoing } from '@tranche/outgoing'
 import { createAnnouncer, type JobQueue } from '@tranche/queue'
 import {
   createEventRecorder,
@@ -44,6 +45,10 @@ export interface ControllerOptions {
   readonly leaseNamespace?: string
   /** How long others wait for a leader that has gone silent, and how often one tells that it is there. */
   readonly leaseTimes?: LeaseTimes
+  /** Hosts that policies may name, as `parseHostRule` reads them. @default none */
+  readonly allowHosts?: readonly HostRule[]
+  /** What carries requests to them. @default sockets, to `allowHosts` alone */
+  readonly outgoing?: Outgoing
   /** Where the process can be ended or held up. @default nowhere */
   readonly crashPoints?: CrashPoints
   /** Decides the jitter of reconnects. @default 0 */

@@ -76,6 +76,7 @@ export {
   type NotifyEvent,
   notifyEvents,
   NOTIFICATIONS_MAX,
+  NOTIFIED_NODES_MAX,
   type NotReadyAction,
   notReadyActions,
   type OnDeletePolicy,
@@ -101,6 +102,7 @@ export {
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
+export { fillTemplate, type NotifyArgument, notifyArguments, templateArguments, templateLeavings } from './template.ts'
 export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'
 export {
   durationMs,

@@ -151,8 +151,12 @@ const notificationSchema = z.object({
   at: time().meta({ description: 'When it happened.' }),
   revision: z.string().optional().meta({ description: 'Revision being released then.' }),
   step: int32().optional().meta({ description: 'Step, from 1, at which the release was then.' }),
+  nodes: atomicList(z.string()).optional().meta({ description: 'Nodes that it is about, at most ten.' }),
+  dropped: int32().optional().meta({ description: 'Earlier ones to this receiver that were dropped, because too many waited.' }),
   attempts: int32().optional().meta({ description: 'How often it was tried in vain.' }),
   nextAt: time().optional().meta({ description: 'When it is tried next.' }),
+  failingSince: time().optional().meta({ description: 'When it was first tried in vain.' }),
+  error: z.string().optional().meta({ description: 'Why the last attempt was in vain, cut to 256 characters.' }),
 })
 /** Something that a receiver is still to be told. */
 export type Notification = Frozen<z.infer<typeof notificationSchema>>

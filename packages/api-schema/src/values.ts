@@ -178,3 +178,6 @@ export const MEASUREMENTS_MAX = 5
 
 /** The most notifications that wait to be sent; then the oldest that nobody has to act on goes. */
 export const NOTIFICATIONS_MAX = 50
+
+/** The most nodes that a notification names. */
+export const NOTIFIED_NODES_MAX = 10

@@ -14,6 +14,7 @@ export const resourcePaths = {
   namespaces: { group: '', version: 'v1', plural: 'namespaces', namespaced: false },
   nodes: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
   pods: { group: '', version: 'v1', plural: 'pods', namespaced: true },
+  secrets: { group: '', version: 'v1', plural: 'secrets', namespaced: true },
   /** core/v1 Event: what `kubectl describe` shows. */
   events: { group: '', version: 'v1', plural: 'events', namespaced: true },
   daemonSets: { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true },

@@ -1,0 +1,33 @@
+/** What a text of a notification may name. */
+export const notifyArguments = [
+  'event',
+  'rollout',
+  'namespace',
+  'revision',
+  'step',
+  'nodes',
+  'message',
+  'at',
+  'receiver',
+  'id',
+  'dropped',
+] as const
+/** @see notifyArguments */
+export type NotifyArgument = (typeof notifyArguments)[number]
+
+const PLACE = /\{\{\s*([A-Za-z][A-Za-z0-9_]*)\s*\}\}/g
+
+/** @returns the names in `{{name}}`, each once, in order */
+export function templateArguments(template: string): readonly string[] {
+  return [...new Set([...template.matchAll(PLACE)].map((match) => match[1] ?? ''))]
+}
+
+/** @returns what is neither text nor `{{name}}`: each `{{` or `}}` that belongs to no place, in order */
+export function templateLeavings(template: string): readonly string[] {
+  return [...template.replaceAll(PLACE, '').matchAll(/\{\{[^{}]*|\}\}/g)].map(([found]) => found)
+}
+
+/** Puts arguments into `{{name}}`. A name without an argument stays as it is written; what is put in is not looked at again. */
+export function fillTemplate(template: string, args: Readonly<Record<string, string>>): string {
+  return template.replaceAll(PLACE, (place, name: string) => (Object.hasOwn(args, name) ? (args[name] ?? place) : place))
+}

@@ -1,0 +1,20 @@
+/** One key of a Secret. */
+export interface SecretRef {
+  readonly namespace: string
+  readonly name: string
+  readonly key: string
+}
+
+/** Reads secrets when they are needed, and keeps none. */
+export interface SecretReader {
+  /**
+   * Reads from the API server itself.
+   *
+   * @returns its text, or what is missing and how to mend it, for a person: never anything of a value
+   * @throws when the API server does not answer, or does not let us read
+   */
+  read(ref: SecretRef, signal: AbortSignal): Promise<SecretAnswer>
+}
+
+/** @see SecretReader */
+export type SecretAnswer = { readonly kind: 'found'; readonly value: string } | { readonly kind: 'missing'; readonly message: string }
