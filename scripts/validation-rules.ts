@@ -14,7 +14,7 @@ interface Rule {
 /** @returns docs/validation.md with the tables as the rules are; what stands around them is left alone */
 export function writtenRules(): { readonly path: string; readonly text: string } {
   const tables: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(['Rollout', 'BatchRelease', 'DaemonSet'].map((kind) => [kind, tableOf(problemRules, kind)])),
+    ...Object.fromEntries(['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet'].map((kind) => [kind, tableOf(problemRules, kind)])),
     advice: tableOf(adviceRules),
   }
   const text = readFileSync(page, 'utf8').replace(

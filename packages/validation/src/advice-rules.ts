@@ -44,6 +44,18 @@ export const adviceRules = {
     fix: 'set it to 0 to begin with the first batch only',
   },
   BatchExtraWorkload: noEffect('BatchRelease', `${plan}.enableExtraWorkloadForCanary`),
+  HeaderInClear: {
+    of: 'ReleasePolicy',
+    path: 'spec…',
+    says: 'everybody who may read the policy can read what this header carries',
+    fix: 'put it into a Secret and name that by valueFrom',
+  },
+  PerBatchUnused: {
+    of: 'ReleasePolicy',
+    path: 'spec.failure.maxFailedNodesPerBatch',
+    says: 'it is above maxFailedNodes, which stops the release first',
+    fix: 'set it below maxFailedNodes, or remove it',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',

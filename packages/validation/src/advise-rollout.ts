@@ -1,4 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
+import { matchesEverything } from './policy/selector-faults.ts'
 import { type Advice, adviceOf } from './problem.ts'
 import { STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
@@ -35,10 +36,16 @@ function sizeAdvice({ spec }: Rollout, desired: number | null): readonly Advice[
   )
 }
 
+const lastStepChooses = 'the last step chooses nodes: after its pause the remaining ones follow as one more batch'
+
 /** Of a number it can be told only where the nodes are known. */
 function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
   const steps = spec.strategy.canary?.steps ?? []
   const last = steps.at(-1)?.replicas
+  const nodes = steps.at(-1)?.nodes
+  if (nodes !== undefined && !matchesEverything(nodes)) {
+    return [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].nodes`, value: nodes, message: lastStepChooses })]
+  }
   const isAll = typeof last === 'number' ? desired === null || last >= desired : last === undefined || last === '100%'
   return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: last })]
 }

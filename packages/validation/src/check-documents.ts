@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { adviseDaemonSet } from './advise-others.ts'
-import { checkBatchRelease, checkRollout } from './check-object.ts'
+import { checkBatchRelease, checkPolicy, checkRollout } from './check-object.ts'
 import { type Advice, type Problem, problemOf } from './problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
@@ -11,7 +11,7 @@ import { isDaemonSetRef, isSameWorkload, validateBinding } from './workload.ts'
 export interface Findings {
   readonly problems: readonly Problem[]
   readonly advice: readonly Advice[]
-  /** Whether it is of a kind that is looked at here: Rollout, BatchRelease, DaemonSet. */
+  /** Whether it is of a kind that is looked at here: Rollout, BatchRelease, ReleasePolicy, DaemonSet. */
   readonly judged: boolean
 }
 
@@ -34,6 +34,10 @@ export function checkDocuments(documents: readonly unknown[]): readonly Findings
         const { problems, advice } = checkBatchRelease(part.value)
         return { problems, advice, judged: true }
       }
+      case 'ReleasePolicy': {
+        const { problems, advice } = checkPolicy(part.value)
+        return { problems, advice, judged: true }
+      }
       case 'DaemonSet':
         return daemonSetFindings(part.daemonSet, rollouts)
       case 'oldVersion':
@@ -50,8 +54,9 @@ export function checkDocuments(documents: readonly unknown[]): readonly Findings
 type Part =
   | { readonly kind: 'Rollout'; readonly value: unknown; readonly rollout: Rollout | null }
   | { readonly kind: 'BatchRelease'; readonly value: unknown }
+  | { readonly kind: 'ReleasePolicy'; readonly value: unknown }
   | { readonly kind: 'DaemonSet'; readonly daemonSet: DaemonSet }
-  | { readonly kind: 'oldVersion'; readonly rule: 'RolloutVersion' | 'BatchReleaseVersion'; readonly apiVersion: string }
+  | { readonly kind: 'oldVersion'; readonly rule: 'RolloutVersion' | 'BatchReleaseVersion' | 'PolicyVersion'; readonly apiVersion: string }
   | { readonly kind: 'other' }
 
 const unknownSurroundings = { desired: null, workloadExists: null }
@@ -59,6 +64,9 @@ const unknownSurroundings = { desired: null, workloadExists: null }
 function toPart(value: unknown): Part {
   const { apiVersion, kind } = membersOf(value)
   if (apiVersion === 'apps/v1' && kind === 'DaemonSet') return { kind, daemonSet: toDaemonSet(value) }
+  if (typeof apiVersion === 'string' && apiVersion.startsWith('tranche.dev/') && kind === 'ReleasePolicy') {
+    return apiVersion === 'tranche.dev/v1alpha1' ? { kind, value } : { kind: 'oldVersion', rule: 'PolicyVersion', apiVersion }
+  }
   if (typeof apiVersion !== 'string' || !apiVersion.startsWith('rollouts.kruise.io/')) return { kind: 'other' }
   if (kind !== 'Rollout' && kind !== 'BatchRelease') return { kind: 'other' }
   if (apiVersion !== 'rollouts.kruise.io/v1beta1') return { kind: 'oldVersion', rule: `${kind}Version`, apiVersion }

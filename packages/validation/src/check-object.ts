@@ -1,6 +1,17 @@
-import { type BatchRelease, batchReleaseSchema, type Rollout, rolloutSchema, unknownFields } from '@tranche/api-schema'
+import {
+  type BatchRelease,
+  batchReleaseSchema,
+  type DefinedKind,
+  type ReleasePolicy,
+  releasePolicySchema,
+  type Rollout,
+  rolloutSchema,
+  unknownFields,
+} from '@tranche/api-schema'
 import { adviseBatchRelease } from './advise-others.ts'
 import { type AdviceSurroundings, adviseRollout } from './advise-rollout.ts'
+import { advisePolicy } from './policy/advise-policy.ts'
+import { validatePolicyRules } from './policy/validate-policy-rules.ts'
 import { type Advice, type Problem, problemOf } from './problem.ts'
 import type { ProblemRule } from './rules.ts'
 import { validateBatchRelease } from './validate-batch-release.ts'
@@ -40,9 +51,31 @@ export function checkBatchRelease(value: unknown): Checked<BatchRelease> {
   })
 }
 
+/** Checks anything that claims to be a ReleasePolicy, as {@link checkRollout} does. */
+export function checkPolicy(value: unknown): Checked<ReleasePolicy> {
+  return check(value, {
+    schema: releasePolicySchema.pick({ metadata: true, spec: true }),
+    kind: 'ReleasePolicy',
+    rule: 'PolicyField',
+    validate: validatePolicyRules,
+    advise: advisePolicy,
+  })
+}
+
+/**
+ * Checks a policy, also one that an API server gave out: it lets words through that no field of ours knows. Never throws.
+ *
+ * @returns every problem, each with path, value and fix; empty when releases may go by it
+ */
+export function validatePolicy(policy: ReleasePolicy): readonly Problem[] {
+  return checkPolicy(policy).problems
+}
+
 interface Issue {
   readonly path: readonly PropertyKey[]
   readonly code: string
+  /** What is allowed, where that is a list. */
+  readonly values?: readonly unknown[]
   readonly message: string
 }
 
@@ -50,7 +83,7 @@ interface Checks<T> {
   readonly schema: {
     safeParse(value: unknown): { readonly success: boolean; readonly error?: { readonly issues: readonly Issue[] } | undefined }
   }
-  readonly kind: 'Rollout' | 'BatchRelease'
+  readonly kind: DefinedKind
   readonly rule: ProblemRule
   readonly validate: (object: T) => readonly Problem[]
   readonly advise: (object: T) => readonly Advice[]
@@ -85,9 +118,19 @@ function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
 }
 
-function fieldProblem(rule: ProblemRule, value: unknown, { path, message }: Issue): Problem {
+function fieldProblem(rule: ProblemRule, value: unknown, { path, message, values }: Issue): Problem {
   const found = at(value, path)
-  return problemOf(rule, { path: pathText(path), value: found, message: found === undefined ? 'it is required' : lowerFirst(message) })
+  const fix = values === undefined ? {} : { fix: `set it to ${alternatives(values.map(String))}` }
+  return problemOf(rule, {
+    path: pathText(path),
+    value: found,
+    message: found === undefined ? 'it is required' : lowerFirst(message),
+    ...fix,
+  })
+}
+
+function alternatives(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
 function lowerFirst(text: string): string {

@@ -88,6 +88,13 @@ export const rolloutRules = {
     fix: sizeFix,
     reason: 'InvalidSpec',
   },
+  StepNodes: {
+    of: 'Rollout',
+    path: `${canary}.steps[i].nodes…`,
+    says: 'it chooses nodes by their labels, as Kubernetes writes labels and their values',
+    fix: 'mend the label, or remove the requirement',
+    reason: 'InvalidSpec',
+  },
   StepShrinks: {
     of: 'Rollout',
     path: `${canary}.steps[i].replicas`,
@@ -133,6 +140,13 @@ export const rolloutRules = {
     path: 'metadata.annotations[tranche.dev/on-delete]',
     says: 'it says what happens to a running release when the Rollout goes',
     fix: 'set it to Freeze, Complete or Rollback, or remove it',
+    reason: 'InvalidSpec',
+  },
+  PolicyName: {
+    of: 'Rollout',
+    path: 'metadata.annotations[tranche.dev/release-policy]',
+    says: 'it names no ReleasePolicy',
+    fix: 'set it to the name of a ReleasePolicy in the same namespace, or remove it',
     reason: 'InvalidSpec',
   },
   RollbackInBatch: {

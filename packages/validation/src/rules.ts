@@ -1,10 +1,11 @@
 import type { adviceRules } from './advice-rules.ts'
 import { batchReleaseRules } from './batch-release-rules.ts'
 import { daemonSetRules } from './daemon-set-rules.ts'
+import { policyRules } from './policy-rules.ts'
 import { rolloutRules } from './rollout-rules.ts'
 
 /** Every rule whose breach keeps a release from starting. A code never changes its meaning; docs/validation.md is this table. */
-export const problemRules = { ...rolloutRules, ...batchReleaseRules, ...daemonSetRules }
+export const problemRules = { ...rolloutRules, ...batchReleaseRules, ...policyRules, ...daemonSetRules }
 
 /** Code of a rule whose breach is a problem. */
 export type ProblemRule = keyof typeof problemRules

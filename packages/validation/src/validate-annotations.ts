@@ -1,5 +1,6 @@
 import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
+import { isObjectName } from './names.ts'
 import { type Problem, problemOf } from './problem.ts'
 
 /** What the annotation `tranche.dev/action` says. */
@@ -15,7 +16,7 @@ export function validateAnnotations(rollout: Rollout): readonly Problem[] {
 
 /** Checks the annotations that say how to release; a wish, which is answered in a place of its own, is none of them. */
 export function validateSettings(rollout: Rollout): readonly Problem[] {
-  return [...onDeleteProblems(rollout), ...rollbackProblems(rollout)]
+  return [...policyProblems(rollout), ...onDeleteProblems(rollout), ...rollbackProblems(rollout)]
 }
 
 /** Reads the wish on a Rollout. One that cannot be read is a problem, never a wish. */
@@ -28,6 +29,11 @@ export function parseAction(rollout: Rollout): ParsedAction {
   if (!parsed.success) return actionProblem(text, parsed.error.issues.map(issueText).join(', '))
   const wrong = misplacedMember(parsed.data)
   return wrong === null ? { kind: 'action', action: parsed.data } : actionProblem(text, wrong)
+}
+
+function policyProblems(rollout: Rollout): readonly Problem[] {
+  const value = rollout.metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  return value === undefined || isObjectName(value) ? [] : [problemOf('PolicyName', { value })]
 }
 
 function onDeleteProblems(rollout: Rollout): readonly Problem[] {

@@ -1,4 +1,5 @@
 import type { RolloutStep } from '@tranche/api-schema'
+import { selectorFaults } from './policy/selector-faults.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { problemRules } from './rules.ts'
 import { shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
@@ -34,7 +35,16 @@ export function countOfSteps(count: number): string {
 
 function stepProblems(step: RolloutStep, index: number, sizes: SizeList): readonly Problem[] {
   const path = `${STEPS_PATH}[${index}]`
-  return [...sizeProblems(sizes, index), ...pauseProblems(step, path), ...trafficProblems(step, path)]
+  return [...ownSize(step, index, sizes), ...nodeProblems(step, path), ...pauseProblems(step, path), ...trafficProblems(step, path)]
+}
+
+/** A step by selector takes all that it chooses where it has no size. */
+function ownSize({ nodes, replicas }: RolloutStep, index: number, sizes: SizeList): readonly Problem[] {
+  return nodes !== undefined && replicas === undefined ? [] : sizeProblems(sizes, index)
+}
+
+function nodeProblems({ nodes }: RolloutStep, path: string): readonly Problem[] {
+  return nodes === undefined ? [] : selectorFaults(`${path}.nodes`, nodes).map((fault) => problemOf('StepNodes', fault))
 }
 
 function pauseProblems(step: RolloutStep, path: string): readonly Problem[] {

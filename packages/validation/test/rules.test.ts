@@ -1,4 +1,4 @@
-import type { BatchRelease, CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import type { BatchRelease, CanaryStatus, ReleasePolicySpec, Rollout, RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import {
   adviseBatchRelease,
@@ -8,6 +8,7 @@ import {
   adviceRules,
   checkBatchRelease,
   checkDocuments,
+  checkPolicy,
   checkRollout,
   type Problem,
   type ProblemRule,
@@ -21,6 +22,7 @@ import {
 } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { batchReleaseWith } from './batch-releases.ts'
+import { policyWith } from './policies.ts'
 import { rolloutAnnotated, rolloutInSteps, rolloutWith } from './rollouts.ts'
 
 const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' }
@@ -44,6 +46,13 @@ const status: RolloutStatus = {
 }
 const running = rolloutWith({ status })
 
+const asking = {
+  name: 'error-rate',
+  prometheus: { address: 'https://prometheus.example.com', query: 'sum(rate(errors_total[5m]))' },
+  successCondition: 'result[0] < 0.05',
+}
+const receiver = { name: 'on-call', webhook: { url: 'https://hooks.example.com/tranche' } }
+
 /** One breach of every rule: the compiler misses none. */
 const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   RolloutField: () => inRollout({ ...rolloutWith(), spec: { ...rolloutWith().spec, disabled: 'no' } }),
@@ -58,6 +67,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   StepsTooMany: () => validateRollout(rolloutInSteps(...Array.from({ length: 51 }, () => ({ replicas: 1 })))),
   StepsFrozen: () => validateChange(running, rolloutInSteps({ replicas: 1 })),
   StepSize: () => inRollout(rolloutInSteps({ replicas: 0 })),
+  StepNodes: () => inRollout(rolloutInSteps({ nodes: { matchLabels: { pool: 'a b' } } }, { replicas: '100%' })),
   StepShrinks: () => inRollout(rolloutInSteps({ replicas: 5 }, { replicas: 3 })),
   PauseNegative: () => inRollout(rolloutInSteps({ replicas: 1, pause: { duration: -1 } })),
   StepTraffic: () => inRollout(rolloutInSteps({ replicas: 1, traffic: '5%' })),
@@ -69,6 +79,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   FailureThreshold: () => inCanary({ failureThreshold: 'few' }),
   Action: () => inRollout(rolloutAnnotated({ 'tranche.dev/action': 'approve' })),
   OnDelete: () => inRollout(rolloutAnnotated({ 'tranche.dev/on-delete': 'Abort' })),
+  PolicyName: () => inRollout(rolloutAnnotated({ 'tranche.dev/release-policy': '' })),
   RollbackInBatch: () => inRollout(rolloutAnnotated({ 'rollouts.kruise.io/rollback-in-batch': 'yes' })),
   StatusStepState: () => inStatus({ currentStepState: 'StepUpgrade' }),
   StatusNextStep: () => inStatus({ nextStepIndex: 3 }),
@@ -89,6 +100,38 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   BatchTemplateMetadata: () => inBatchRelease(batchReleaseWith({ patchPodTemplateMetadata: {} })),
   TrancheCanaryRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { canaryRevision: '' } })),
   TrancheStableRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { stableRevision: '?' } })),
+  PolicyField: () => inPolicy({ soak: { steps: '5m' } }),
+  PolicyVersion: () => inDocument({ ...policyWith({}), apiVersion: 'tranche.dev/v1', kind: 'ReleasePolicy' }),
+  PolicyMaxUnavailable: () => inPolicy({ maxUnavailable: 0 }),
+  PolicyThreshold: () => inPolicy({ failure: { maxFailedNodes: '101%' } }),
+  PolicyNumber: () => inPolicy({ failure: { maxRestarts: -1 } }),
+  PolicyDuration: () => inPolicy({ soak: { step: '5 minutes' } }),
+  PolicyText: () => inPolicy({ notify: [{ ...receiver, template: ' ' }] }),
+  PolicySelector: () => inPolicy({ nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'In' }] }] } }),
+  PolicyUrl: () => inPolicy({ analysis: [{ ...asking, prometheus: { address: 'prometheus:9090', query: 'up' } }] }),
+  PolicyHeader: () => inPolicy({ notify: [{ ...receiver, webhook: { url: 'https://hooks.example.com', headers: [{ name: 'X-Team' }] } }] }),
+  PolicySecret: () => inPolicy({ notify: [{ name: 'chat', slack: { url: { name: 'Slack', key: 'url' } } }] }),
+  PolicyTemplate: () => inPolicy({ notify: [{ ...receiver, template: '{{revision}}' }] }),
+  NodeOrderKey: () => inPolicy({ nodes: { order: [{}] } }),
+  NodeOrderIdle: () => inPolicy({ nodes: { order: [{ by: 'Oldest' }, { by: 'Newest' }] } }),
+  ExcludeAll: () => inPolicy({ nodes: { exclude: [{}] } }),
+  SpreadKey: () => inPolicy({ nodes: { spread: [{ topologyKey: 'a zone', maxUnavailable: 1 }] } }),
+  FailureReason: () => inPolicy({ failure: { ignoreReasons: ['image pull'] } }),
+  AutoResume: () => inPolicy({ failure: { action: 'Rollback', autoResume: '5m' } }),
+  AnalysisName: () => inPolicy({ analysis: [asking, asking] }),
+  AnalysisSource: () => inPolicy({ analysis: [{ ...asking, http: { url: 'https://canary.example.com' }, prometheus: asking.prometheus }] }),
+  AnalysisQuery: () => inPolicy({ analysis: [{ ...asking, prometheus: { ...asking.prometheus, query: 'rat(errors[5m])' } }] }),
+  AnalysisPoints: () => inPolicy({ analysis: [{ ...asking, prometheus: { ...asking.prometheus, range: '5m', step: '10m' } }] }),
+  AnalysisBody: () =>
+    inPolicy({ analysis: [{ name: 'check', http: { url: 'https://canary.example.com', body: '{}' }, successCondition: 'true' }] }),
+  AnalysisCondition: () => inPolicy({ analysis: [{ ...asking, successCondition: 'resul[0] < 1' }] }),
+  AnalysisArgument: () => inPolicy({ analysis: [{ ...asking, args: [{ name: 'nodes', value: '' }] }] }),
+  AnalysisSteps: () => inPolicy({ analysis: [{ ...asking, steps: [0] }] }),
+  AnalysisLimit: () => inPolicy({ analysis: [{ ...asking, count: 3, failureLimit: 3 }] }),
+  ReceiverName: () => inPolicy({ notify: [{ ...receiver, name: 'On call' }] }),
+  ReceiverTarget: () => inPolicy({ notify: [{ ...receiver, slack: { url: { name: 'slack', key: 'url' } } }] }),
+  ReceiverEvents: () => inPolicy({ notify: [{ ...receiver, events: [] }] }),
+  ReceiverReminder: () => inPolicy({ notify: [{ ...receiver, events: ['Stalled'], remindAfter: '30m' }] }),
   BudgetSurge: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }), 10),
   BudgetNothing: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } }), 10),
   BudgetUnreadable: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 'x' } } }), 10),
@@ -115,6 +158,13 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
   BatchOtherWorkload: () => adviseBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, kind: 'Deployment' } })),
   BatchPartitionAbsent: () => adviseBatchRelease(batchReleaseWith({ batchPartition: undefined })),
   BatchExtraWorkload: () => adviseBatchRelease(batchReleaseWith({ enableExtraWorkloadForCanary: true })),
+  HeaderInClear: () =>
+    checkPolicy(
+      policyWith({
+        analysis: [{ ...asking, prometheus: { ...asking.prometheus, headers: [{ name: 'Authorization', value: 'Bearer x' }] } }],
+      }),
+    ).advice,
+  PerBatchUnused: () => checkPolicy(policyWith({ failure: { maxFailedNodes: 1, maxFailedNodesPerBatch: 2 } })).advice,
   NativeMoment: () => adviseDaemonSet(daemonSet({})),
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
 }
@@ -133,9 +183,10 @@ describe('every rule has a breach that is told with its code and its path', () =
 
 /** As the table of rules writes paths. */
 function generic(path: string, wanted: string): string {
-  if (wanted.endsWith('…')) return path.startsWith(wanted.slice(0, -1)) ? wanted : path
+  const numbered = path.replace(/\[\d+\]/g, '[i]')
+  if (wanted.endsWith('…')) return numbered.startsWith(wanted.slice(0, -1)) ? wanted : path
   if (wanted === 'status') return path.startsWith('status.') ? wanted : path
-  return path.replace(/\[\d+\]/g, '[i]')
+  return numbered
 }
 
 function inRollout(value: unknown): readonly Problem[] {
@@ -152,6 +203,10 @@ function inCanary(canary: NonNullable<Rollout['spec']['strategy']['canary']>): r
 
 function inStatus(canary: Partial<CanaryStatus>): readonly Problem[] {
   return validateStatusChange(running, rolloutWith({ status: { ...status, canaryStatus: { ...canaryStatus, ...canary } } }))
+}
+
+function inPolicy(spec: unknown): readonly Problem[] {
+  return checkPolicy(policyWith(spec as ReleasePolicySpec)).problems
 }
 
 function inBatchRelease(value: unknown): readonly Problem[] {

@@ -1,0 +1,219 @@
+import { type Analysis, durationMs } from '@tranche/api-schema'
+import { isEntryName } from '../names.ts'
+import { type Problem, problemOf } from '../problem.ts'
+import { MAX_STEPS } from '../validate-steps.ts'
+import { analysisArguments } from './arguments.ts'
+import { compileCondition } from './condition.ts'
+import { queryFault } from './query.ts'
+import { fillTemplate } from './template.ts'
+import { headerProblems, templateProblems, urlProblems } from './validate-request.ts'
+import { durationProblems, numberProblems, repeated, textProblems } from './validate-values.ts'
+
+/** The longest query, condition or argument, in characters. */
+const LONGEST_TEXT = 10_000
+/** The longest body of a request, in characters. */
+const LONGEST_BODY = 65_536
+/** The most points that Prometheus gives for one series. */
+const MOST_POINTS = 11_000
+
+/** Checks the questions to metric systems. */
+export function validateAnalyses(analyses: readonly Analysis[]): readonly Problem[] {
+  const twice = repeated(analyses.map(({ name }) => name))
+  return analyses.flatMap((analysis, index) => {
+    const path = `spec.analysis[${index}]`
+    return [
+      ...(isEntryName(analysis.name) ? [] : [problemOf('AnalysisName', { path: `${path}.name`, value: analysis.name })]),
+      ...(twice.includes(index)
+        ? [problemOf('AnalysisName', { path: `${path}.name`, value: analysis.name, message: 'another analysis has this name' })]
+        : []),
+      ...argumentProblems(path, analysis),
+      ...sourceProblems(path, analysis),
+      ...conditionProblems(path, analysis),
+      ...stepProblems(path, analysis),
+      ...pacing(path, analysis),
+    ]
+  })
+}
+
+function argumentProblems(path: string, { args = [] }: Analysis): readonly Problem[] {
+  const names = args.map(({ name }) => name)
+  const twice = repeated(names)
+  return args.flatMap(({ name, value }, index) => {
+    const at = `${path}.args[${index}]`
+    const isTaken = twice.includes(index) || analysisArguments.some((own) => own === name)
+    const isName = /^[A-Za-z]\w{0,62}$/.test(name)
+    return [
+      ...(isName ? [] : [problemOf('AnalysisArgument', { path: `${at}.name`, value: name })]),
+      ...(isTaken ? [problemOf('AnalysisArgument', { path: `${at}.name`, value: name, message: 'another argument has this name' })] : []),
+      ...(value.length > LONGEST_TEXT ? textProblems(`${at}.value`, value, LONGEST_TEXT) : []),
+    ]
+  })
+}
+
+function sourceProblems(path: string, analysis: Analysis): readonly Problem[] {
+  const { prometheus, http } = analysis
+  const own = [
+    ...(prometheus === undefined ? [] : prometheusProblems(`${path}.prometheus`, prometheus, analysis)),
+    ...(http === undefined ? [] : httpProblems(`${path}.http`, http, analysis)),
+  ]
+  if (prometheus === undefined && http === undefined) {
+    return [problemOf('AnalysisSource', { path: `${path}.prometheus`, value: undefined, fix: 'add prometheus or http' })]
+  }
+  return prometheus === undefined || http === undefined
+    ? own
+    : [problemOf('AnalysisSource', { path: `${path}.http`, value: { url: http.url } }), ...own]
+}
+
+function prometheusProblems(path: string, prometheus: NonNullable<Analysis['prometheus']>, analysis: Analysis): readonly Problem[] {
+  const { address, query, range, headers } = prometheus
+  return [
+    ...addressProblems(`${path}.address`, address),
+    ...queryProblems(`${path}.query`, query, analysis),
+    ...durationProblems(`${path}.range`, range, { from: '1s', to: '168h' }),
+    ...pointProblems(`${path}.step`, prometheus),
+    ...headerProblems(`${path}.headers`, headers),
+  ]
+}
+
+function addressProblems(path: string, value: string): readonly Problem[] {
+  const problems = urlProblems(path, value, [])
+  if (problems.length > 0) return problems
+  if (value.includes('?'))
+    return [problemOf('PolicyUrl', { path, value, message: 'the query of the URL is ours', fix: 'remove what begins with ?' })]
+  if (!/\/api\/v1\b/.test(value)) return []
+  return [problemOf('PolicyUrl', { path, value, message: '/api/v1 is put behind it', fix: 'remove /api/v1 and what follows' })]
+}
+
+function queryProblems(path: string, value: string, analysis: Analysis): readonly Problem[] {
+  const wrong = [...textProblems(path, value, LONGEST_TEXT), ...templateProblems(path, value, namesOf(analysis))]
+  if (wrong.length > 0) return wrong
+  const filled = fillTemplate(value, sampleValues(analysis))
+  const fault = queryFault(filled)
+  if (fault === null) return []
+  return [problemOf('AnalysisQuery', { path, value, message: filled === value ? fault : `with its arguments put in, ${fault}` })]
+}
+
+/** What arguments stand for while a query is looked at: their own value where it is known. */
+function sampleValues({ args = [] }: Analysis): Readonly<Record<string, string>> {
+  return {
+    ...Object.fromEntries(args.map(({ name, value }) => [name, value])),
+    ...Object.fromEntries(analysisArguments.map((name) => [name, name === 'stepIndex' ? '1' : name])),
+  }
+}
+
+function namesOf({ args = [] }: Analysis): readonly string[] {
+  return [...analysisArguments, ...args.map(({ name }) => name)]
+}
+
+function pointProblems(path: string, { range, step }: NonNullable<Analysis['prometheus']>): readonly Problem[] {
+  if (step === undefined) return []
+  if (range === undefined) {
+    return [problemOf('AnalysisPoints', { path, value: step, message: 'only a range has points', fix: 'add range, or remove it' })]
+  }
+  const wrong = durationProblems(path, step, { from: '1s', to: '168h' })
+  const points = durationMs(range) / durationMs(step)
+  if (wrong.length > 0 || Number.isNaN(points) || (points >= 1 && points <= MOST_POINTS)) return wrong
+  const message = `a range of ${range} has ${points < 1 ? 'no' : Math.floor(points).toLocaleString('en-US')} points at this distance`
+  return [problemOf('AnalysisPoints', { path, value: step, message })]
+}
+
+function httpProblems(
+  path: string,
+  { url, method = 'GET', headers, body }: NonNullable<Analysis['http']>,
+  analysis: Analysis,
+): readonly Problem[] {
+  const names = namesOf(analysis)
+  return [
+    ...urlProblems(`${path}.url`, url, names),
+    ...headerProblems(`${path}.headers`, headers),
+    ...(body === undefined ? [] : bodyProblems(`${path}.body`, body, names)),
+    ...(body !== undefined && method === 'GET' ? [problemOf('AnalysisBody', { path: `${path}.body`, value: body })] : []),
+  ]
+}
+
+function bodyProblems(path: string, body: string, names: readonly string[]): readonly Problem[] {
+  return [...(body.length > LONGEST_BODY ? textProblems(path, body, LONGEST_BODY) : []), ...templateProblems(path, body, names)]
+}
+
+function conditionProblems(path: string, analysis: Analysis): readonly Problem[] {
+  const { successCondition, failureCondition, http } = analysis
+  if (successCondition === undefined && failureCondition === undefined) {
+    const message = 'without a condition nothing says what an answer means'
+    return [
+      problemOf('AnalysisCondition', {
+        path: `${path}.successCondition`,
+        value: undefined,
+        message,
+        fix: 'add successCondition or failureCondition',
+      }),
+    ]
+  }
+  const names = { source: http === undefined ? 'prometheus' : 'http', args: namesOf(analysis) } as const
+  return Object.entries({ successCondition, failureCondition }).flatMap(([field, value]) => {
+    if (value === undefined) return []
+    const long = textProblems(`${path}.${field}`, value, LONGEST_TEXT)
+    if (long.length > 0) return long
+    const compiled = compileCondition(value, names)
+    return compiled.ok
+      ? []
+      : [problemOf('AnalysisCondition', { path: `${path}.${field}`, value, message: `it is no condition: ${placed(compiled.error)}` })]
+  })
+}
+
+/** The place in words, in one line: the value stands beside it. */
+function placed(error: string): string {
+  const [first = ''] = error.split('\n')
+  const [, column, what] = /ERROR: <input>:1:(\d+): (.*)$/.exec(first) ?? []
+  return what === undefined ? first : `${what}, at character ${column}`
+}
+
+function stepProblems(path: string, { steps, background }: Analysis): readonly Problem[] {
+  if (steps === undefined) return []
+  const at = `${path}.steps`
+  if (background === true) {
+    return [
+      problemOf('AnalysisSteps', {
+        path: at,
+        value: steps,
+        message: 'an analysis in the background runs in all steps',
+        fix: 'remove one of the two',
+      }),
+    ]
+  }
+  if (steps.length === 0)
+    return [problemOf('AnalysisSteps', { path: at, value: steps, message: 'it would never run', fix: 'list steps, or remove it' })]
+  const twice = repeated(steps)
+  return steps.flatMap((step, index) => {
+    const isStep = Number.isInteger(step) && step >= 1 && step <= MAX_STEPS
+    const message = isStep ? 'the step stands there twice' : `steps are counted from 1, and there are ${MAX_STEPS} at most`
+    return isStep && !twice.includes(index) ? [] : [problemOf('AnalysisSteps', { path: `${at}[${index}]`, value: step, message })]
+  })
+}
+
+function pacing(path: string, analysis: Analysis): readonly Problem[] {
+  const { background = false, failureLimit } = analysis
+  const count = analysis.count ?? (background ? undefined : 1)
+  const many = { from: 0, to: 10_000 }
+  return [
+    ...durationProblems(`${path}.initialDelay`, analysis.initialDelay, { from: '0s', to: '24h' }),
+    ...durationProblems(`${path}.interval`, analysis.interval, { from: '1s', to: '24h' }),
+    ...durationProblems(`${path}.timeout`, analysis.timeout, { from: '100ms', to: '5m' }),
+    ...numberProblems(`${path}.count`, analysis.count, { from: 1, to: 10_000 }),
+    ...numberProblems(`${path}.failureLimit`, failureLimit, many),
+    ...numberProblems(`${path}.inconclusiveLimit`, analysis.inconclusiveLimit, many),
+    ...numberProblems(`${path}.consecutiveErrorLimit`, analysis.consecutiveErrorLimit, many),
+    ...(count !== undefined && failureLimit !== undefined && failureLimit >= count && count >= 1
+      ? [
+          problemOf('AnalysisLimit', {
+            path: `${path}.failureLimit`,
+            value: failureLimit,
+            message: `of ${measurements(count)} so many failures are tolerated that it can never fail`,
+          }),
+        ]
+      : []),
+  ]
+}
+
+function measurements(count: number): string {
+  return count === 1 ? 'one measurement' : `${count} measurements`
+}

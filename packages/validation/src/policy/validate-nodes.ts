@@ -1,0 +1,72 @@
+import type { NodeRules } from '@tranche/api-schema'
+import { isLabelKey } from '../names.ts'
+import { type Problem, problemOf } from '../problem.ts'
+import { matchesEverything, selectorFaults } from './selector-faults.ts'
+import { numberProblems, repeated, thresholdProblems } from './validate-values.ts'
+
+const path = 'spec.nodes'
+
+/** The most nodes that a number can mean. */
+const MOST_NODES = 100_000
+
+/** Checks which nodes are taken, in which order, and how many of a kind at a time. */
+export function validateNodes({ order, exclude, spread, notReady }: NodeRules): readonly Problem[] {
+  return [
+    ...orderProblems(order ?? []),
+    ...excludeProblems(exclude ?? []),
+    ...spreadProblems(spread ?? []),
+    ...thresholdProblems(`${path}.notReady.exempt`, notReady?.exempt),
+  ]
+}
+
+function orderProblems(order: NonNullable<NodeRules['order']>): readonly Problem[] {
+  return order.flatMap(({ selector, by }, index) => {
+    const at = `${path}.order[${index}]`
+    if (selector === undefined && by === undefined) {
+      return [problemOf('NodeOrderKey', { path: `${at}.selector`, value: undefined, fix: 'add selector or by, or remove the entry' })]
+    }
+    if (selector !== undefined && by !== undefined) return [problemOf('NodeOrderKey', { path: `${at}.by`, value: by })]
+    if (isIdle(order, index))
+      return [problemOf('NodeOrderIdle', { path: by === undefined ? `${at}.selector` : `${at}.by`, value: by ?? selector })]
+    return selectorFaults(`${at}.selector`, selector ?? {}).map((fault) => problemOf('PolicySelector', fault))
+  })
+}
+
+/** Names tell any two nodes apart, and ages all but those of one second. */
+function isIdle(order: NonNullable<NodeRules['order']>, index: number): boolean {
+  const earlier = order.slice(0, index).map(({ by }) => by)
+  const isByAge = order[index]?.by === 'Oldest' || order[index]?.by === 'Newest'
+  return earlier.includes('Name') || (isByAge && (earlier.includes('Oldest') || earlier.includes('Newest')))
+}
+
+function excludeProblems(exclude: NonNullable<NodeRules['exclude']>): readonly Problem[] {
+  return exclude.flatMap((selector, index) => {
+    const at = `${path}.exclude[${index}]`
+    if (matchesEverything(selector)) return [problemOf('ExcludeAll', { path: at, value: selector })]
+    return selectorFaults(at, selector).map((fault) => problemOf('PolicySelector', fault))
+  })
+}
+
+function spreadProblems(spread: NonNullable<NodeRules['spread']>): readonly Problem[] {
+  const twice = repeated(spread.map(({ topologyKey }) => topologyKey))
+  return spread.flatMap(({ topologyKey, maxUnavailable }, index) => {
+    const at = `${path}.spread[${index}]`
+    const isWrong = !isLabelKey(topologyKey)
+    return [
+      ...(isWrong
+        ? [problemOf('SpreadKey', { path: `${at}.topologyKey`, value: topologyKey, message: 'it is not the name of a label' })]
+        : []),
+      ...(!isWrong && twice.includes(index)
+        ? [
+            problemOf('SpreadKey', {
+              path: `${at}.topologyKey`,
+              value: topologyKey,
+              message: 'the label stands there twice',
+              fix: 'remove one',
+            }),
+          ]
+        : []),
+      ...numberProblems(`${at}.maxUnavailable`, maxUnavailable, { from: 1, to: MOST_NODES }),
+    ]
+  })
+}

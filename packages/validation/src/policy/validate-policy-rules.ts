@@ -1,0 +1,37 @@
+import type { ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
+import { type Problem, problemOf } from '../problem.ts'
+import { validateAnalyses } from './validate-analysis.ts'
+import { validateFailure } from './validate-failure.ts'
+import { validateNodes } from './validate-nodes.ts'
+import { validateReceivers } from './validate-receivers.ts'
+import { durationProblems } from './validate-values.ts'
+
+/** Checks every rule about a policy whose fields have the types they should. */
+export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
+  return [
+    ...validateNodes(spec.nodes ?? {}),
+    ...budgetProblems(spec.maxUnavailable),
+    ...validateFailure(spec.failure ?? {}),
+    ...soakProblems(spec.soak),
+    ...validateAnalyses(spec.analysis ?? []),
+    ...validateReceivers(spec.notify ?? []),
+  ]
+}
+
+function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
+  if (value === undefined) return []
+  const nodes = scaleIntOrPercent(value, 100)
+  if (nodes === null)
+    return [problemOf('PolicyMaxUnavailable', { value, message: 'it is neither a whole number of nodes nor a percentage up to 100%' })]
+  return nodes === 0
+    ? [problemOf('PolicyMaxUnavailable', { value, message: 'no node may be without its pod, so no pod could be replaced' })]
+    : []
+}
+
+function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {
+  return [
+    ...durationProblems('spec.soak.step', soak?.step, { from: '0s', to: '168h' }),
+    ...durationProblems('spec.soak.final', soak?.final, { from: '0s', to: '24h' }),
+  ]
+}
