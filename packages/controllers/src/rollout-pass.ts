@@ -1,9 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { type PlannedEvent, planRollout, type RolloutPlan, type RolloutView } from '@tranche/planner'
+import { type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
-import { rolloutEvents } from './rollout-events.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
 /** What the Rollout reconciler is made of. */

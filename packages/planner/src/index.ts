@@ -20,6 +20,7 @@ export { controlledBy, type ReleaseView, type StrategyScope } from './release/re
 export { releaseStatusPatch } from './release/status-patch.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/wanted-allowance.ts'
 export { FINAL_SETTLE_SECONDS, releaseSpecFor } from './rollout/release-spec.ts'
+export { rolloutEvents } from './rollout/rollout-events.ts'
 export { isStopAsked } from './rollout/on-delete.ts'
 export { planRollout } from './rollout/plan-rollout.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/rollout-plan.ts'

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import type { PlannedEvent } from '@tranche/planner'
+import type { PlannedEvent } from './rollout-plan.ts'
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
@@ -9,6 +9,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
   return [
     ...wishEvents(warning),
     ...actionEvents(before, after),
+    ...failureEvents(before, after),
     ...stallEvents(before, after),
     ...phaseEvents(before, after),
     ...stepEvents(before, after),
@@ -27,6 +28,17 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
   return result === 'Accepted'
     ? [{ type: 'Normal', reason: 'WishAccepted', message }]
     : [{ type: 'Warning', reason: 'WishRefused', message }]
+}
+
+/** A version that is taken back at once is never said to be stalled. */
+function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  const known = new Set(before?.heldRevisions?.map(({ digest, at }) => `${digest} ${at}`))
+  return (after.heldRevisions ?? [])
+    .filter(({ reason, digest, at }) => reason === 'Failed' && !known.has(`${digest} ${at}`))
+    .map(({ revision }) => {
+      const seen = after.failure === undefined ? '' : `: ${after.failure.message}`
+      return { type: 'Warning', reason: 'ReleaseFailed', message: `revision ${revision} failed${seen}; it is taken back` }
+    })
 }
 
 function stallEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { rolloutEvents } from '@tranche/controllers'
+import { rolloutEvents } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 
 describe('the events of a Rollout', () => {
@@ -37,6 +37,16 @@ describe('the events of a Rollout', () => {
       want: ['ReleaseCompleted'],
     },
     'warn of a reason to stall, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
+    'warn of a version that failed and is taken back, once': {
+      before: aStatus('InRolling', 'StepUpgrade'),
+      after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Aborted'), held('Failed')] },
+      want: ['ReleaseFailed'],
+    },
+    'tell no more of a version that had failed when it is tried again': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Failed')] },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [{ ...held('Failed'), reverted: true, revision: 'newer' }] },
+      want: [],
+    },
     'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
     'tell of a wish that was accepted': {
       before: aStatus('InRolling', 'StepUpgrade'),
@@ -81,6 +91,10 @@ function aStatus(reason: string, currentStepState: NonNullable<RolloutStatus['ca
     conditions: [{ type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', reason, message: '' }],
     canaryStatus: { ...canaryStatus, currentStepIndex: 1, nextStepIndex: 2, finalisingStep: '', currentStepState },
   }
+}
+
+function held(reason: 'Aborted' | 'Failed'): NonNullable<RolloutStatus['heldRevisions']>[number] {
+  return { revision: 'new', digest: reason, reason, at: '2023-11-14T00:00:00Z' }
 }
 
 function stalled(reason: string): RolloutStatus {
