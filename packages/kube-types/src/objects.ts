@@ -157,6 +157,7 @@ export interface Pod extends KubeObject {
     readonly reason?: string
     readonly startTime?: string
     readonly conditions?: readonly Condition[]
+    readonly initContainerStatuses?: readonly ContainerStatus[]
     readonly containerStatuses?: readonly ContainerStatus[]
   }
 }

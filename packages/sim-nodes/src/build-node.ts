@@ -51,8 +51,8 @@ export function buildNode(name: string, number: number, nowMs: number, { labels,
   }
 }
 
-/** @returns the conditions of a healthy node */
-export function nodeConditions(nowMs: number): readonly Condition[] {
+/** @returns the conditions of a node; `isFit` false: as where the network of its pods is broken */
+export function nodeConditions(nowMs: number, isFit = true): readonly Condition[] {
   const atText = timestamp(nowMs)
   const condition = (
     type: string,
@@ -71,6 +71,8 @@ export function nodeConditions(nowMs: number): readonly Condition[] {
     condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
     condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
     condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+    isFit
+      ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+      : condition('Ready', 'False', 'KubeletNotReady', 'container runtime network not ready: cni plugin not initialized'),
   ]
 }

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
 import { isStatus, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import type { EventRecorder } from '@tranche/sim-controllers'
-import { delayMs, lifeCycleOf, lifeCycles, type Stage } from './life-cycles.ts'
+import { delayMs, lifeCycleOf, type LifeCycleName, lifeCycles, type Stage } from './life-cycles.ts'
 import { podEvents } from './pod-events.ts'
 import { type PodSettings, readPodSettings } from './pod-settings.ts'
 import { beginStop, enterStage, type PodMemory, podStatus } from './pod-status.ts'
@@ -17,6 +17,8 @@ export interface KubeletPodPorts {
   readonly speed: number
   readonly hostIP: string
   readonly podIP: string
+  /** What the pod does makes its node unfit, until it is gone. */
+  readonly onNodeBroken: () => void
   readonly onError: (error: unknown, key: string) => void
 }
 
@@ -24,6 +26,7 @@ const RETRY_MS = 500
 
 interface PodShape {
   readonly containers: readonly { readonly name: string; readonly image: string }[]
+  readonly initContainers?: readonly { readonly name: string; readonly image: string }[]
   readonly hostNetwork?: boolean
 }
 
@@ -45,13 +48,14 @@ export class KubeletPod {
   #timer: Timer | undefined
 
   constructor(ports: KubeletPodPorts, pod: Pod) {
-    const images = shapeOf(pod).containers.map(({ image }) => image)
+    const { containers, initContainers = [] } = shapeOf(pod)
+    const images = [...containers, ...initContainers].map(({ image }) => image)
     this.#ports = ports
     this.#pod = pod
     this.#settings = readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
-    this.#stages = lifeCycles[lifeCycleOf(images, this.#settings.mayFail)]
+    this.#stages = lifeCycles[lifeOf(images, initContainers.length > 0, this.#settings.mayFail)]
     this.#stage = this.#stages[0]!
-    this.#memory = { restarts: 0, startTime: this.#nowText(), conditions: [] }
+    this.#memory = { restarts: 0, failures: 0, startTime: this.#nowText(), conditions: [] }
     if (isTerminal(pod)) this.#mode = 'ended'
     else if (isRunning(pod)) this.#adopt(pod)
     else if (pod.metadata.deletionTimestamp === undefined) this.#enter(0)
@@ -93,23 +97,25 @@ export class KubeletPod {
     for (;;) {
       this.#stage = this.#stages[at]!
       this.#memory = enterStage(this.#memory, this.#stage, this.#nowText())
-      const next = this.#stage.repeats ? at : at + 1
+      const next = at + 1 - (this.#stage.repeats ?? 0)
       const following = this.#stages[next]
       if (following === undefined) break
-      const waitMs = delayMs(following.after, this.#settings, this.#memory.restarts) / this.#ports.speed
+      const waitMs = delayMs(following.after, this.#settings, this.#memory.failures) / this.#ports.speed
       at = next
       if (waitMs === 0) continue
       this.#schedule(waitMs, () => this.#enter(next))
       break
     }
     this.#writeStatus()
+    if (this.#stage.breaksNode) this.#ports.onNodeBroken()
     for (const { type, reason, message } of podEvents(this.#stage, this.#pod)) this.#ports.events.record(this.#pod, type, reason, message)
   }
 
   /** Started before this kubelet: it stays as it is until it is deleted. */
   #adopt(pod: Pod): void {
     const { startTime = this.#memory.startTime, conditions = [], containerStatuses = [] } = pod.status ?? {}
-    this.#memory = { startTime, conditions, restarts: containerStatuses[0]?.restartCount ?? 0, runningSince: startTime }
+    const restarts = containerStatuses[0]?.restartCount ?? 0
+    this.#memory = { startTime, conditions, restarts, failures: restarts, runningSince: startTime }
     this.#stage = { ...this.#stage, phase: 'Running', state: 'running', ready: isReady(conditions) }
   }
 
@@ -164,8 +170,9 @@ export class KubeletPod {
   async #patchStatus(): Promise<void> {
     const { client, clock, hostIP, podIP } = this.#ports
     const { name, namespace, uid } = this.#pod.metadata
-    const { containers, hostNetwork } = shapeOf(this.#pod)
-    const status = podStatus(this.#memory, this.#stage, { hostIP, podIP: hostNetwork === true ? hostIP : podIP, containers })
+    const { containers, initContainers, hostNetwork } = shapeOf(this.#pod)
+    const facts = { hostIP, podIP: hostNetwork === true ? hostIP : podIP, containers, initContainers }
+    const status = podStatus(this.#memory, this.#stage, facts)
     const body = { metadata: { uid }, status: { ...status, conditions: withForeign(this.#pod, this.#memory.conditions) } }
     try {
       await client.patch(resources.pods, name, namespace, body, 'status')
@@ -214,6 +221,12 @@ export class KubeletPod {
   #nowText(): string {
     return timestamp(this.#ports.clock.nowMs())
   }
+}
+
+/** Where no init container can fail, what should fail there fails at once. */
+function lifeOf(images: readonly string[], hasInit: boolean, mayFail: boolean): LifeCycleName {
+  const name = lifeCycleOf(images, mayFail)
+  return name === 'bad-init' && !hasInit ? 'bad-crash' : name
 }
 
 /** Read from the pod each time: only image tags may change, and what they say was decided at first sight. */

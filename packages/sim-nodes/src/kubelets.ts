@@ -45,6 +45,8 @@ interface Kubelet {
   /** The annotation as last seen. Only its changes count: the watch may still be behind a call of `kill`. */
   dead: boolean
   readonly pods: Map<string, KubeletPod>
+  /** Uids of pods that make the node unfit. */
+  readonly breakers: Set<string>
   /** Uids of pods that it has refused; the watch may still show them as they were before. */
   readonly rejected: Set<string>
 }
@@ -81,7 +83,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const client = clientFor({ name: `kubelet:${name}` })
     const events = createEventRecorder(client, clock, 'kubelet')
     const hostIP = addressOf(node) ?? nextAddress('node')
-    const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map(), rejected: new Set() }
+    const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map(), breakers: new Set(), rejected: new Set() }
     kubelets.set(name, kubelet)
     if (dead) onLifeChange(name, false)
     else if (readyStatus(node) !== 'True') void postReady(name, kubelet)
@@ -109,7 +111,11 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
     if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
     const { client, events, hostIP } = kubelet
-    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), onError: errorOf(name) }
+    const onNodeBroken = (): void => {
+      kubelet.breakers.add(uid)
+      void postReady(name, kubelet)
+    }
+    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), onNodeBroken, onError: errorOf(name) }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 
@@ -138,10 +144,12 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
   function dropPod(pod: Pod): void {
     const { uid } = pod.metadata
     pods.delete(uid)
-    const kubelet = kubelets.get(pod.spec?.nodeName ?? '')
+    const name = pod.spec?.nodeName ?? ''
+    const kubelet = kubelets.get(name)
     kubelet?.pods.get(uid)?.drop()
     kubelet?.pods.delete(uid)
     kubelet?.rejected.delete(uid)
+    if (kubelet?.breakers.delete(uid) === true) void postReady(name, kubelet)
   }
 
   function removeKubelet(name: string): void {
@@ -171,7 +179,13 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
   async function postReady(name: string, kubelet: Kubelet): Promise<void> {
     if (!kubelet.alive || kubelets.get(name) !== kubelet) return
     const patch = (): Promise<ApiObject> =>
-      kubelet.client.patch(resources.nodes, name, undefined, { status: { conditions: nodeConditions(clock.nowMs()) } }, 'status')
+      kubelet.client.patch(
+        resources.nodes,
+        name,
+        undefined,
+        { status: { conditions: nodeConditions(clock.nowMs(), kubelet.breakers.size === 0) } },
+        'status',
+      )
     await patch().catch((error: unknown) => {
       if (isStatus(error, 404)) return
       errorOf(name)(error, name)

@@ -1,25 +1,31 @@
 import type { PodSettings } from './pod-settings.ts'
 
 /** What becomes of a pod, decided by its images' tags. */
-export type LifeCycleName = 'ok' | 'bad-pull' | 'bad-config' | 'bad-ready' | 'bad-crash' | 'bad-oom' | 'bad-flap'
+export type LifeCycleName = 'ok' | (typeof badNames)[number]
 
-/** What passes before a stage begins. `now`: nothing. */
-export type Delay = 'now' | 'start' | 'readiness' | 'flap' | 'backOff'
+/** What passes before a stage begins. `now`: nothing. `sync`: the time until a kubelet looks again. */
+export type Delay = 'now' | 'start' | 'readiness' | 'flap' | 'late' | 'heal' | 'sync' | 'backOff'
 
 /** One stage of a life: after `after`, the pod shows this. */
 export interface Stage {
   readonly after: Delay
   readonly phase: 'Pending' | 'Running'
-  /** Every container's state. */
+  /** The state of every container; of the first init container where `inInit`. */
   readonly state: 'running' | { readonly waiting: string; readonly message?: string }
   /** The readiness probe passes. */
   readonly ready: boolean
-  /** The readiness probe fails from now on, and never passes. */
+  /** Init containers have not ended yet, and the others wait for them. */
+  readonly inInit?: true
+  /** The readiness probe fails from now on. */
   readonly probeFails?: true
   /** The containers have ended just now and count one more restart. */
   readonly ended?: { readonly reason: string; readonly exitCode: number }
-  /** The stage comes again and again, each time after `after`. */
-  readonly repeats?: true
+  /** An attempt to start has failed just now: the next one waits for longer. */
+  readonly failed?: true
+  /** What the container does to its node: its kubelet says that it is not Ready, until the pod is gone. */
+  readonly breaksNode?: true
+  /** After this stage come so many again, of which it is the last itself. */
+  readonly repeats?: number
 }
 
 const creating: Stage = { after: 'now', phase: 'Pending', state: { waiting: 'ContainerCreating' }, ready: false }
@@ -27,16 +33,38 @@ const running: Stage = { after: 'start', phase: 'Running', state: 'running', rea
 const ready: Stage = { after: 'readiness', phase: 'Running', state: 'running', ready: true }
 const error = { reason: 'Error', exitCode: 1 }
 const outOfMemory = { reason: 'OOMKilled', exitCode: 137 }
+const startError = { reason: 'StartError', exitCode: 128 }
+const missingKey = "couldn't find key in ConfigMap"
+const missingProgram = 'exec: "agent": executable file not found in $PATH'
+const nameInUse = 'the container name is in use by another container'
 
 /** Every life, stage by stage. What stands here is all that a kubelet of the simulator knows. */
 export const lifeCycles = {
   ok: [creating, running, ready],
-  'bad-pull': [creating, waiting('start', 'Pending', 'ImagePullBackOff', 'Back-off pulling image')],
-  'bad-config': [creating, waiting('start', 'Pending', 'CreateContainerConfigError', "couldn't find key in ConfigMap")],
+  'bad-pull': [
+    creating,
+    { ...waiting('start', 'Pending', 'ErrImagePull', 'failed to pull image'), failed: true },
+    waiting('sync', 'Pending', 'ImagePullBackOff', 'Back-off pulling image'),
+    { ...waiting('backOff', 'Pending', 'ErrImagePull', 'failed to pull image'), failed: true, repeats: 2 },
+  ],
+  'bad-config': [creating, waiting('start', 'Pending', 'CreateContainerConfigError', missingKey)],
+  'bad-heals': [creating, waiting('start', 'Pending', 'CreateContainerConfigError', missingKey), { ...running, after: 'heal' }, ready],
+  'bad-create': [creating, waiting('start', 'Pending', 'CreateContainerError', nameInUse)],
+  'bad-start': [
+    creating,
+    waiting('start', 'Running', 'RunContainerError', missingProgram),
+    crash('sync', startError),
+    { ...crash('backOff', startError), repeats: 1 },
+  ],
+  'bad-init': [creating, inInit(crash('start', error)), { ...inInit(crash('backOff', error)), repeats: 1 }],
+  'bad-crash': [creating, crash('start', error), { ...crash('backOff', error), repeats: 1 }],
+  'bad-oom': [creating, crash('start', outOfMemory), { ...crash('backOff', outOfMemory), repeats: 1 }],
   'bad-ready': [creating, { ...running, probeFails: true }],
-  'bad-crash': [creating, crash('start', error), { ...crash('backOff', error), repeats: true }],
-  'bad-oom': [creating, crash('start', outOfMemory), { ...crash('backOff', outOfMemory), repeats: true }],
-  'bad-flap': [creating, running, ready, crash('flap', error), { ...crash('backOff', error), repeats: true }],
+  'bad-probe': [creating, running, ready, { ...running, after: 'flap', probeFails: true }, { ...ready, after: 'flap', repeats: 2 }],
+  'bad-flap': [creating, running, ready, crash('flap', error), { ...crash('backOff', error), repeats: 1 }],
+  'bad-late': [creating, running, ready, crash('late', error), { ...running, after: 'backOff' }, { ...ready, repeats: 3 }],
+  'bad-restart': [creating, running, ready, { ...running, after: 'late', ended: error }, { ...ready, repeats: 2 }],
+  'bad-node': [creating, running, ready, { ...ready, after: 'flap', breaksNode: true }],
 } as const satisfies Record<LifeCycleName, readonly Stage[]>
 
 function waiting(after: Delay, phase: Stage['phase'], reason: string, message: string): Stage {
@@ -44,13 +72,32 @@ function waiting(after: Delay, phase: Stage['phase'], reason: string, message: s
 }
 
 function crash(after: Delay, ended: { readonly reason: string; readonly exitCode: number }): Stage {
-  return { ...waiting(after, 'Running', 'CrashLoopBackOff', 'back-off restarting failed container'), ended }
+  return { ...waiting(after, 'Running', 'CrashLoopBackOff', 'back-off restarting failed container'), ended, failed: true }
 }
 
-const badNames = ['bad-pull', 'bad-config', 'bad-crash', 'bad-oom', 'bad-ready', 'bad-flap'] as const
+function inInit(stage: Stage): Stage {
+  return { ...stage, phase: 'Pending', inInit: true }
+}
+
+const badNames = [
+  'bad-init',
+  'bad-pull',
+  'bad-config',
+  'bad-heals',
+  'bad-create',
+  'bad-start',
+  'bad-crash',
+  'bad-oom',
+  'bad-ready',
+  'bad-flap',
+  'bad-late',
+  'bad-restart',
+  'bad-probe',
+  'bad-node',
+] as const
 
 /**
- * @param images of all containers; one bad tag decides, the worst first
+ * @param images of all containers, those of init containers included; one bad tag decides, the worst first
  * @param mayFail false where `bad-nodes` leaves this node out
  */
 export function lifeCycleOf(images: readonly string[], mayFail: boolean): LifeCycleName {
@@ -61,12 +108,13 @@ export function lifeCycleOf(images: readonly string[], mayFail: boolean): LifeCy
 
 const FIRST_BACK_OFF_MS = 10_000
 const MAX_BACK_OFF_MS = 300_000
+const SYNC_MS = 1_000
 
 /**
- * @param restarts of the containers before the stage
+ * @param failures attempts to start that had failed before the stage
  * @returns how long the stage before lasts, in milliseconds
  */
-export function delayMs(delay: Delay, settings: PodSettings, restarts: number): number {
+export function delayMs(delay: Delay, settings: PodSettings, failures: number): number {
   switch (delay) {
     case 'now':
       return 0
@@ -76,8 +124,14 @@ export function delayMs(delay: Delay, settings: PodSettings, restarts: number): 
       return settings.readinessMs
     case 'flap':
       return settings.flapMs
+    case 'late':
+      return settings.lateMs
+    case 'heal':
+      return settings.healMs
+    case 'sync':
+      return SYNC_MS
     case 'backOff':
-      return Math.min(FIRST_BACK_OFF_MS * 2 ** Math.max(0, restarts - 1), MAX_BACK_OFF_MS)
+      return Math.min(FIRST_BACK_OFF_MS * 2 ** Math.max(0, failures - 1), MAX_BACK_OFF_MS)
     default:
       return delay satisfies never
   }

@@ -13,8 +13,13 @@ export interface PodEvent {
  * not said, since nobody waits for it, and three more writes a pod are many.
  */
 export function podEvents(stage: Stage, pod: Pod): readonly PodEvent[] {
-  const { containers } = pod.spec as unknown as { readonly containers: readonly { readonly name: string; readonly image: string }[] }
-  return containers.flatMap((container) => containerEvents(stage, pod, container))
+  const { containers, initContainers = [] } = pod.spec as unknown as PodShape
+  return (stage.inInit ? initContainers.slice(0, 1) : containers).flatMap((container) => containerEvents(stage, pod, container))
+}
+
+interface PodShape {
+  readonly containers: readonly { readonly name: string; readonly image: string }[]
+  readonly initContainers?: readonly { readonly name: string; readonly image: string }[]
 }
 
 function containerEvents(
@@ -24,12 +29,16 @@ function containerEvents(
 ): readonly PodEvent[] {
   if (state === 'running') return probeFails ? [warning('Unhealthy', 'Readiness probe failed: the tag of the image wants it so')] : []
   switch (state.waiting) {
+    case 'ErrImagePull':
+      return [warning('Failed', `Failed to pull image "${container.image}"`), warning('Failed', 'Error: ErrImagePull')]
     case 'ImagePullBackOff':
       return [
         { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${container.image}"` },
         warning('Failed', 'Error: ImagePullBackOff'),
       ]
     case 'CreateContainerConfigError':
+    case 'CreateContainerError':
+    case 'RunContainerError':
       return [warning('Failed', `Error: ${state.message}`)]
     case 'CrashLoopBackOff':
       return [warning('BackOff', `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`)]

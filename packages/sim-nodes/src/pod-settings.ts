@@ -8,8 +8,12 @@ export interface PodSettings {
   readonly readinessMs: number
   /** From the request to delete until the pod is gone. */
   readonly stopMs: number
-  /** How long a `bad-flap` container stays ready before it crashes. */
+  /** How long a `bad-flap` container stays ready before it crashes; how long `bad-probe` and `bad-node` stay well. */
   readonly flapMs: number
+  /** The same of `bad-late` and `bad-restart`. */
+  readonly lateMs: number
+  /** How long a `bad-heals` container waits for what it needs. */
+  readonly healMs: number
   /** The pod is not ready while it stops, as with a real kubelet. */
   readonly termNotReady: boolean
   /** Bad image tags have their effect on this node. */
@@ -23,7 +27,8 @@ export const SETTINGS_PREFIX = 'sim.tranche.dev/'
  * Reads the annotations of one pod for the node it is on.
  *
  * `start-ms` (1000), `jitter-ms` (0), `slow-nodes` (none), `slow-ms` (10000), `readiness-ms` (0), `stop-ms` (500),
- * `term-notready` (true), `bad-nodes` (all), `flap-ms` (5000). What cannot be read counts as absent.
+ * `term-notready` (true), `bad-nodes` (all), `flap-ms` (5000), `late-ms` (60000),
+ * `heal-ms` (30000). What cannot be read counts as absent.
  *
  * @param image of the first container: jitter is a pure function of node and image
  */
@@ -37,6 +42,8 @@ export function readPodSettings(annotations: Readonly<Record<string, string>>, n
     readinessMs: ms('readiness-ms', 0),
     stopMs: ms('stop-ms', 500),
     flapMs: ms('flap-ms', 5000),
+    lateMs: ms('late-ms', 60_000),
+    healMs: ms('heal-ms', 30_000),
     termNotReady: text('term-notready') !== 'false',
     mayFail: matches(text('bad-nodes'), nodeName) ?? true,
   }

@@ -4,6 +4,8 @@ import type { Stage } from './life-cycles.ts'
 /** What a kubelet remembers of a pod between two stages. */
 export interface PodMemory {
   readonly restarts: number
+  /** Attempts to start that have failed. */
+  readonly failures: number
   /** When the kubelet first saw the pod, RFC 3339. */
   readonly startTime: string
   /** When the containers last began to run. */
@@ -14,9 +16,16 @@ export interface PodMemory {
 }
 
 interface PodFacts {
-  readonly containers: readonly { readonly name: string; readonly image: string }[]
+  readonly containers: readonly Container[]
+  /** @default none */
+  readonly initContainers?: readonly Container[] | undefined
   readonly hostIP: string
   readonly podIP: string
+}
+
+interface Container {
+  readonly name: string
+  readonly image: string
 }
 
 /** @returns what the kubelet remembers after a stage has begun */
@@ -26,18 +35,21 @@ export function enterStage(memory: PodMemory, stage: Stage, nowText: string): Po
   return {
     ...rest,
     ...(stage.ended && { restarts: memory.restarts + 1, lastEnd: { ...stage.ended, startedAt, finishedAt: nowText } }),
-    ...(stage.state === 'running' && { runningSince: startedAt }),
-    conditions: conditionsOf(memory.conditions, stage.ready, 'ContainersNotReady', nowText),
+    ...(stage.failed && { failures: memory.failures + 1 }),
+    ...(stage.state === 'running' && { runningSince: stage.ended ? nowText : startedAt }),
+    conditions: conditionsOf(memory.conditions, { ...stage, notReadyReason: 'ContainersNotReady' }, nowText),
   }
 }
 
 /** @returns what the kubelet remembers once the pod is being stopped: it is not ready any more */
 export function beginStop(memory: PodMemory, nowText: string): PodMemory {
-  return { ...memory, conditions: conditionsOf(memory.conditions, false, 'PodTerminating', nowText) }
+  return { ...memory, conditions: conditionsOf(memory.conditions, { ready: false, notReadyReason: 'PodTerminating' }, nowText) }
 }
 
 /** @returns `status` to write; the conditions of other writers are not in it */
 export function podStatus(memory: PodMemory, stage: Stage, facts: PodFacts): Readonly<Record<string, unknown>> {
+  const { initContainers = [] } = facts
+  const hasInit = initContainers.length > 0
   return {
     phase: stage.phase,
     startTime: memory.startTime,
@@ -46,32 +58,69 @@ export function podStatus(memory: PodMemory, stage: Stage, facts: PodFacts): Rea
     podIP: facts.podIP,
     podIPs: [{ ip: facts.podIP }],
     conditions: memory.conditions,
-    containerStatuses: facts.containers.map(({ name, image }) => ({
-      name,
-      image,
-      imageID: '',
-      ready: stage.ready,
-      started: stage.state === 'running',
-      restartCount: memory.restarts,
-      state: containerState(memory, stage, image),
-      ...(memory.lastEnd && { lastState: { terminated: memory.lastEnd } }),
-    })),
+    ...(hasInit && { initContainerStatuses: initContainers.map((container, at) => initStatus(memory, stage, { container, at })) }),
+    containerStatuses: facts.containers.map((container) => {
+      if (hasInit && isInitializing(stage)) return waitingForInit(container)
+      return statusOf(container, {
+        ready: stage.ready,
+        started: stage.state === 'running',
+        restartCount: memory.restarts,
+        state: containerState(memory, stage, container.image),
+        ...(memory.lastEnd && { lastState: { terminated: memory.lastEnd } }),
+      })
+    }),
   }
+}
+
+/** Those that have not begun wait; the first of them is what a failing stage is about. Once the others begin, all of them have ended well. */
+function initStatus(
+  memory: PodMemory,
+  stage: Stage,
+  { container, at }: { readonly container: Container; readonly at: number },
+): Readonly<Record<string, unknown>> {
+  if (stage.inInit && at === 0) {
+    const lastState = memory.lastEnd && { lastState: { terminated: memory.lastEnd } }
+    const state = containerState(memory, stage, container.image)
+    return statusOf(container, { ready: false, started: false, restartCount: memory.restarts, state, ...lastState })
+  }
+  if (isInitializing(stage)) return waitingForInit(container)
+  const ended = { reason: 'Completed', exitCode: 0, startedAt: memory.startTime, finishedAt: memory.startTime }
+  return statusOf(container, { ready: true, started: false, restartCount: 0, state: { terminated: ended } })
+}
+
+function isInitializing({ inInit, state }: Stage): boolean {
+  return inInit === true || (state !== 'running' && state.waiting === 'ContainerCreating')
+}
+
+function waitingForInit(container: Container): Readonly<Record<string, unknown>> {
+  return statusOf(container, { ready: false, started: false, restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } })
+}
+
+function statusOf({ name, image }: Container, rest: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return { name, image, imageID: '', ...rest }
 }
 
 function containerState(memory: PodMemory, { state }: Stage, image: string): unknown {
   if (state === 'running') return { running: { startedAt: memory.runningSince } }
   const { waiting: reason, message } = state
-  return { waiting: { reason, ...(message !== undefined && { message: reason.startsWith('Image') ? `${message} "${image}"` : message }) } }
+  return { waiting: { reason, ...(message !== undefined && { message: reason.includes('Image') ? `${message} "${image}"` : message }) } }
 }
 
 /** A condition keeps its time while its status stays. */
-function conditionsOf(before: readonly Condition[], ready: boolean, notReadyReason: string, nowText: string): readonly Condition[] {
-  const condition = (type: string, holds: boolean): Condition => {
+function conditionsOf(
+  before: readonly Condition[],
+  { ready, inInit, notReadyReason }: Pick<Stage, 'ready' | 'inInit'> & { readonly notReadyReason: string },
+  nowText: string,
+): readonly Condition[] {
+  const condition = (type: string, holds: boolean, reason: string): Condition => {
     const status = holds ? 'True' : 'False'
     const old = before.find((one) => one.type === type)
     if (old?.status === status) return old
-    return { type, status, ...(!holds && { reason: notReadyReason }), lastTransitionTime: nowText }
+    return { type, status, ...(!holds && { reason }), lastTransitionTime: nowText }
   }
-  return [condition('Initialized', true), condition('Ready', ready), condition('ContainersReady', ready)]
+  return [
+    condition('Initialized', inInit !== true, 'ContainersNotInitialized'),
+    condition('Ready', ready, notReadyReason),
+    condition('ContainersReady', ready, notReadyReason),
+  ]
 }

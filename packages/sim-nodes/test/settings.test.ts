@@ -9,14 +9,23 @@ describe('readPodSettings', () => {
       node,
       'agent:v1',
     )
-  const calm = { startMs: 1000, readinessMs: 0, stopMs: 500, flapMs: 5000, termNotReady: true, mayFail: true }
+  const calm = {
+    startMs: 1000,
+    readinessMs: 0,
+    stopMs: 500,
+    flapMs: 5000,
+    lateMs: 60_000,
+    healMs: 30_000,
+    termNotReady: true,
+    mayFail: true,
+  }
 
   it.each<[name: string, annotations: Readonly<Record<string, string>>, want: object]>([
     ['without annotations', {}, {}],
     [
       'takes every duration',
-      { 'start-ms': '1', 'readiness-ms': '2', 'stop-ms': '3', 'flap-ms': '4' },
-      { startMs: 1, readinessMs: 2, stopMs: 3, flapMs: 4 },
+      { 'start-ms': '1', 'readiness-ms': '2', 'stop-ms': '3', 'flap-ms': '4', 'late-ms': '5', 'heal-ms': '6' },
+      { startMs: 1, readinessMs: 2, stopMs: 3, flapMs: 4, lateMs: 5, healMs: 6 },
     ],
     ['takes no words for durations', { 'start-ms': 'soon', 'stop-ms': '-1' }, {}],
     ['is slow on slow nodes', { 'slow-nodes': '00[12]$', 'start-ms': '5' }, { startMs: 10_000 }],

@@ -45,9 +45,16 @@ function projectPod(pod: Pod): Projection {
     readyAt: ready?.lastTransitionTime,
     deleting: pod.metadata.deletionTimestamp !== undefined,
     images: containers.map(({ image }) => image),
-    waiting: statuses?.map(({ state }) => state?.waiting?.reason ?? state?.terminated?.reason).find(Boolean),
+    waiting: waitingReason(pod),
     restarts: statuses?.[0]?.restartCount,
   }
+}
+
+/** Of the first container that says one. An init container that has ended well says none. */
+function waitingReason({ status }: Pod): string | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {}
+  const running = initContainerStatuses.filter(({ state }) => state?.terminated?.reason !== 'Completed')
+  return [...running, ...containerStatuses].map(({ state }) => state?.waiting?.reason ?? state?.terminated?.reason).find(Boolean)
 }
 
 function podNode(pod: Pod): string | undefined {

@@ -25,9 +25,24 @@ describe('a kubelet', () => {
 
   it.each<[tag: string, want: readonly string[]]>([
     ['v1', []],
-    ['v1-bad-pull', ['Normal BackOff Back-off pulling image "agent:v1-bad-pull"', 'Warning Failed Error: ImagePullBackOff']],
+    [
+      'v1-bad-pull',
+      [
+        'Warning Failed Failed to pull image "agent:v1-bad-pull"',
+        'Warning Failed Error: ErrImagePull',
+        'Normal BackOff Back-off pulling image "agent:v1-bad-pull"',
+        'Warning Failed Error: ImagePullBackOff',
+      ],
+    ],
     ['v1-bad-config', ["Warning Failed Error: couldn't find key in ConfigMap"]],
     ['v1-bad-crash', ['Warning BackOff Back-off restarting failed container agent in pod POD_demo(UID)']],
+    [
+      'v1-bad-start',
+      [
+        'Warning Failed Error: exec: "agent": executable file not found in $PATH',
+        'Warning BackOff Back-off restarting failed container agent in pod POD_demo(UID)',
+      ],
+    ],
     ['v1-bad-ready', ['Warning Unhealthy Readiness probe failed: the tag of the image wants it so']],
   ])('says in events what fails, and nothing of what goes well: %s', async (tag, want) => {
     const world = await createWorld({ nodes: 1 })
@@ -61,6 +76,40 @@ describe('a kubelet', () => {
       await world.pass(1_000)
     }
     expect(said).toEqual([1, 1])
+  })
+
+  it('lets init containers fail where a pod has some, and crashes at once where it has none', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    const containers = [{ name: 'agent', image: 'agent:v1' }]
+    const first = [{ name: 'first', image: 'first:bad-init' }]
+    await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { initContainers: first, containers } }))
+    await world.pass(5_000)
+    const [pod] = await world.pods()
+    expect(pod!.status).toMatchObject({
+      phase: 'Pending',
+      initContainerStatuses: [{ name: 'first', restartCount: 1, state: { waiting: { reason: 'CrashLoopBackOff' } } }],
+      containerStatuses: [{ name: 'agent', restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } }],
+    })
+    expect(world.recording().findLast(({ kind }) => kind === 'Pod')!.o).toMatchObject({ waiting: 'CrashLoopBackOff' })
+    await world.setImage('agent:bad-init')
+    await world.admin.patch(resources.daemonSets, 'agent', namespace, { spec: { template: { spec: { initContainers: null } } } })
+    await world.pass(5_000)
+    expect((await world.pods())[0]!.status).toMatchObject({ containerStatuses: [{ state: { waiting: { reason: 'CrashLoopBackOff' } } }] })
+  })
+
+  it('says that its node is not fit while a pod runs there that breaks it', async () => {
+    const world = await createRunningWorld(2, { annotations: { 'sim.tranche.dev/bad-nodes': 'node-001' } })
+    const readiness = async (): Promise<readonly (string | undefined)[]> => {
+      const { items } = await world.admin.list(resources.nodes)
+      return items.map((node) => conditionsOf(node).find(({ type }) => type === 'Ready')?.status)
+    }
+    await world.setImage('agent:v2-bad-node')
+    await world.pass(20_000)
+    expect(await readiness()).toEqual(['False', 'True'])
+    await world.setImage('agent:v3')
+    await world.pass(20_000)
+    expect(await readiness()).toEqual(['True', 'True'])
   })
 
   it('keeps the conditions of others', async () => {

@@ -27,8 +27,8 @@ const gone = (nth: number, revision: number): string => `${nth}:rev${revision}:T
 const replaced = `1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)}`
 /** With surge the new pod is ready before the old one goes. */
 const joined = `1:rev1:Ready > ${up(2, 2)} > ${gone(1, 1)}`
-const failed = (reason: string): string =>
-  `1:rev1:Ready > ${gone(1, 1)} > 2:rev2:Created > 2:rev2:Bound > 2:rev2:Failing(${reason}) > ${gone(2, 2)} > ${up(3, 3)}`
+const failed = (...reasons: readonly string[]): string =>
+  `1:rev1:Ready > ${gone(1, 1)} > 2:rev2:Created > 2:rev2:Bound > ${reasons.map((reason) => `2:rev2:Failing(${reason})`).join(' > ')} > ${gone(2, 2)} > ${up(3, 3)}`
 
 const scenarios: readonly Scenario[] = [
   { name: 'a change with limit 1', spec: limit(1), act: change('v2'), histories: { [replaced]: 6 }, mostDown: 1 },
@@ -94,7 +94,10 @@ const scenarios: readonly Scenario[] = [
       await world.pass(8000)
       await change('v3')(world)
     },
-    histories: { [failed('ImagePullBackOff')]: 2, [`1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)} > ${gone(2, 2)} > ${up(3, 3)}`]: 4 },
+    histories: {
+      [failed('ErrImagePull', 'ImagePullBackOff')]: 2,
+      [`1:rev1:Ready > ${gone(1, 1)} > ${up(2, 2)} > ${gone(2, 2)} > ${up(3, 3)}`]: 4,
+    },
     mostDown: 3,
   },
   {
