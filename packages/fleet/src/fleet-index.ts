@@ -1,4 +1,4 @@
-import type { PodPlacement } from '@tranche/kube-types'
+import type { Labels, PodPlacement } from '@tranche/kube-types'
 import { isDesiredNode } from './eligibility.ts'
 import type { FleetPod } from './fleet-pod.ts'
 import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
@@ -64,7 +64,7 @@ export class FleetIndex {
     const node = this.#nodes.get(name)
     const pods = this.#pods.get(ownerUid)?.get(name) ?? []
     const desired = node !== undefined && isDesiredNode(placement, { metadata: node, spec: node })
-    return desired || pods.length > 0 ? { name, desired, ready: node?.ready ?? false, pods } : undefined
+    return desired || pods.length > 0 ? { name, desired, ready: node?.ready ?? false, labels: node?.labels ?? NO_LABELS, pods } : undefined
   }
 
   #add(pod: FleetPod): void {
@@ -83,6 +83,8 @@ export class FleetIndex {
     this.#slices.get(pod.ownerUid)?.dirty.add(pod.node)
   }
 }
+
+const NO_LABELS: Labels = {}
 
 /** What is remembered for one DaemonSet. */
 interface Slice {

@@ -1,4 +1,4 @@
-import type { Node } from '@tranche/kube-types'
+import type { Labels, Node } from '@tranche/kube-types'
 import type { FleetPod } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
@@ -7,7 +7,7 @@ import { toBlocks } from './node-blocks.ts'
 export interface FleetNode {
   readonly name: string
   readonly uid: string
-  readonly labels: Readonly<Record<string, string>>
+  readonly labels: Labels
   readonly taints: NonNullable<NonNullable<Node['spec']>['taints']>
   /** Its Ready condition is True. */
   readonly ready: boolean
@@ -20,6 +20,8 @@ export interface NodeView {
   readonly desired: boolean
   /** The node's own Ready condition is True. */
   readonly ready: boolean
+  /** Labels of the node; none where it is gone. */
+  readonly labels: Labels
   /** Every pod of the DaemonSet here, terminating ones too; oldest first, then by name. Usually none or one. */
   readonly pods: readonly FleetPod[]
 }

@@ -10,6 +10,28 @@ export interface Allowance {
   readonly partition: number
   /** Effective maxUnavailable (≥ 1, ≤ 1000). */
   readonly limit: number
+  /** By which rules nodes may be taken, see {@link nodeScopeText}; undefined where every node may, in any order. */
+  readonly scope?: string | undefined
+}
+
+/** The rules by which nodes may be taken, and how far a release has got with them. */
+export interface ScopeReading {
+  /** Digest of the rules. */
+  readonly digest: string
+  /** So many of the first steps say which nodes may be taken; null where every node may that the rules do not exclude. */
+  readonly steps: number | null
+}
+
+/** @returns the text that a record keeps as `scope` */
+export function nodeScopeText({ digest, steps }: ScopeReading): string {
+  return steps === null ? digest : `${digest}.${steps}`
+}
+
+/** @returns what {@link nodeScopeText} was made from; undefined for the scope of a release without rules */
+export function parseNodeScope(scope: string | undefined): ScopeReading | undefined {
+  if (scope === undefined) return undefined
+  const dot = scope.indexOf('.')
+  return dot === -1 ? { digest: scope, steps: null } : { digest: scope.slice(0, dot), steps: Number(scope.slice(dot + 1)) }
 }
 
 /**
@@ -25,7 +47,20 @@ export type Direction = 'same' | 'widens' | 'lowersLimit' | 'narrows'
 /** The one place that decides whether a change narrows or widens. */
 export function directionOf(from: Allowance, to: Allowance): Direction {
   if (from.workloadUid !== to.workloadUid || from.revision !== to.revision || to.partition > from.partition) return 'narrows'
+  if (!containsScope(to.scope, from.scope)) return 'narrows'
   if (to.limit < from.limit) return 'lowersLimit'
-  const equal = to.partition === from.partition && to.limit === from.limit && to.generation === from.generation
+  const equal = to.partition === from.partition && to.limit === from.limit && to.generation === from.generation && to.scope === from.scope
   return equal ? 'same' : 'widens'
+}
+
+/**
+ * Whether nothing that was allowed in scope `from` is refused in scope `to`. Each step adds nodes to those of the steps
+ * before it; what other rules allow cannot be told from their digest, so they count as less.
+ */
+function containsScope(to: string | undefined, from: string | undefined): boolean {
+  if (to === from) return true
+  const wider = parseNodeScope(to)
+  const narrower = parseNodeScope(from)
+  if (wider?.digest !== narrower?.digest) return false
+  return (wider?.steps ?? Number.POSITIVE_INFINITY) >= (narrower?.steps ?? Number.POSITIVE_INFINITY)
 }

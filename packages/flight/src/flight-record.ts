@@ -22,7 +22,7 @@ export interface PermitChange {
 
 /** The first record of a BatchRelease: nothing is allowed until it is opened. `watermark`: highest of a live pod list (F2). */
 export function createRecord(allowance: Allowance, watermark: string): FlightRecord {
-  return { ...scopeOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }
+  return { ...allowanceOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }
 }
 
 /** F3, F5, F6, F7: takes permits out and puts permits in, in one write. Keeps the order of those that stay. */
@@ -59,12 +59,12 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
 
 /** F9: opens a stopped record for `allowance`. Permits that were executed before stay until they have settled (F11). */
 export function openRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
-  return { ...record, ...scopeOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [] }
+  return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [] }
 }
 
 /** F9, F10: a change that only allows more, or only follows the generation, needs one write and no new epoch. */
 export function widenRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
-  return { ...record, ...scopeOf(allowance), seq: record.seq + 1 }
+  return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }
 }
 
 /** Identity of a permit within its record: a pod version is permitted once. */
@@ -103,7 +103,7 @@ export function recordPatch(home: RecordHome, after: FlightRecord): readonly Pat
   ]
 }
 
-function scopeOf(allowance: Allowance): Pick<FlightRecord, 'workloadUid' | 'generation' | 'revision' | 'partition' | 'limit'> {
-  const { workloadUid, generation, revision, partition, limit } = allowance
-  return { workloadUid, generation, revision, partition, limit }
+/** What a record allows, without its permits. A `scope` that is undefined takes that of the record away. */
+export function allowanceOf({ workloadUid, generation, revision, partition, limit, scope }: Allowance): Allowance {
+  return { workloadUid, generation, revision, partition, limit, scope }
 }

@@ -1,6 +1,7 @@
-export { type Allowance, type Direction, directionOf } from './allowance.ts'
+export { type Allowance, type Direction, directionOf, nodeScopeText, parseNodeScope, type ScopeReading } from './allowance.ts'
 export { type Carried, carriedText, carryOver, inheritPermits, MAX_CARRIED_LENGTH, parseCarried } from './carried.ts'
 export {
+  allowanceOf,
   changePermits,
   createRecord,
   eraseTouched,

@@ -1,4 +1,4 @@
-import { type Allowance, directionOf } from '@tranche/flight'
+import { type Allowance, directionOf, nodeScopeText, parseNodeScope } from '@tranche/flight'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -10,6 +10,19 @@ const allowance = fc.record({
   partition: fc.integer({ min: 0, max: NODES - 1 }),
   limit: fc.integer({ min: 1, max: 3 }),
 })
+const scope = fc.constantFrom(undefined, 'rules', 'rules.1', 'rules.2', 'others', 'others.1')
+
+/**
+ * Nodes, a bit each, that may be taken in a scope. Of two sets of rules neither contains the other, as far as anybody can
+ * tell from their digests.
+ */
+const nodesInScope: Readonly<Record<string, number>> = {
+  rules: 0b0111,
+  'rules.1': 0b0001,
+  'rules.2': 0b0011,
+  others: 0b1110,
+  'others.1': 0b1000,
+}
 
 /** A node's pod, by revision, and whether it is Ready. */
 const states = ['v1', 'v2', 'v3'].flatMap((revision) => [true, false].map((ready) => ({ revision, ready })))
@@ -45,6 +58,44 @@ describe('the direction of a change, beside the deletions that it allows in ever
   })
 })
 
+describe('the scope of a record', () => {
+  it('widens only where all that was allowed stays allowed (F8, F9)', () => {
+    fc.assert(
+      fc.property(allowance, allowance, scope, scope, (from, to, before, after) => {
+        const [narrow, wide] = [
+          { ...from, scope: before },
+          { ...to, scope: after },
+        ]
+        if (['same', 'widens'].includes(directionOf(narrow, wide))) expect(isSubset(narrow, wide)).toBe(true)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it.each<[string | undefined, string | undefined, string, string]>([
+    ['rules.1', 'rules.2', 'widens', 'a step adds nodes to those of the steps before it'],
+    ['rules.2', 'rules', 'widens', 'in the end every node may be taken'],
+    ['rules.2', 'rules.1', 'narrows', 'a step back takes nodes away'],
+    ['rules', 'rules.2', 'narrows', 'a step takes nodes away where every node was allowed'],
+    ['rules.1', 'others.2', 'narrows', 'what other rules allow cannot be told'],
+    [undefined, 'rules', 'narrows', 'rules where there were none'],
+    ['rules', undefined, 'narrows', 'no rules any more, for they may have said how many of a zone at a time'],
+    ['rules.1', 'rules.1', 'same', 'nothing changes'],
+  ])('%s to %s %s: %s (F8, F9)', (before, after, direction, _why) => {
+    const same = { workloadUid: 'first', generation: 1, revision: 'v2', partition: 0, limit: 1 }
+    expect(directionOf({ ...same, scope: before }, { ...same, scope: after })).toBe(direction)
+  })
+
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9a-f]{1,16}$/), fc.option(fc.nat(50)), (digest, steps) => {
+        expect(parseNodeScope(nodeScopeText({ digest, steps }))).toEqual({ digest, steps })
+      }),
+    )
+    expect(parseNodeScope(undefined)).toBeUndefined()
+  })
+})
+
 /** Whether every set of pods that may be deleted together under `from` may be so under `to`, in whichever cluster. */
 function isSubset(from: Allowance, to: Allowance): boolean {
   if (from.workloadUid !== to.workloadUid) return false
@@ -55,7 +106,9 @@ function isSubset(from: Allowance, to: Allowance): boolean {
 }
 
 /** G1 to G4 by their words; `taken` has a bit for each node whose pod is deleted. */
-function isAllowed(cluster: readonly (typeof states)[number][], taken: number, { revision, partition, limit }: Allowance): boolean {
+function isAllowed(cluster: readonly (typeof states)[number][], taken: number, allowance: Allowance): boolean {
+  const { revision, partition, limit, scope } = allowance
+  if (scope !== undefined && (taken & ~(nodesInScope[scope] ?? 0)) !== 0) return false
   const chosen = cluster.filter((_, at) => isTaken(taken, at))
   if (chosen.some((pod) => pod.revision === revision)) return false
   const lack = cluster.length - partition - cluster.filter((pod) => pod.revision === revision).length

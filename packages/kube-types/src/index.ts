@@ -17,6 +17,7 @@ export {
   WORKLOAD_TYPE_LABEL,
 } from './keys.ts'
 export { scaleIntOrPercent } from './int-or-percent.ts'
+export { type Labels, parseLabelSelector } from './label-selector.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
 export type {
   Condition,

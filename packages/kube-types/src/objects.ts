@@ -39,15 +39,15 @@ export interface KubeObject {
 
 /** @see meta/v1 LabelSelector */
 export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly LabelSelectorRequirement[]
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined
+  readonly matchExpressions?: readonly LabelSelectorRequirement[] | undefined
 }
 
 /** @see meta/v1 LabelSelectorRequirement */
 export interface LabelSelectorRequirement {
   readonly key: string
   readonly operator: string
-  readonly values?: readonly string[]
+  readonly values?: readonly string[] | undefined
 }
 
 /** @see core/v1 Toleration */

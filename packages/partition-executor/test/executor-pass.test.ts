@@ -155,7 +155,13 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
 }
 
 function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<FleetPod>>>): ExecutorReading {
-  const nodes = ['a', 'b', 'c'].map((name) => ({ name, desired: true, ready: true, pods: [{ ...aFleetPod(name), ...pods[name] }] }))
+  const nodes = ['a', 'b', 'c'].map((name) => ({
+    name,
+    desired: true,
+    ready: true,
+    labels: {},
+    pods: [{ ...aFleetPod(name), ...pods[name] }],
+  }))
   const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
   return {
     announcement: {

@@ -626,7 +626,7 @@ function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, 
     const pod = pods.get(name)
     const isDesired = desired.get(name) === true
     return isDesired || pod !== undefined
-      ? [{ name, desired: isDesired, ready: true, pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
+      ? [{ name, desired: isDesired, ready: true, labels: {}, pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
       : []
   })
   return toFleetView(views)

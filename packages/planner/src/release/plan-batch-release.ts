@@ -1,5 +1,5 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
-import { directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
+import { allowanceOf, directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, peerAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
@@ -141,8 +141,7 @@ function planOpen(
  * was not executed goes: the rule for the last node in flight (F4) rests on all of them having been judged by one limit.
  */
 function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
-  const { workloadUid, generation, revision, partition } = record
-  const lowerTo = { workloadUid, generation, revision, partition, limit }
+  const lowerTo = { ...allowanceOf(record), limit }
   return { kind: 'touchPermits', permits: record.permits, lowerTo }
 }
 

@@ -12,7 +12,11 @@ function cameUp(fields: ViewFields & { readonly pod?: Parameters<typeof aFleetPo
   const pod = aFleetPod('a', 'new!', { rolloutId: undefined, createdAt: at(-1_000), ...fields.pod })
   const made = aRevision('new', 2)
   const revisions = [aRevision('old', 1), { ...made, metadata: { ...made.metadata, creationTimestamp: at(fields.madeMs ?? -61_000) } }]
-  return { ...calm, revisions, fleet: toFleetView([{ name: 'a', desired: true, ready: true, pods: [pod] }, ...calm.fleet.nodes]) }
+  return {
+    ...calm,
+    revisions,
+    fleet: toFleetView([{ name: 'a', desired: true, ready: true, labels: {}, pods: [pod] }, ...calm.fleet.nodes]),
+  }
 }
 
 /** The mark that a plan puts on the pod, with the version that the pod must still have. */
@@ -62,7 +66,7 @@ describe('the status of a release whose pods have leaked', () => {
 
   it('counts all and names fifty', () => {
     const names = Array.from({ length: 60 }, (_, at) => `n${10 + at}`)
-    const nodes = names.map((name) => ({ name, desired: true, ready: true, pods: [aFleetPod(name, 'new!', marked)] }))
+    const nodes = names.map((name) => ({ name, desired: true, ready: true, labels: {}, pods: [aFleetPod(name, 'new!', marked)] }))
     const calm = cameUp({ pod: marked, annotations: { 'rollouts.kruise.io/daemonset-partition': '38' }, record: { partition: 38 } })
     expect(onceSaid({ ...calm, fleet: toFleetView([...nodes, ...calm.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
       count: 60,

@@ -21,7 +21,13 @@ const reassert = [
 ]
 const surging = {
   fleet: toFleetView([
-    { name: 'a', desired: true, ready: true, pods: [aFleetPod('a', 'old'), aFleetPod('a', 'new!', { uid: 'surge', name: 'surge' })] },
+    {
+      name: 'a',
+      desired: true,
+      ready: true,
+      labels: {},
+      pods: [aFleetPod('a', 'old'), aFleetPod('a', 'new!', { uid: 'surge', name: 'surge' })],
+    },
   ]),
 }
 

@@ -285,7 +285,7 @@ export class ToyCluster {
     const names = [...this.nodes.keys()].toSorted()
     const nodes = names.map((name): NodeView => {
       const pods = this.pods.filter(({ node }) => node === name)
-      return { name, desired: true, ready: this.nodes.get(name)?.ready ?? false, pods }
+      return { name, desired: true, ready: this.nodes.get(name)?.ready ?? false, labels: {}, pods }
     })
     return toFleetView(nodes)
   }

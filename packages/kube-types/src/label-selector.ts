@@ -1,0 +1,36 @@
+import type { LabelSelector, LabelSelectorRequirement } from './objects.ts'
+
+/** Labels of an object. */
+export type Labels = Readonly<Record<string, string>>
+
+/**
+ * Reads a label selector as Kubernetes does: everything in it must hold, and an empty one selects every object. `NotIn`
+ * selects objects without the label as well.
+ *
+ * @returns whether labels are selected; null for a selector that the API server would refuse: an operator that it does not
+ *   know, `In` or `NotIn` without values, `Exists` or `DoesNotExist` with some
+ * @see k8s.io/apimachinery/pkg/apis/meta/v1 LabelSelectorAsSelector
+ */
+export function parseLabelSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): ((labels: Labels) => boolean) | null {
+  const equal = Object.entries(matchLabels)
+  if (!matchExpressions.every(isValid)) return null
+  return (labels) => equal.every(([key, value]) => labels[key] === value) && matchExpressions.every((one) => holds(one, labels[one.key]))
+}
+
+function isValid({ operator, values = [] }: LabelSelectorRequirement): boolean {
+  if (operator === 'In' || operator === 'NotIn') return values.length > 0
+  return (operator === 'Exists' || operator === 'DoesNotExist') && values.length === 0
+}
+
+function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    default:
+      return value === undefined
+  }
+}

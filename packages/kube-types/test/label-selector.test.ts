@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { type LabelSelector, parseLabelSelector } from '@tranche/kube-types'
+
+const labels = { zone: 'a', pool: 'gpu', canary: '' }
+
+describe('a label selector, as Kubernetes reads it', () => {
+  it.each<[string, LabelSelector, boolean]>([
+    ['an empty one selects everything', {}, true],
+    ['every label must have its value', { matchLabels: { zone: 'a', pool: 'gpu' } }, true],
+    ['one other value is enough to be out', { matchLabels: { zone: 'a', pool: 'cpu' } }, false],
+    ['a label that is missing has no value', { matchLabels: { rack: '' } }, false],
+    ['In asks for one of the values', { matchExpressions: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }] }, true],
+    ['In does not select where the label is missing', { matchExpressions: [{ key: 'rack', operator: 'In', values: [''] }] }, false],
+    ['NotIn asks for another value', { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }, false],
+    ['NotIn selects where the label is missing', { matchExpressions: [{ key: 'rack', operator: 'NotIn', values: ['1'] }] }, true],
+    ['Exists asks for the label, also an empty one', { matchExpressions: [{ key: 'canary', operator: 'Exists' }] }, true],
+    ['DoesNotExist asks for its absence', { matchExpressions: [{ key: 'canary', operator: 'DoesNotExist' }] }, false],
+    [
+      'labels and expressions must both hold',
+      { matchLabels: { zone: 'a' }, matchExpressions: [{ key: 'pool', operator: 'NotIn', values: ['gpu'] }] },
+      false,
+    ],
+  ])('%s', (_sentence, selector, selected) => {
+    expect(parseLabelSelector(selector)?.(labels)).toBe(selected)
+  })
+
+  it.each<[string, LabelSelector]>([
+    ['an operator that Kubernetes does not know', { matchExpressions: [{ key: 'zone', operator: 'Gt', values: ['1'] }] }],
+    ['In without values', { matchExpressions: [{ key: 'zone', operator: 'In' }] }],
+    ['NotIn without values', { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: [] }] }],
+    ['Exists with values', { matchExpressions: [{ key: 'zone', operator: 'Exists', values: ['a'] }] }],
+    ['DoesNotExist with values', { matchExpressions: [{ key: 'zone', operator: 'DoesNotExist', values: ['a'] }] }],
+  ])('%s is no selector', (_sentence, selector) => {
+    expect(parseLabelSelector(selector)).toBeNull()
+  })
+})
