@@ -1,7 +1,9 @@
-import type { BatchState, ReleasePlan } from '@tranche/api-schema'
+import type { BatchState, ReleaseNodeRules, ReleasePlan } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import { type CountQuestion, isSameAnswer } from '../count-question.ts'
+import { type BatchScope, batchScope, isInSteps, isSameScope } from '../nodes/batch-scope.ts'
+import { exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod } from '../old-nodes.ts'
 import { updatedPod } from '../updated-nodes.ts'
 
@@ -12,14 +14,18 @@ export interface BatchProgress {
   readonly size: number
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number
-  /** The size less the nodes that cannot be taken: min(size, desired − skipped). */
+  /** The size less the nodes that cannot be taken: they run an old pod and are skipped, excluded, or not of the steps so far. */
   readonly effectiveSize: number
   /** Nodes with a standing pod of the revision and none of another. */
   readonly updated: number
   readonly updatedReady: number
   readonly updatedAvailable: number
-  /** NotReady nodes that still run an old pod: passed over, done when they are back. */
+  /** NotReady nodes of the batch that still run an old pod: passed over, done when they are back. */
   readonly skipped: readonly string[]
+  /** The same where the policy has the batch wait for them. */
+  readonly waitedFor: readonly string[]
+  /** Nodes that still run an old pod and that the policy excludes. */
+  readonly excluded: readonly string[]
   /** Desired nodes that run an old pod, skipped ones too. */
   readonly old: readonly string[]
   /** Updated nodes that are not available, with their pods. */
@@ -31,7 +37,7 @@ export interface BatchProgress {
    * taken up. A batch is ready without them; they are done when they are back.
    */
   readonly away: readonly string[]
-  /** Desired nodes without an available pod, whatever its revision: what uses the budget up. */
+  /** Desired nodes without an available pod, whatever its revision, less those that are exempt: what uses the budget up. */
   readonly unavailable: readonly string[]
   readonly state: BatchState
 }
@@ -42,41 +48,62 @@ export interface BatchQuestion extends CountQuestion {
   readonly plan: ReleasePlan
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
+  /** Which nodes a batch may take; undefined: every node. */
+  readonly nodes?: ReleaseNodeRules | undefined
 }
 
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const { fleet, revision, minReadyMs, monotonicMs } = question
+  const { fleet, revision, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
-  const counts = sumOf(countPerBlock(fleet, { revision, minReadyMs, monotonicMs }))
-  const size = batchSize(question.plan, question.batch, desired)
-  const effectiveSize = Math.min(size, desired - counts.skipped.length)
-  const threshold = tolerated(question.plan, effectiveSize)
+  const scope = batchScope(question.nodes, batch)
+  const { inStep, outside, outsideUpdated, dead, ...counts } = sumOf(countPerBlock(fleet, { revision, minReadyMs, monotonicMs, scope }))
+  const size = Math.min(
+    desired,
+    batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
+  )
+  const effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)
+  const threshold = tolerated(plan, effectiveSize)
   const onTheWay = counts.updated + counts.between.length
+  const exempt = exemptNodes(dead, scope.rules, desired)
   return {
     ...counts,
     desired,
     size,
     partition: desired - size,
     effectiveSize,
+    unavailable: exempt.size === 0 ? counts.unavailable : counts.unavailable.filter((name) => !exempt.has(name)),
     state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + counts.away.length),
   }
 }
 
 /** What is counted node by node. */
-type NodeCounts = Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'>
+interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'> {
+  /** Desired nodes by the first step that takes them, from 0; the rest of the array is empty. */
+  readonly inStep: readonly number[]
+  /** Desired nodes that run an old pod and are not of the steps so far. */
+  readonly outside: number
+  /** Desired nodes that run no old pod and are not of the steps so far: leaked. */
+  readonly outsideUpdated: number
+  /** NotReady nodes with an old pod, and without an available one. */
+  readonly dead: readonly string[]
+}
+
+interface ScopedQuestion extends CountQuestion {
+  readonly scope: BatchScope
+}
 
 /** The counts of one block; they hold until `changesAtMs` (monotonic), when a Ready pod becomes available by the clock alone. */
 interface BlockCounts extends NodeCounts {
   readonly changesAtMs: number
 }
 
-const countPerBlock = keptPerBlock<CountQuestion, BlockCounts>({
+const countPerBlock = keptPerBlock<ScopedQuestion, BlockCounts>({
   count: countBlock,
-  holds: (known, asked, { changesAtMs }) => isSameAnswer(known, asked, changesAtMs),
+  holds: (known, asked, { changesAtMs }) => isSameScope(known.scope, asked.scope) && isSameAnswer(known, asked, changesAtMs),
 })
 
-function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: CountQuestion): BlockCounts {
+function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs, scope }: ScopedQuestion): BlockCounts {
   const nodes = block.filter((node) => node.desired)
   const isUp = (pod: FleetPod): boolean => isAvailable(pod, minReadyMs, monotonicMs)
   const old = nodes.filter((node) => hasOldPod(node, revision))
@@ -86,18 +113,43 @@ function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: Cou
   })
   const unwell = updated.filter(({ pod }) => !isUp(pod))
   const between = nodes.filter((node) => node.pods.every((pod) => pod.terminating))
+  const unavailable = nodes.filter(({ pods }) => !pods.some(isUp))
   const comingUp = nodes.flatMap(({ pods }) => pods.filter((pod) => pod.ready && !pod.terminating && !isUp(pod)))
   return {
     updated: updated.length,
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
     updatedAvailable: updated.length - unwell.length,
-    skipped: old.filter((node) => !node.ready).map(({ name }) => name),
+    ...countInScope(nodes, old, scope),
+    dead: old.filter((node) => !node.ready && unavailable.includes(node)).map(({ name }) => name),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
     away: awayNodes(nodes, between, updated),
-    unavailable: nodes.filter(({ pods }) => !pods.some(isUp)).map(({ name }) => name),
+    unavailable: unavailable.map(({ name }) => name),
     changesAtMs: Math.min(...comingUp.map((pod) => availableFromMs(pod, minReadyMs) ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
+
+function countInScope(nodes: readonly NodeView[], old: readonly NodeView[], scope: BatchScope): ScopeCounts {
+  const { rules } = scope
+  const inside = old.filter((node) => isInSteps(scope, node))
+  const excluded = inside.filter(({ labels }) => rules.factsOf(labels).isExcluded)
+  const notReady = inside.filter((node) => !node.ready && !excluded.includes(node)).map(({ name }) => name)
+  const inStep: number[] = []
+  for (const { labels } of rules.hasSteps ? nodes : []) {
+    const { step } = rules.factsOf(labels)
+    if (Number.isFinite(step)) inStep[step] = (inStep[step] ?? 0) + 1
+  }
+  const outside = old.length - inside.length
+  return {
+    skipped: rules.notReady === 'Wait' ? [] : notReady,
+    waitedFor: rules.notReady === 'Wait' ? notReady : [],
+    excluded: excluded.map(({ name }) => name),
+    inStep,
+    outside,
+    outsideUpdated: nodes.filter((node) => !isInSteps(scope, node)).length - outside,
   }
 }
 
@@ -107,6 +159,12 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     updatedReady: blocks.reduce((sum, { updatedReady }) => sum + updatedReady, 0),
     updatedAvailable: blocks.reduce((sum, { updatedAvailable }) => sum + updatedAvailable, 0),
     skipped: blocks.flatMap(({ skipped }) => skipped),
+    waitedFor: blocks.flatMap(({ waitedFor }) => waitedFor),
+    excluded: blocks.flatMap(({ excluded }) => excluded),
+    inStep: blocks.reduce<readonly number[]>((sum, { inStep }) => (inStep.length === 0 ? sum : addedUp(sum, inStep)), []),
+    outside: blocks.reduce((sum, { outside }) => sum + outside, 0),
+    outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
+    dead: blocks.flatMap(({ dead }) => dead),
     old: blocks.flatMap(({ old }) => old),
     unwell: blocks.flatMap(({ unwell }) => unwell),
     between: blocks.flatMap(({ between }) => between),
@@ -115,16 +173,35 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
   }
 }
 
+/** Position by position; a position that is empty counts as none. */
+function addedUp(a: readonly number[], b: readonly number[]): readonly number[] {
+  return Array.from({ length: Math.max(a.length, b.length) }, (_, at) => (a[at] ?? 0) + (b[at] ?? 0))
+}
+
+/** How many desired nodes each step and those before it take. */
+function cumulated(inStep: readonly number[]): (step: number) => number {
+  return (step) =>
+    addedUp(inStep, [])
+      .slice(0, step + 1)
+      .reduce((sum, count) => sum + count, 0)
+}
+
 /**
- * Cumulative nodes after the batch: rounded up, clamped to the desired nodes, never less than an earlier batch (whole
- * numbers and percentages may cross when nodes go); all of them without a batch. A batch
+ * Cumulative nodes after the batch: rounded up, clamped to the nodes that the steps so far take, never less than an earlier
+ * batch (whole numbers and percentages may cross when nodes go); all of them without a batch. A batch
  * outside the plan is none: reading a missing one as "everything" would release to every node.
+ *
+ * @param nodes desired nodes; or how many of them a step, from 0, and those before it take
  */
-export function batchSize(plan: ReleasePlan, batch: number | null, desired: number): number {
-  if (batch === null) return desired
+export function batchSize(plan: ReleasePlan, batch: number | null, nodes: number | ((step: number) => number)): number {
+  const within = typeof nodes === 'number' ? (): number => nodes : nodes
+  if (batch === null) return within(Number.POSITIVE_INFINITY)
   if (plan.batches?.[batch] === undefined) return 0
-  const sizes = plan.batches.slice(0, batch + 1).map(({ canaryReplicas }) => scaleIntOrPercent(canaryReplicas, desired) ?? 0)
-  return Math.min(Math.max(...sizes), desired)
+  const sizes = plan.batches.slice(0, batch + 1).map(({ canaryReplicas }, step) => {
+    const takeable = within(step)
+    return Math.min(scaleIntOrPercent(canaryReplicas, takeable) ?? 0, takeable)
+  })
+  return Math.max(...sizes)
 }
 
 /** A percent failureThreshold is ⌈% × effective size⌉. */

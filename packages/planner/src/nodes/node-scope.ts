@@ -1,0 +1,154 @@
+import type { NodeRules, NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
+import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
+
+/** The rules by which nodes may be taken, ready to be asked. */
+export interface NodeScope {
+  /** The same rules have the same one: 16 hexadecimal digits. Empty where there are no rules. */
+  readonly digest: string
+  /** For each spread rule, how many nodes of one value may be down at a time (≥ 1). */
+  readonly spread: readonly number[]
+  /** What a node means that is NotReady when its turn comes. */
+  readonly notReady: NotReadyAction
+  /** How many NotReady nodes with an old pod do not count as unavailable, or percent of the desired ones. */
+  readonly exempt: number | string
+  /** Whether steps say which nodes they take. */
+  readonly hasSteps: boolean
+  /** @returns what the rules say of a node with these labels */
+  factsOf(labels: Labels): NodeFacts
+  /** Below 0 where `a` comes before `b` by the order of the policy, 0 where it does not say. */
+  compare(a: Ordered, b: Ordered): number
+}
+
+/** @see NodeScope.notReady */
+export type NotReadyAction = 'Skip' | 'Wait' | 'Fail'
+
+/** What the rules say of a node, by its labels alone. */
+export interface NodeFacts {
+  /** Never to be taken. */
+  readonly isExcluded: boolean
+  /** The first step, from 0, that takes it; Infinity where none does. */
+  readonly step: number
+  /** For each spread rule, the value of its label; empty where the node does not have it: such nodes are of one kind. */
+  readonly values: readonly string[]
+  /** For each key of the order, whether its selector selects the node; true without one. */
+  readonly selected: readonly boolean[]
+}
+
+/** What is put in order: an old pod and its node. */
+export interface Ordered {
+  readonly node: { readonly name: string; readonly labels: Labels }
+  readonly pod: { readonly createdAt: string }
+}
+
+/**
+ * Reads rules. A selector that nobody can read excludes every node where it excludes, and selects none elsewhere: what
+ * cannot be understood never allows more.
+ *
+ * @param rules undefined: every node, in no order of its own
+ */
+export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
+  if (rules === undefined) return everyNode
+  const text = JSON.stringify(rules)
+  const known = scopes.get(text)
+  if (known !== undefined) return known
+  const scope = readRules(rules)
+  // As many as there are policies in use, as a rule: what is known of nodes stays known from pass to pass.
+  if (scopes.size >= SCOPES_KEPT) scopes.clear()
+  scopes.set(text, scope)
+  return scope
+}
+
+const SCOPES_KEPT = 256
+const scopes = new Map<string, NodeScope>()
+
+function readRules(rules: ReleaseNodeRules): NodeScope {
+  const { order = [], exclude = [], spread = [], steps = [], notReady } = rules
+  const keys = order.map(({ selector, by }) => ({ selects: selector === undefined ? always : selecting(selector), by }))
+  const excluding = exclude.map((selector) => parseLabelSelector(selector) ?? always)
+  const stepping = steps.map(selecting)
+  const facts = new WeakMap<Labels, NodeFacts>()
+  const readFacts = (labels: Labels): NodeFacts => {
+    const step = stepping.findIndex((selects) => selects(labels))
+    return {
+      isExcluded: excluding.some((selects) => selects(labels)),
+      step: steps.length === 0 ? 0 : step === -1 ? Number.POSITIVE_INFINITY : step,
+      values: spread.map(({ topologyKey }) => labels[topologyKey] ?? ''),
+      selected: keys.map(({ selects }) => selects(labels)),
+    }
+  }
+  const factsOf = (labels: Labels): NodeFacts => {
+    const known = facts.get(labels)
+    if (known !== undefined) return known
+    const read = readFacts(labels)
+    facts.set(labels, read)
+    return read
+  }
+  return {
+    digest: sha256Hex(canonicalJson(rules)).slice(0, 16),
+    spread: spread.map(({ maxUnavailable }) => Math.max(1, maxUnavailable)),
+    notReady: notReady?.action ?? 'Skip',
+    exempt: notReady?.exempt ?? 0,
+    hasSteps: steps.length > 0,
+    factsOf,
+    compare: (a, b) =>
+      compareByKeys(keys, { of: a, selected: factsOf(a.node.labels).selected }, { of: b, selected: factsOf(b.node.labels).selected }),
+  }
+}
+
+function selecting(selector: NodeSelector): (labels: Labels) => boolean {
+  return parseLabelSelector(selector) ?? never
+}
+
+interface WithKeys {
+  readonly of: Ordered
+  readonly selected: readonly boolean[]
+}
+
+/** The first key that tells two apart decides; one with both a selector and an order orders the nodes that it selects. */
+function compareByKeys(keys: readonly Pick<NonNullable<NodeRules['order']>[number], 'by'>[], a: WithKeys, b: WithKeys): number {
+  for (const [at, { by }] of keys.entries()) {
+    const isOfA = a.selected[at] === true
+    if (isOfA !== b.selected[at]) return isOfA ? -1 : 1
+    const order = isOfA ? compareBy(by, a.of, b.of) : 0
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function compareBy(by: string | undefined, a: Ordered, b: Ordered): number {
+  switch (by) {
+    case 'Oldest':
+      return compareText(a.pod.createdAt, b.pod.createdAt)
+    case 'Newest':
+      return compareText(b.pod.createdAt, a.pod.createdAt)
+    case 'Name':
+      return compareText(a.node.name, b.node.name)
+    default:
+      return 0
+  }
+}
+
+/** By code unit, not by locale: the order must not depend on the machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function always(): boolean {
+  return true
+}
+
+function never(): boolean {
+  return false
+}
+
+const anyFacts: NodeFacts = { isExcluded: false, step: 0, values: [], selected: [] }
+
+const everyNode: NodeScope = {
+  digest: '',
+  spread: [],
+  notReady: 'Skip',
+  exempt: 0,
+  hasSteps: false,
+  factsOf: () => anyFacts,
+  compare: () => 0,
+}
