@@ -141,7 +141,7 @@ function writes(): number {
 }
 
 async function define(whose: 'ours' | 'theirs'): Promise<void> {
-  for (const definition of customResourceDefinitions) {
+  for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
     const spec = whose === 'ours' ? definition.spec : reduced(definition)
     const { name } = definition.metadata
     const body = [{ op: 'replace', path: '/spec', value: spec }] as const

@@ -8,11 +8,12 @@ import {
   daemonSetAnnotations,
   keyOf,
   type ObjectKey,
+  rolloutAnnotations,
   ROLLOUT_HASH_ANNOTATION,
   ROLLOUT_FINALIZER,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
-import type { StrategyScope, WorkloadReading } from '@tranche/planner'
+import type { PolicyReading, StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
@@ -40,6 +41,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
         former: formerOf(cluster, rollout, key),
         release: newest.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
+        policy: policyOf(cluster, rollout, key),
         strategyScope,
         peer: cluster.peer.sighting(),
         schemaGap: schemas.gap(),
@@ -110,6 +112,14 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
   if (!isDaemonSetRef(spec.workloadRef)) return undefined
   const daemonSet = cluster.newest.daemonSets.get({ namespace, name: spec.workloadRef.name })
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
+}
+
+function policyOf({ newest, policies }: WatchedCluster, { metadata }: Rollout, { namespace }: ObjectKey): PolicyReading {
+  const name = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  if (name === undefined) return { kind: 'none' }
+  if (!policies.synced) return { kind: 'unseen', name }
+  const policy = newest.policies.get({ namespace, name })
+  return policy === undefined ? { kind: 'missing', name } : { kind: 'found', policy }
 }
 
 /** A DaemonSet that `workloadRef` named before, and that nobody has unbound yet. */

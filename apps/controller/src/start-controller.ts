@@ -115,11 +115,21 @@ export function startController(options: ControllerOptions): RunningController {
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
+    wakeWhenPoliciesAreSeen()
     if (announcer !== null) announceByWatches(cluster, announcer)
     if (options.leaderElection) elector.start()
     else term.begin()
   })
   ready.catch(end.reject)
+
+  /** Definitions that are served later than we start: who names a policy hears of it, also when there is none. */
+  function wakeWhenPoliciesAreSeen(): void {
+    if (cluster.policies.synced) return
+    cluster.policies.whenSynced(ending.signal).then(
+      () => wakeAll(cluster, term.woken),
+      () => {},
+    )
+  }
 
   return {
     ready,

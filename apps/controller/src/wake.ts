@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
-import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
 
 /** Where keys to look at go. */
 export interface Woken {
@@ -14,7 +14,7 @@ export interface Woken {
 
 /** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
 export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
-  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, peer } = cluster
+  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, policies, peer } = cluster
   const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
 
   rollouts.subscribe({
@@ -63,6 +63,13 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       wakeCounting(cluster, owner, woken)
     },
   })
+  policies.subscribe({
+    onChange(key, previous, current) {
+      // What it says of itself is no reason to look at Rollouts again.
+      if (previous?.metadata.generation === current?.metadata.generation && previous?.metadata.uid === current?.metadata.uid) return
+      for (const rollout of rolloutsOf(cluster, key)) woken.rollout(keyText(keyOf(rollout)))
+    },
+  })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
   peer.subscribe(() => wakeAll(cluster, woken))
 }
@@ -71,6 +78,14 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
 export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
   for (const rollout of rollouts.store.list()) woken.rollout(keyText(keyOf(rollout)))
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
+}
+
+function rolloutsOf({ rollouts }: WatchedCluster, policy: ObjectKey): readonly Rollout[] {
+  return rollouts.store
+    .list()
+    .filter(
+      ({ metadata }) => metadata.namespace === policy.namespace && metadata.annotations?.[rolloutAnnotations.releasePolicy] === policy.name,
+    )
 }
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {

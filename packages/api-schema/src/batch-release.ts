@@ -60,6 +60,11 @@ const trancheSpecSchema = z.object({
     .max(86_400)
     .optional()
     .meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
+  stepSoakSeconds: int32()
+    .min(0)
+    .max(604_800)
+    .optional()
+    .meta({ description: 'Seconds for which a batch must stay ready before its step goes on.' }),
   hold: heldBySchema.optional().meta({ description: 'Nothing may be deleted, for this reason, until it is taken away.' }),
   retry: z.string().optional().meta({ description: 'Id of the last retry accepted for this release; lifts what waits for a person.' }),
   ...policyFields,

@@ -1,7 +1,15 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { createReflector, type KubeClient, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import {
+  createReflector,
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+  type Reflector,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
 import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createNewest, type Newest } from './newest.ts'
@@ -26,6 +34,8 @@ export interface WatchedCluster {
   readonly daemonSets: Reflector<DaemonSet>
   readonly batchReleases: Reflector<BatchRelease>
   readonly rollouts: Reflector<Rollout>
+  /** ReleasePolicies; for controllers only. Not synced where the API server does not serve them, or not to us. */
+  readonly policies: Reflector<ReleasePolicy>
   /** Looks out for another controller of native DaemonSets; for controllers only. */
   readonly peer: PeerWatch
   /** ControllerRevisions; `byIndex('owner', uid)` finds those of one DaemonSet. */
@@ -35,6 +45,7 @@ export interface WatchedCluster {
     readonly daemonSets: Newest<DaemonSet>
     readonly batchReleases: Newest<BatchRelease>
     readonly rollouts: Newest<Rollout>
+    readonly policies: Newest<ReleasePolicy>
   }
   /** Starts every reflector; resolves when the first lists have arrived. `failed` hears what ends a reflector before `signal` does. */
   start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>
@@ -49,6 +60,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, resourcePaths.daemonSets, withoutManagedFields)
   const batchReleases = reflect<BatchRelease, BatchRelease>(options, resourcePaths.batchReleases, withoutManagedFields)
   const rollouts = reflect<Rollout, Rollout>(options, resourcePaths.rollouts, withoutManagedFields)
+  const policies = reflect<ReleasePolicy, ReleasePolicy>(options, resourcePaths.releasePolicies, withoutManagedFields)
   const revisions = createReflector<ControllerRevision, ControllerRevision>({
     ...common(options),
     resource: resourcePaths.controllerRevisions,
@@ -73,14 +85,34 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
     daemonSets,
     batchReleases,
     rollouts,
+    policies,
     peer,
     revisions,
-    newest: { daemonSets: createNewest(daemonSets), batchReleases: createNewest(batchReleases), rollouts: createNewest(rollouts) },
+    newest: {
+      daemonSets: createNewest(daemonSets),
+      batchReleases: createNewest(batchReleases),
+      rollouts: createNewest(rollouts),
+      policies: createNewest(policies),
+    },
     async start(signal, failed) {
-      for (const reflector of started) reflector.start(signal).catch(failed)
-      await Promise.all(started.map((reflector) => reflector.whenSynced(signal)))
+      const mayLack = options.withRollouts ? [policies] : []
+      for (const reflector of [...started, ...mayLack]) reflector.start(signal).catch(failed)
+      await Promise.all([
+        ...started.map((reflector) => reflector.whenSynced(signal)),
+        ...mayLack.map((reflector) => whenSyncedIfServed(options.client, reflector, signal)),
+      ])
     },
   }
+}
+
+/** Clusters with older definitions, or older roles, have no policies for us: what names none must not wait for them. */
+async function whenSyncedIfServed(client: KubeClient, policies: Reflector<ReleasePolicy>, signal: AbortSignal): Promise<void> {
+  try {
+    await client.list(resourcePaths.releasePolicies, { signal, transform: () => null })
+  } catch (error) {
+    if (isNotFound(error) || isForbidden(error)) return
+  }
+  await policies.whenSynced(signal)
 }
 
 function reflect<T, O extends KubeObject>(

@@ -78,6 +78,7 @@ function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): Rol
     release: undefined,
     others: [rollout],
     strategyScope: 'binding',
+    policy: { kind: 'none' },
     peer: null,
   }
 }

@@ -26,6 +26,7 @@ export {
   isAlreadyExists,
   isConflict,
   isExpired,
+  isForbidden,
   isInvalid,
   isNotFound,
   KubeStatusError,

@@ -101,6 +101,11 @@ export function isNotFound(error: unknown): error is KubeStatusError {
   return hasStatus(error, 404)
 }
 
+/** @returns whether the server does not let us (403) */
+export function isForbidden(error: unknown): error is KubeStatusError {
+  return hasStatus(error, 403)
+}
+
 /** @returns whether the object is not as the writer believed: it changed (`Conflict`), or it is there already (`AlreadyExists`) */
 export function isConflict(error: unknown): error is KubeStatusError {
   return hasStatus(error, 409)

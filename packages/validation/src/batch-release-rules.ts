@@ -104,6 +104,13 @@ export const batchReleaseRules = {
   },
   TrancheCanaryRevision: revision('spec.tranche.canaryRevision'),
   TrancheStableRevision: revision('spec.tranche.stableRevision'),
+  TrancheBudget: {
+    of: 'BatchRelease',
+    path: 'spec.tranche.maxUnavailable',
+    says: 'it is a whole number or a percentage up to 100%, and lets one node at least be without its pod',
+    fix: 'set it to 1 or more, or to a percentage such as "10%", or remove it',
+    reason: 'BudgetZero',
+  },
 } as const satisfies Record<string, ProblemEntry>
 
 function revision(path: string) {

@@ -132,6 +132,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   ReceiverTarget: () => inPolicy({ notify: [{ ...receiver, slack: { url: { name: 'slack', key: 'url' } } }] }),
   ReceiverEvents: () => inPolicy({ notify: [{ ...receiver, events: [] }] }),
   ReceiverReminder: () => inPolicy({ notify: [{ ...receiver, events: ['Stalled'], remindAfter: '30m' }] }),
+  TrancheBudget: () => validateDaemonSetBudget(daemonSet({}), 10, 0),
   BudgetSurge: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }), 10),
   BudgetNothing: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } }), 10),
   BudgetUnreadable: () => validateDaemonSetBudget(daemonSet({ updateStrategy: { rollingUpdate: { maxUnavailable: 'x' } } }), 10),

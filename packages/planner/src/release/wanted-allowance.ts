@@ -1,6 +1,6 @@
-import type { Hold } from '@tranche/api-schema'
+import type { BatchRelease, Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
-import { daemonSetAnnotations, type DaemonSet, scaleIntOrPercent } from '@tranche/kube-types'
+import { daemonSetAnnotations, type DaemonSet, type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
 import { strategyOf } from './daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
@@ -37,7 +37,7 @@ export function wantedAllowance(view: ReleaseView): Wanted {
     const stopped = reason(view, daemonSet)
     if (stopped !== null) return stopped
   }
-  return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired))
+  return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
 }
 
 function deletion({ release: { metadata } }: ReleaseView): Stop | null {
@@ -80,9 +80,14 @@ function brokenRules({ release }: ReleaseView): Stop | null {
   return first === undefined ? null : stop(first.reason, generationOf(release), problemsText(problems))
 }
 
-function budgetOfNothing({ fleet }: ReleaseView, daemonSet: DaemonSet): Stop | null {
-  const [problem] = validateDaemonSetBudget(daemonSet, fleet.desired)
+function budgetOfNothing({ fleet, release }: ReleaseView, daemonSet: DaemonSet): Stop | null {
+  const [problem] = validateDaemonSetBudget(daemonSet, fleet.desired, overrideOf(release))
   return problem === undefined ? null : stop('BudgetZero', generationOf(daemonSet), problemText(problem))
+}
+
+/** What stands in the place of the DaemonSet's own maxUnavailable. */
+function overrideOf({ spec }: BatchRelease): IntOrString | undefined {
+  return spec.tranche?.maxUnavailable
 }
 
 function generationOf({ metadata }: { readonly metadata: { readonly generation?: number } }): string {
@@ -98,11 +103,11 @@ function ownerOf({ metadata }: ReleaseView['release']): { readonly name: string 
 }
 
 /**
- * The effective maxUnavailable: what `rollingUpdate` says (the API keeps it under OnDelete), 1 where it says nothing, a
- * percentage of the nodes desired now rounded up; in 1…{@link MAX_LIMIT}.
+ * The effective maxUnavailable: what stands in its place, else what `rollingUpdate` says (the API keeps it under OnDelete),
+ * else 1; a percentage of the nodes desired now rounded up; in 1…{@link MAX_LIMIT}.
  */
-export function resolveLimit(daemonSet: DaemonSet, desired: number): number {
-  const { maxUnavailable = 1 } = daemonSet.spec.updateStrategy?.rollingUpdate ?? {}
+export function resolveLimit(daemonSet: DaemonSet, desired: number, override?: IntOrString): number {
+  const maxUnavailable = override ?? daemonSet.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
   return Math.max(1, Math.min(scaleIntOrPercent(maxUnavailable, desired) ?? 1, MAX_LIMIT))
 }
 

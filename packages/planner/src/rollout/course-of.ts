@@ -62,7 +62,7 @@ export function courseBefore(view: RolloutView): Course {
     stalled: null,
     warning: heeded?.warning ?? null,
     recheckAfterMs: null,
-    blocked: false,
+    obstacle: null,
     goesOn: false,
   }
 }

@@ -9,6 +9,16 @@ import type {
   StalledReason,
 } from '@tranche/api-schema'
 
+/** What keeps a Rollout from being acted on at all, until somebody changes something. */
+export interface Obstacle {
+  readonly reason: StalledReason
+  readonly message: string
+  /** When the clock alone may take it away; absent where only an event does. */
+  readonly recheckAfterMs?: number
+  /** The DaemonSet is bound all the same, so that nobody else releases its next template either. @default false */
+  readonly binds?: boolean
+}
+
 /** The status a Rollout should have now. */
 export interface NextStatus {
   readonly status: RolloutStatus
@@ -16,8 +26,8 @@ export interface NextStatus {
   readonly warning: string | null
   /** When only the clock will change the status. */
   readonly recheckAfterMs: number | null
-  /** The spec, or the cluster, does not let the Rollout be acted on. */
-  readonly blocked: boolean
+  /** Null where the Rollout can be acted on. */
+  readonly obstacle: Obstacle | null
   /** The Rollout goes, and its release is brought to an end before. */
   readonly goesOn: boolean
   /** What the status is about to hold, and the BatchRelease is stopped with first; null where it is nothing new. */
@@ -43,7 +53,7 @@ export interface Course {
   readonly stalled: { readonly reason: StalledReason; readonly message: string } | null
   readonly warning: string | null
   readonly recheckAfterMs: number | null
-  readonly blocked: boolean
+  readonly obstacle: Obstacle | null
   /** The Rollout goes, and its release is brought to an end before. */
   readonly goesOn: boolean
 }

@@ -6,7 +6,7 @@ import { finalisingCourse } from './finalising-course.ts'
 import { frozenText } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
-import { activePeer, stalledCourse } from './obstacle-of.ts'
+import { activePeer, stalledCourse, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { isForeign } from './release-report.ts'
@@ -56,9 +56,9 @@ function endingCourse(view: RolloutView, before: Course): Course | null {
   if (ending === null) return null
   const course = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
   if (course === null) return null
-  // Beside a peer it is held as any release is, and not frozen for good: a Lease may be held for a moment.
-  const peer = activePeer(view)
-  return inTurn(peer === null ? course : stalledCourse(before, peer))
+  // Beside a peer, or without its policy, it is held as any release is, and not frozen for good: that may be for a moment.
+  const obstacle = activePeer(view) ?? unusablePolicy(view)
+  return inTurn(obstacle === null ? course : stalledCourse(before, obstacle))
 }
 
 function inTurn(course: Course): Course {

@@ -1,18 +1,10 @@
-import type { StalledReason } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { peerText } from '../peer-activity.ts'
-import type { Course } from './course.ts'
+import type { Course, Obstacle } from './course.ts'
+import { policyObstacle } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
-
-/** What keeps a Rollout from being acted on at all, until somebody changes something. */
-export interface Obstacle {
-  readonly reason: StalledReason
-  readonly message: string
-  /** When the clock alone may take it away; absent where only an event does. */
-  readonly recheckAfterMs?: number
-}
 
 /** The first that holds is the one that is told. */
 const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
@@ -21,6 +13,7 @@ const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   outdatedDefinitions,
   brokenRules,
   missingWorkload,
+  unusablePolicy,
 ]
 
 /** @returns what stands in the Rollout's way; null where it can be acted on, and its DaemonSet exists */
@@ -33,8 +26,9 @@ export function obstacleOf(view: RolloutView): Obstacle | null {
 }
 
 /** Stands still for the obstacle's sake. */
-export function stalledCourse(before: Course, { reason, message, recheckAfterMs }: Obstacle): Course {
-  return { ...before, message, stalled: { reason, message }, blocked: true, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
+export function stalledCourse(before: Course, obstacle: Obstacle): Course {
+  const { reason, message, recheckAfterMs } = obstacle
+  return { ...before, message, stalled: { reason, message }, obstacle, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {
@@ -70,4 +64,10 @@ function missingWorkload({ rollout, daemonSet }: RolloutView): Obstacle | null {
   if (daemonSet !== undefined) return null
   const message = `spec.workloadRef.name is "${rollout.spec.workloadRef.name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
   return { reason: 'WorkloadNotFound', message }
+}
+
+/** A release never goes by anything laxer than its policy: without it, it holds. */
+export function unusablePolicy(view: RolloutView): Obstacle | null {
+  const obstacle = policyObstacle(view)
+  return obstacle === null ? null : { ...obstacle, binds: true }
 }

@@ -4,7 +4,8 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
-import type { NextStatus } from './course.ts'
+import type { NextStatus, Obstacle } from './course.ts'
+import { policyTerms, withoutPolicyTerms } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
@@ -74,7 +75,7 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
   // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
   if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
-  return next.blocked ? planHold(view) : planReleaseOrRevert(view, next)
+  return next.obstacle === null ? planReleaseOrRevert(view, next) : planHold(view, next.obstacle)
 }
 
 /** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
@@ -95,7 +96,7 @@ function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan
 
 /** That the Rollout goes is said first; then its release goes on as that says, to its end. */
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
-  if (next.blocked) return planHold(view) ?? planStatus(view, next)
+  if (next.obstacle !== null) return planHold(view, next.obstacle) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
   return (said ? planReleaseOrRevert(view, next) : null) ?? planStatus(view, next)
 }
@@ -107,7 +108,7 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
     if (release === undefined || isForeign(view)) return planUnbinding(view)
     return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null
   }
-  if (daemonSet === undefined || next.blocked) return null
+  if (daemonSet === undefined || (next.obstacle !== null && next.obstacle.binds !== true)) return null
   return bind(view, daemonSet)
 }
 
@@ -120,7 +121,7 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
-  if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(rollout, release)
+  if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
   const spec = withHold(releaseSpecFor(view), hold)
   // The status names a step that is no more: it is put right first, for no size follows from it.
   if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
@@ -132,11 +133,15 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
   return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
 }
 
-/** The release is over: its BatchRelease goes, or stays for the nodes that are left, and is paused as the Rollout is. */
-function planOverRelease(rollout: Rollout, release: BatchRelease): RolloutPlan | null {
+/**
+ * The release is over: its BatchRelease goes, or stays for the nodes that are left, is paused as the Rollout is, and goes by
+ * the policy as it is now.
+ */
+function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
+  const { rollout } = view
   const paused = rollout.spec.strategy.paused === true
-  const tranche = { ...release.spec.tranche, paused, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...policyTerms(view), paused, rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
@@ -146,18 +151,19 @@ function canaryOf({ status }: Rollout): CanaryStatus {
   return status.canaryStatus
 }
 
-/** A spec that cannot be acted on stops the release as it runs, whatever the spec would make of it. */
-function planHold(view: RolloutView): RolloutPlan | null {
+/** What cannot be acted on stops the release as it runs, whatever the spec would make of it. */
+function planHold(view: RolloutView, { reason, message }: Obstacle): RolloutPlan | null {
   const { release, rollout } = view
   if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
-  const tranche = { ...release.spec.tranche, paused: true, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  const hold = { reason, id: reason, message }
+  const tranche = { ...release.spec.tranche, paused: true, hold, rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
 /** G9: somebody has seen a newer Rollout than we have, and acted on it; what we would write is out of date. */
 function isBehind({ release, rollout }: RolloutView): boolean {
-  return (release?.spec.tranche?.rolloutGeneration ?? 0) > (rollout.metadata.generation ?? 0)
+  return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)
 }
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
@@ -173,4 +179,8 @@ function planHash(rollout: Rollout): RolloutPlan | null {
 
 function hasFinalizer(rollout: Rollout): boolean {
   return rollout.metadata.finalizers?.includes(ROLLOUT_FINALIZER) ?? false
+}
+
+function generationOf({ metadata }: Rollout): number {
+  return metadata.generation ?? 0
 }

@@ -21,7 +21,7 @@ export function refusalOf(view: RolloutView, standing: Standing, action: Rollout
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
   if (before.phase !== 'Progressing' || decided.phase !== 'Progressing') return noReleaseText(before, action)
-  if (decided.blocked) return `the Rollout is stalled: ${decided.message}`
+  if (decided.obstacle !== null) return `the Rollout is stalled: ${decided.message}`
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
 }
 

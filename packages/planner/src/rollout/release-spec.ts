@@ -3,10 +3,8 @@ import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { resolveSize, validateSpec } from '@tranche/validation'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
+import { policyTerms } from './release-policy.ts'
 import type { RolloutView } from './rollout-view.ts'
-
-/** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
-export const FINAL_SETTLE_SECONDS = 10
 
 /**
  * What the BatchRelease should say, as the Rollout's status stands; null where no release runs.
@@ -37,7 +35,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       stableRevision: canary.stableRevision ?? canary.canaryRevision,
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
-      finalSettleSeconds: FINAL_SETTLE_SECONDS,
+      ...policyTerms(view),
       ...holdOf(rollout, canary),
       ...(retry !== undefined && { retry }),
     },

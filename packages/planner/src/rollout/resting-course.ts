@@ -4,6 +4,7 @@ import { oldNodes } from '../old-nodes.ts'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
+import { policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { completedCanary, refreshed, startCourse } from './start-course.ts'
@@ -41,6 +42,6 @@ function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata
 
 /** A budget that lets nothing be updated is said before anybody needs it. */
 function budgetStall(view: RolloutView, daemonSet: DaemonSet): Course['stalled'] {
-  const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired)[0]
+  const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired, policyTerms(view).maxUnavailable)[0]
   return problem === undefined ? null : { reason: problem.reason, message: problemsText([problem]) }
 }

@@ -5,6 +5,7 @@ import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
+import { policyInUse } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
@@ -28,7 +29,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
     status,
     warning: course.warning,
     recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null,
-    blocked: course.blocked,
+    obstacle: course.obstacle,
     goesOn: course.goesOn,
     hold,
   }
@@ -77,7 +78,8 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
   const leaked = view.release?.status?.leaked
-  const { skippedNodes: _gone, leaked: _went, heldRevisions: _held, acceptedWishes: _wishes, rollbackFrom: _from, ...kept } = before ?? {}
+  const policy = policyInUse(view)
+  const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedWishes, rollbackFrom } = course
   return {
     ...kept,
@@ -95,7 +97,22 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
     ...(rollbackFrom !== undefined && { rollbackFrom }),
+    ...(policy !== undefined && { policy }),
   }
+}
+
+/** What stays as it is unless somebody says otherwise. */
+function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStatus> {
+  const {
+    skippedNodes: _gone,
+    leaked: _went,
+    heldRevisions: _held,
+    acceptedWishes: _wishes,
+    rollbackFrom: _from,
+    policy: _policy,
+    ...kept
+  } = status ?? {}
+  return kept
 }
 
 /** Where the API server drops our own fields, only those are written that it keeps: else every pass would write them again. */
@@ -110,7 +127,7 @@ function observedGeneration(view: RolloutView, course: Course): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
   const { present, completed, acknowledged, paused } = releaseReport(view)
-  if (course.blocked) return paused || !present ? generation : before
+  if (course.obstacle !== null) return paused || !present ? generation : before
   if (course.phase === 'Progressing') return acknowledged ? generation : before
   if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before
   return present ? before : generation

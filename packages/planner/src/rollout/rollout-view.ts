@@ -2,6 +2,7 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import type { PeerActivity } from '../peer-activity.ts'
+import type { PolicyReading } from './release-policy.ts'
 import type { StrategyScope } from '../release/release-view.ts'
 
 /** A DaemonSet with its revisions and its nodes. */
@@ -26,6 +27,8 @@ export interface RolloutView {
   readonly release: BatchRelease | undefined
   /** The other Rollouts of the namespace. */
   readonly others: readonly Rollout[]
+  /** The ReleasePolicy that the Rollout names. */
+  readonly policy: PolicyReading
   readonly strategyScope: StrategyScope
   /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
   readonly peer: PeerActivity | null

@@ -268,7 +268,7 @@ export class ToyCluster {
     const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
     const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
-    return { rollout, ...workloads, release, others: [rollout], strategyScope, peer: null, ...clocks }
+    return { rollout, ...workloads, release, others: [rollout], policy: { kind: 'none' }, strategyScope, peer: null, ...clocks }
   }
 
   releaseView(): ReleaseView | null {

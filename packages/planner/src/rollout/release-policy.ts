@@ -1,0 +1,121 @@
+import { durationMs, type PolicyInUse, type ReleasePolicy, type StalledReason, type TrancheSpec } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { type Problem, problemsText, validatePolicy } from '@tranche/validation'
+import type { RolloutView } from './rollout-view.ts'
+
+/** What is known of the ReleasePolicy that a Rollout names. */
+export type PolicyReading =
+  /** It names none: the defaults hold. */
+  | { readonly kind: 'none' }
+  /** The API server serves no policies, or has not told yet which there are. */
+  | { readonly kind: 'unseen'; readonly name: string }
+  | { readonly kind: 'missing'; readonly name: string }
+  | { readonly kind: 'found'; readonly policy: ReleasePolicy }
+
+/** A policy that a release cannot go by: it holds, and nothing laxer takes its place. */
+export interface PolicyObstacle {
+  readonly reason: StalledReason
+  readonly message: string
+}
+
+/** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
+export const FINAL_SETTLE_SECONDS = 10
+
+/** Why a release cannot go by the policy that its Rollout names; null where it can, or names none. */
+export function policyObstacle({ policy: reading, rollout }: RolloutView): PolicyObstacle | null {
+  switch (reading.kind) {
+    case 'none':
+      return null
+    case 'unseen':
+      return {
+        reason: 'PolicyNotFound',
+        message: `${namedText(reading.name)}, and ReleasePolicies cannot be read; apply the CustomResourceDefinitions and the roles of this version`,
+      }
+    case 'missing':
+      return {
+        reason: 'PolicyNotFound',
+        message: `${namedText(reading.name)}: there is no such ReleasePolicy in namespace ${rollout.metadata.namespace ?? ''}; create it, or name another one`,
+      }
+    case 'found': {
+      const problems = policyProblems(reading.policy)
+      const [first] = problems
+      if (first === undefined) return null
+      return { reason: first.reason, message: `ReleasePolicy ${reading.policy.metadata.name}: ${problemsText(problems)}` }
+    }
+    default:
+      return reading satisfies never
+  }
+}
+
+/** What the status says of the policy; undefined where the Rollout names none. */
+export function policyInUse(view: RolloutView): PolicyInUse | undefined {
+  const { policy: reading } = view
+  if (reading.kind === 'none') return undefined
+  const name = reading.kind === 'found' ? reading.policy.metadata.name : reading.name
+  const obstacle = policyObstacle(view)
+  if (obstacle !== null) return { name, message: obstacle.message }
+  return reading.kind === 'found' ? { name, generation: reading.policy.metadata.generation ?? 0 } : { name }
+}
+
+/** What a policy says for a release, as `spec.tranche` of its BatchRelease carries it. */
+export type PolicyTerms = Pick<TrancheSpec, 'nodes' | 'maxUnavailable' | 'failure' | 'analysis' | 'finalSettleSeconds' | 'stepSoakSeconds'>
+
+/**
+ * What the policy says for this release. While it cannot be used, what was said last stands: a release that is brought to
+ * an end meanwhile must not do so by laxer terms.
+ */
+export function policyTerms(view: RolloutView): PolicyTerms {
+  if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)
+  const spec = view.policy.kind === 'found' ? view.policy.policy.spec : {}
+  const { maxUnavailable, analysis, soak } = spec
+  const nodes = nodesOf(view, spec.nodes)
+  const failure = failureOf(view, spec.failure)
+  const stepSoakSeconds = secondsOf(soak?.step)
+  const finalSettleSeconds = secondsOf(soak?.final)
+  return termsOf({ nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds })
+}
+
+/** Every problem of a policy. Policies are frozen and asked about in every pass, and checking a query is dear. */
+export function policyProblems(policy: ReleasePolicy): readonly Problem[] {
+  const known = problemsOf.get(policy)
+  if (known !== undefined) return known
+  const problems = validatePolicy(policy)
+  problemsOf.set(policy, problems)
+  return problems
+}
+
+const problemsOf = new WeakMap<ReleasePolicy, readonly Problem[]>()
+
+/** What a BatchRelease says, but for what a policy says. */
+export function withoutPolicyTerms(tranche: TrancheSpec | undefined): TrancheSpec {
+  const { nodes: _n, maxUnavailable: _m, failure: _f, analysis: _a, finalSettleSeconds: _s, stepSoakSeconds: _t, ...rest } = tranche ?? {}
+  return rest
+}
+
+/** Members that are undefined are none. */
+function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
+  const { nodes, maxUnavailable, failure, analysis, finalSettleSeconds = FINAL_SETTLE_SECONDS, stepSoakSeconds } = tranche ?? {}
+  return { nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds }
+}
+
+/** The selectors of the steps go with the rules: one for each batch, where any step has one. */
+function nodesOf({ rollout }: RolloutView, rules: PolicyTerms['nodes']): PolicyTerms['nodes'] {
+  const steps = rollout.spec.strategy.canary?.steps ?? []
+  if (!steps.some(({ nodes }) => nodes !== undefined)) return rules
+  return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }
+}
+
+/** Nodes that may be unavailable when a step is ready may also have failed, unless the policy says how many may. */
+function failureOf({ rollout }: RolloutView, rules: PolicyTerms['failure']): PolicyTerms['failure'] {
+  const maxFailedNodes = rules?.maxFailedNodes ?? rollout.spec.strategy.canary?.failureThreshold
+  return maxFailedNodes === undefined ? rules : { ...rules, maxFailedNodes }
+}
+
+/** Rounded up. */
+function secondsOf(duration: string | undefined): number | undefined {
+  return duration === undefined ? undefined : Math.ceil(durationMs(duration) / 1000)
+}
+
+function namedText(name: string): string {
+  return `the annotation ${rolloutAnnotations.releasePolicy} is "${name}"`
+}
