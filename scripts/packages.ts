@@ -11,6 +11,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/flight': 'The permit record of the fence as a value: append, choose, settle, bury, withdraw, void, open.',
   'packages/validation': 'Every rule about user input, each with path, value and fix.',
   'packages/analysis': 'Measurements of a release: when one is due, what is asked, what an answer means.',
+  'packages/verdict': 'Whether the new version is bad: which nodes failed, why, and when that stops a release.',
   'packages/planner': 'The decisions: for a Rollout, for a BatchRelease, for one pass of an executor.',
   'packages/admission': 'What happens to a DaemonSet update at admission, as one decision function.',
   'packages/queue': 'The job-queue port and its in-process implementation.',

@@ -14,7 +14,7 @@ export interface Layer {
  */
 export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'kube-types', 'api-schema'], mayImport: [] },
-  { name: 'core', packages: ['fleet', 'flight', 'validation', 'analysis', 'planner', 'admission'], mayImport: ['words'] },
+  { name: 'core', packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'admission'], mayImport: ['words'] },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },

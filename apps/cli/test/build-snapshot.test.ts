@@ -168,6 +168,7 @@ function pod(fields: Partial<FleetPod>): FleetPod {
     readyStamp: undefined,
     terminating: false,
     trouble: undefined,
+    restarts: 0,
     hash: 'old',
   }
   const names = { namespace: 'demo', name: 'p', uid: 'p', resourceVersion: '1', ownerUid: 'u', node: 'node-1', createdAt: '' }

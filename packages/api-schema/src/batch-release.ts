@@ -154,12 +154,14 @@ export type StableTemplate = Frozen<z.infer<typeof stableTemplateSchema>>
 
 const watchedNodeSchema = z.object({
   node: z.string().meta({ description: 'Node that was updated.' }),
-  since: time().meta({ description: 'Since when it has had no available pod of the release, or began to restart.' }),
+  since: time().meta({ description: 'Since when its present pod, or none, has been there.' }),
   downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, stops not counted.' }),
   downSince: time().optional().meta({ description: 'Since when it has been without an available pod, this time.' }),
   stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped at `downSince`.' }),
   uid: z.string().optional().meta({ description: 'uid of its pod.' }),
-  restarts: int32().optional().meta({ description: 'Restarts of the containers of earlier pods of the release there.' }),
+  restarts: int32().optional().meta({
+    description: 'Restarts of the containers of earlier pods of the release there; negative where those of its pod do not count.',
+  }),
   seen: int32().optional().meta({ description: 'Restarts of the containers of this pod.' }),
 })
 /** What a release remembers of a node that is not well, so that neither flapping nor another pod makes it forgotten. */
@@ -198,6 +200,7 @@ export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
+  startedAt: time().meta({ description: 'When the release was first seen; restarts of pods that are older do not count.' }),
   seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
   since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
 })

@@ -36,6 +36,9 @@ export const failureSchema = z.object({
   at: time().optional().meta({ description: 'When it was found.' }),
   action: z.string().optional().meta({ description: 'What is done about it: Pause, Rollback or Continue.' }),
   stops: z.boolean().optional().meta({ description: 'It holds the release until somebody, or autoResume, lifts it.' }),
+  calmSince: time().optional().meta({
+    description: 'Since when no more nodes than tolerated have failed, while it holds the release; autoResume counts from then.',
+  }),
   release: z.string().optional().meta({ description: 'spec.tranche.release in which it was found.' }),
   retry: z.string().optional().meta({ description: 'spec.tranche.retry at that time; another one lifts it.' }),
   accepted: atomicList(z.string())

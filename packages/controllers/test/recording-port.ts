@@ -148,7 +148,7 @@ export function aFleetPod(node: string, fields: Partial<FleetPod> = {}): FleetPo
       readyFromMs: 0,
       readyStamp: undefined,
     },
-    ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
+    ...{ trouble: undefined, restarts: 0, rolloutId: undefined, rolloutBatchId: undefined },
     ...fields,
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type ContainerEnd,
   controllerOf,
   type ContainerStatus,
   LEAKED_LABEL,
@@ -38,8 +39,12 @@ export interface FleetPod {
   readonly readyFromMs: number | null
   /** `lastTransitionTime` of the Ready condition: another one is another time of being Ready, even if we missed the break. */
   readonly readyStamp: string | undefined
-  /** Why a container does not run, of the first one that says so. */
+  /** Why a container does not run, of the first one that says so; init containers come first. */
   readonly trouble: PodTrouble | undefined
+  /** Restarts of all its containers, init containers too. */
+  readonly restarts: number
+  /** How a container that runs again had ended; one that was out of memory comes before others. */
+  readonly crash?: PodTrouble
   readonly rolloutId: string | undefined
   readonly rolloutBatchId: string | undefined
   /** Id of the release in which it came up without a permit for its node. */
@@ -53,6 +58,8 @@ export interface PodTrouble {
   readonly container?: string
   readonly exitCode?: number
   readonly restarts?: number
+  /** What was said last, cut to 256 characters. */
+  readonly message?: string
 }
 
 /** Where a moment of sight stands on both clocks. */
@@ -92,6 +99,8 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
     readyStamp: readyCondition?.lastTransitionTime,
     trouble: troubleOf(pod),
+    restarts: containersOf(pod).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
+    ...crashOf(pod),
     rolloutId: pod.metadata.labels?.[ROLLOUT_ID_LABEL],
     rolloutBatchId: pod.metadata.labels?.[ROLLOUT_BATCH_ID_LABEL],
     ...leakedIn(pod),
@@ -140,24 +149,60 @@ function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | 
   return aheadMs > 0 ? sight.monotonicMs + aheadMs : sight.monotonicMs
 }
 
+/** Longest message of a container that is kept, in characters. */
+const MESSAGE_MAX = 256
+
+function containersOf({ status }: Pod): readonly ContainerStatus[] {
+  const { initContainerStatuses, containerStatuses = [] } = status ?? {}
+  return initContainerStatuses === undefined ? containerStatuses : [...initContainerStatuses, ...containerStatuses]
+}
+
 function troubleOf(pod: Pod): PodTrouble | undefined {
-  if (pod.status?.phase === 'Failed') return { reason: pod.status.reason ?? 'Failed' }
-  for (const container of pod.status?.containerStatuses ?? []) {
+  if (pod.status?.phase === 'Failed') return { reason: pod.status.reason ?? 'Failed', ...messageOf(pod.status.message) }
+  for (const container of containersOf(pod)) {
     const trouble = containerTrouble(container)
     if (trouble !== undefined) return trouble
   }
   const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled')
-  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' ? { reason: 'Unschedulable' } : undefined
+  const isUnschedulable = scheduled?.status === 'False' && scheduled.reason === 'Unschedulable'
+  return isUnschedulable ? { reason: 'Unschedulable', ...messageOf(scheduled.message) } : undefined
 }
 
 function containerTrouble(container: ContainerStatus): PodTrouble | undefined {
   const ended = container.state?.terminated ?? container.lastState?.terminated
-  const reason = container.state?.waiting?.reason ?? container.state?.terminated?.reason
+  const { waiting } = container.state ?? {}
+  const reason = waiting?.reason ?? container.state?.terminated?.reason
   if (reason === undefined || reason === 'ContainerCreating' || reason === 'PodInitializing' || reason === 'Completed') return undefined
+  const name = reason === 'CrashLoopBackOff' && ended?.reason === 'OOMKilled' ? 'OOMKilled' : reason
+  return endOf(container, name, { ...ended, message: ended?.message ?? waiting?.message })
+}
+
+function crashOf(pod: Pod): Pick<FleetPod, 'crash'> {
+  const crashed = containersOf(pod).filter(
+    ({ state, lastState }) => state?.waiting === undefined && state?.terminated === undefined && isCrash(lastState?.terminated),
+  )
+  const worst = crashed.find(({ lastState }) => lastState?.terminated?.reason === 'OOMKilled') ?? crashed[0]
+  const end = worst?.lastState?.terminated
+  return worst === undefined || end === undefined ? {} : { crash: endOf(worst, end.reason ?? 'Error', end) }
+}
+
+function isCrash(end: ContainerEnd | undefined): boolean {
+  return end !== undefined && end.reason !== 'Completed'
+}
+
+function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCode, message }: ContainerEnd): PodTrouble {
   return {
-    reason: reason === 'CrashLoopBackOff' && ended?.reason === 'OOMKilled' ? 'OOMKilled' : reason,
-    container: container.name,
-    ...(ended?.exitCode !== undefined && { exitCode: ended.exitCode }),
-    ...(container.restartCount !== undefined && { restarts: container.restartCount }),
+    reason,
+    container: name,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(restartCount !== undefined && { restarts: restartCount }),
+    ...messageOf(message),
   }
+}
+
+/** A slice would keep the whole of a long text in memory; what is joined anew does not. */
+function messageOf(text: string | undefined): Pick<PodTrouble, 'message'> {
+  const trimmed = text?.trim() ?? ''
+  if (trimmed === '') return {}
+  return { message: trimmed.length > MESSAGE_MAX ? trimmed.slice(0, MESSAGE_MAX).split('').join('') : trimmed }
 }

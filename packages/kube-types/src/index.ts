@@ -21,6 +21,7 @@ export { type Labels, parseLabelSelector } from './label-selector.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
 export type {
   Condition,
+  ContainerEnd,
   ContainerStatus,
   ControllerRevision,
   DaemonSet,

@@ -144,9 +144,16 @@ export interface ContainerStatus {
   readonly restartCount?: number
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string }
-    readonly terminated?: { readonly reason?: string; readonly exitCode?: number }
+    readonly terminated?: ContainerEnd
   }
-  readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly exitCode?: number } }
+  readonly lastState?: { readonly terminated?: ContainerEnd }
+}
+
+/** @see core/v1 ContainerStateTerminated */
+export interface ContainerEnd {
+  readonly reason?: string
+  readonly exitCode?: number
+  readonly message?: string | undefined
 }
 
 /** @see core/v1 Pod */
@@ -155,6 +162,7 @@ export interface Pod extends KubeObject {
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
+    readonly message?: string
     readonly startTime?: string
     readonly conditions?: readonly Condition[]
     readonly initContainerStatuses?: readonly ContainerStatus[]

@@ -186,6 +186,6 @@ function aFleetPod(node: string): FleetPod {
       readyFromMs: 0,
       readyStamp: undefined,
     },
-    ...{ trouble: undefined, rolloutId: undefined, rolloutBatchId: undefined },
+    ...{ trouble: undefined, restarts: 0, rolloutId: undefined, rolloutBatchId: undefined },
   }
 }

@@ -649,6 +649,7 @@ function fleetPod(node: string, pod: WorldPod): FleetPod {
     readyFromMs: pod.ready ? 0 : null,
     readyStamp: undefined,
     trouble: undefined,
+    restarts: 0,
     rolloutId: undefined,
     rolloutBatchId: undefined,
   }

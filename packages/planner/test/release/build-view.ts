@@ -173,6 +173,7 @@ export function aFleetPod(node: string, state: string, fields: Partial<FleetPod>
     readyFromMs: ready ? 0 : null,
     readyStamp: undefined,
     trouble: undefined,
+    restarts: 0,
     rolloutId: state.startsWith('new') ? 'new' : undefined,
     rolloutBatchId: undefined,
     ...fields,

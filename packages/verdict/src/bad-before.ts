@@ -1,0 +1,15 @@
+import type { Permit } from '@tranche/api-schema'
+import { type FleetView, nodeInView } from '@tranche/fleet'
+import { type Availability, permitState } from '@tranche/flight'
+
+/** Nodes that were bad when they were taken, and have not settled since: nothing that is seen there is the new version's fault. */
+export function badBefore({
+  fleet,
+  permits,
+  ...availability
+}: Availability & { fleet: FleetView; permits: readonly Permit[] }): ReadonlySet<string> {
+  const bad = permits.filter(
+    (permit) => permit.wasBad === true && permitState(permit, nodeInView(fleet, permit.node), availability) !== 'settled',
+  )
+  return new Set(bad.map(({ node }) => node))
+}

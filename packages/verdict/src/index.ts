@@ -1,0 +1,7 @@
+export type { BatchFailures } from './batch-failures.ts'
+export { failureDefaults, failureTerms, type FailureTerms } from './failure-terms.ts'
+export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'
+export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
+export { stoppedTimeAfter } from './stopped-time.ts'
+export { failedText, verdictText } from './verdict-text.ts'
+export { notableNodes, type WatchQuestion, watchNodes } from './watch-nodes.ts'

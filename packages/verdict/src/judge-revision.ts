@@ -1,0 +1,91 @@
+import type { FailedNode, Permit, ReleasePlan, WatchedNode } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import { batchOfNode, type BatchFailures, batchFailures } from './batch-failures.ts'
+import { badBefore } from './bad-before.ts'
+import type { Times } from './down-time.ts'
+import { judgeNode } from './failed-node.ts'
+import type { FailureTerms } from './failure-terms.ts'
+import { findSuspects, type Suspect } from './suspects.ts'
+
+/** Everything that a verdict rests on. */
+export interface VerdictQuestion extends Times {
+  readonly fleet: FleetView
+  /** `controller-revision-hash` to judge. */
+  readonly revision: string
+  /** How long a pod must be Ready to be available. */
+  readonly minReadyMs: number
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
+  /** Permits of the record: nodes that were bad before they were taken say nothing until they have settled. */
+  readonly permits: readonly Permit[]
+  /** What is remembered of nodes that were not well (`status.watchedNodes`). */
+  readonly watched: readonly WatchedNode[]
+  /** Nodes whose failures somebody has accepted. */
+  readonly accepted: ReadonlySet<string>
+  readonly terms: FailureTerms
+  readonly plan: ReleasePlan
+}
+
+/** Whether a revision is bad, and why. */
+export interface Verdict {
+  /** Every node on which it failed, by name. */
+  readonly failed: readonly FailedNode[]
+  readonly count: number
+  /** How many are tolerated. */
+  readonly limit: number
+  readonly desired: number
+  /** Batches with failures of their own that are counted apart; none without such a rule. */
+  readonly perBatch: readonly BatchFailures[]
+  /** More failed than are tolerated. */
+  readonly isBad: boolean
+  /** When (monotonic) the next deadline passes, if nothing else happens; null where none runs. */
+  readonly nextChangeMs: number | null
+}
+
+/**
+ * Judges a revision by what is seen of the nodes that were updated to it. Pure: controller and executor ask alike.
+ *
+ * - A node that was bad before its update is never counted (product §5).
+ * - Neither flapping nor another pod makes anything forgotten that `watched` knows.
+ * - More restarts, or more time without an available pod, never make a failed node well.
+ * - Time in which the release was stopped counts towards no deadline.
+ */
+export function judgeRevision(question: VerdictQuestion): Verdict {
+  const { fleet, terms, accepted } = question
+  const suspects = suspectsToJudge(question)
+  const watched = suspects.length === 0 ? undefined : new Map(question.watched.map((entry) => [entry.node, entry]))
+  const failed: FailedNode[] = []
+  const failedOn: Suspect[] = []
+  let leftMs = Number.POSITIVE_INFINITY
+  for (const suspect of suspects) {
+    if (accepted.has(suspect.node)) continue
+    const finding = judgeNode({ suspect, watched: watched?.get(suspect.node), terms, times: question })
+    if (finding.kind === 'notYet') {
+      leftMs = Math.min(leftMs, finding.leftMs)
+      continue
+    }
+    failed.push(finding.failed)
+    failedOn.push(suspect)
+  }
+  const perBatch = batchFailures(
+    question,
+    failedOn.map((suspect) => batchOfNode(suspect, question.plan)),
+  )
+  return {
+    failed,
+    count: failed.length,
+    limit: terms.limit,
+    desired: fleet.desired,
+    perBatch,
+    isBad: failed.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
+    nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,
+  }
+}
+
+function suspectsToJudge(question: VerdictQuestion): readonly Suspect[] {
+  const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
+  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, startedAt: stopped?.startedAt })
+  if (suspects.length === 0) return suspects
+  const bad = badBefore(question)
+  return bad.size === 0 ? suspects : suspects.filter(({ node }) => !bad.has(node))
+}

@@ -1,0 +1,14 @@
+import type { WatchedNode } from '@tranche/api-schema'
+import type { Suspect } from './suspects.ts'
+
+/**
+ * Restarts on a node since its update: those of its pod, and those of the pods of the release that were there before it.
+ *
+ * @param watched what is remembered of the node
+ */
+export function restartsSinceUpdate({ pod, restarts }: Suspect, watched: WatchedNode | undefined): number {
+  if (watched === undefined) return restarts
+  const { uid, seen = 0, restarts: earlier = 0 } = watched
+  if (pod === undefined || uid === undefined) return earlier + seen + restarts
+  return earlier + (pod.uid === uid ? Math.max(seen, restarts) : seen + restarts)
+}

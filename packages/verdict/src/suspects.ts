@@ -1,0 +1,73 @@
+import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
+
+/** What looking for suspects rests on besides the nodes. */
+export interface SuspectQuestion {
+  /** `controller-revision-hash` being released. */
+  readonly revision: string
+  /** How long a pod must be Ready to be available. */
+  readonly minReadyMs: number
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
+  /** When the release was first seen, RFC 3339: restarts of older pods do not count. Undefined: of none do. */
+  readonly startedAt: string | undefined
+}
+
+/** A desired node that was updated, or is about to be, and is not wholly well. */
+export interface Suspect {
+  readonly node: string
+  /** Its standing pod; undefined where there is none. */
+  readonly pod: FleetPod | undefined
+  /** It has no pod at all, not even one on its way out. */
+  readonly isMissing: boolean
+  /** It has no available pod. */
+  readonly isDown: boolean
+  /** Its kubelet answers. */
+  readonly isReady: boolean
+  /** Restarts of its pod's containers that count. */
+  readonly restarts: number
+}
+
+/** @returns the suspects by name; asking again costs what has changed */
+export function findSuspects(fleet: FleetView, question: SuspectQuestion): readonly Suspect[] {
+  const suspects: Suspect[] = []
+  for (const block of suspectsPerBlock(fleet, question)) if (block.suspects.length > 0) suspects.push(...block.suspects)
+  return suspects
+}
+
+interface BlockSuspects {
+  readonly suspects: readonly Suspect[]
+  /** When one of them becomes available by the clock alone (monotonic); Infinity where none will. */
+  readonly changesAtMs: number
+}
+
+const suspectsPerBlock = keptPerBlock<SuspectQuestion, BlockSuspects>({
+  count: suspectsOfBlock,
+  holds: (known, asked, { changesAtMs }) =>
+    known.revision === asked.revision &&
+    known.minReadyMs === asked.minReadyMs &&
+    known.startedAt === asked.startedAt &&
+    known.monotonicMs <= asked.monotonicMs &&
+    asked.monotonicMs < changesAtMs,
+})
+
+const NOBODY: BlockSuspects = { suspects: [], changesAtMs: Number.POSITIVE_INFINITY }
+
+function suspectsOfBlock(block: NodeBlock, question: SuspectQuestion): BlockSuspects {
+  const suspects = block.flatMap((node) => suspectOn(node, question) ?? [])
+  if (suspects.length === 0) return NOBODY
+  const comingUp = suspects.flatMap(({ isDown, pod }) => (isDown && pod !== undefined ? [availableFromMs(pod, question.minReadyMs)] : []))
+  return { suspects, changesAtMs: Math.min(...comingUp.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
+}
+
+function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, startedAt }: SuspectQuestion): Suspect | undefined {
+  if (!node.desired) return undefined
+  const standing = node.pods.filter(({ terminating }) => !terminating)
+  if (standing.some(({ hash }) => hash !== revision)) return undefined
+  const [pod] = standing
+  // While an old pod ends, its node has not been updated yet.
+  if (pod === undefined && node.pods.length > 0 && !node.pods.some(({ hash }) => hash === revision)) return undefined
+  const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
+  const restarts = pod !== undefined && startedAt !== undefined && pod.createdAt >= startedAt ? pod.restarts : 0
+  if (!isDown && node.ready && restarts === 0 && pod?.trouble === undefined) return undefined
+  return { node: node.name, pod, isMissing: node.pods.length === 0, isDown, isReady: node.ready, restarts }
+}

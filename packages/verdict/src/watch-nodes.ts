@@ -1,0 +1,167 @@
+import { type Permit, WATCHED_NODES_MAX, type WatchedNode } from '@tranche/api-schema'
+import { type FleetView, nodeInView } from '@tranche/fleet'
+import { badBefore } from './bad-before.ts'
+import { downSinceMs, downTimeMs, stoppedBeforeMs, type Times } from './down-time.ts'
+import { findSuspects, type Suspect } from './suspects.ts'
+
+/** What watching rests on. */
+export interface WatchQuestion extends Times {
+  readonly fleet: FleetView
+  readonly revision: string
+  readonly minReadyMs: number
+  readonly monotonicMs: number
+  readonly permits: readonly Permit[]
+  /** What was known before. */
+  readonly watched: readonly WatchedNode[]
+}
+
+/** A node that came up at last after so long stays watched: what it took counts if it loses its pod again. */
+const SLOW_SECONDS = 60
+
+/** What has lasted so long is worth a place in the status; most nodes are back before. */
+const NOTABLE_MS = 10_000
+
+/**
+ * What is known of the nodes that are not well, or were not, after what is seen now. Without it flapping, and another pod,
+ * would begin anew. Nodes that come up for the first time, as they should, leave nothing.
+ *
+ * @returns by name
+ */
+export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
+  const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
+  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, startedAt: stopped?.startedAt })
+  if (suspects.length === 0 && question.watched.length === 0) return []
+  const bad = badBefore(question)
+  const seen = new Map(suspects.map((suspect) => [suspect.node, suspect]))
+  const before = new Map(question.watched.map((entry) => [entry.node, entry]))
+  const names = [...new Set([...before.keys(), ...seen.keys()])].sort()
+  const after = names.flatMap((name) => {
+    const suspect = seen.get(name)
+    if (bad.has(name)) return suspect === undefined ? [] : toBaseline(suspect, question)
+    const looked = suspect ?? wellSuspect(name, question)
+    if (looked === undefined) return []
+    const entry = afterSight(looked, before.get(name), question)
+    return isKept(entry, before.get(name), looked, question) ? [entry] : []
+  })
+  return bounded(after)
+}
+
+/**
+ * What of it the status remembers: nodes that are not well for a while, or again; while the release is stopped every one of them,
+ * so that the stop is told from what counts. At most {@link WATCHED_NODES_MAX}.
+ */
+export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }: Times): readonly WatchedNode[] {
+  const isStopped = stopped?.since !== undefined
+  const notable = watched.filter(
+    ({ downSince, downSeconds = 0, restarts = 0, seen = 0 }) =>
+      downSeconds > 0 ||
+      restarts !== 0 ||
+      seen !== 0 ||
+      (downSince !== undefined && (isStopped || nowMs - Date.parse(downSince) >= NOTABLE_MS)),
+  )
+  return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
+}
+
+/** What is remembered is no longer about this node: it is gone, not desired, or runs another revision. */
+function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect | undefined {
+  const node = nodeInView(fleet, name)
+  const pod = node?.pods.find(({ terminating, hash }) => !terminating && hash === revision)
+  if (node?.desired !== true || pod === undefined) return undefined
+  return { node: name, pod, isMissing: false, isDown: false, isReady: node.ready, restarts: 0 }
+}
+
+/** Restarts of a node that was bad before count from when it is well. */
+function toBaseline({ node, pod, restarts }: Suspect, { nowMs }: WatchQuestion): readonly WatchedNode[] {
+  if (pod === undefined || restarts === 0) return []
+  return [{ node, since: timeOf(nowMs), uid: pod.uid, seen: restarts, restarts: -restarts }]
+}
+
+function afterSight(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): WatchedNode {
+  const known = before ?? { node: suspect.node, since: timeOf(question.nowMs) }
+  return { ...afterPod(suspect, known, question), ...afterDown(suspect, before, question) }
+}
+
+/** Which pod is there, since when, and how often those before it restarted. */
+function afterPod({ node, pod, restarts }: Suspect, before: WatchedNode, { nowMs }: WatchQuestion): WatchedNode {
+  const seen = before.seen ?? 0
+  const earlier = before.restarts ?? 0
+  if (pod === undefined) {
+    const since = before.uid === undefined ? before.since : timeOf(nowMs)
+    return entryOf({ node, since, restarts: earlier + seen })
+  }
+  if (pod.uid === before.uid) return entryOf({ ...before, seen: Math.max(seen, restarts) })
+  return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts })
+}
+
+function entryOf({ node, since, uid, restarts = 0, seen = 0 }: WatchedNode): WatchedNode {
+  return { node, since, ...(uid !== undefined && { uid }), ...(restarts !== 0 && { restarts }), ...(seen !== 0 && { seen }) }
+}
+
+type Down = Pick<WatchedNode, 'downSeconds' | 'downSince' | 'stoppedSeconds'>
+
+/** For how long it has been without an available pod, and since when it is now. Rounds in favour of the node. */
+function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): Down {
+  const { downSeconds, downSince, stoppedSeconds } = before ?? {}
+  if (suspect.isDown && downSince !== undefined) {
+    return { ...(downSeconds !== undefined && { downSeconds }), downSince, ...(stoppedSeconds !== undefined && { stoppedSeconds }) }
+  }
+  if (suspect.isDown) {
+    const sinceMs = downSinceMs(suspect, question.nowMs)
+    const stopped = Math.floor(stoppedBeforeMs(question, sinceMs) / 1000)
+    return {
+      ...(downSeconds !== undefined && { downSeconds }),
+      downSince: timeOf(sinceMs),
+      ...(stopped > 0 && { stoppedSeconds: stopped }),
+    }
+  }
+  if (downSince === undefined) return downSeconds === undefined ? {} : { downSeconds }
+  const upMs = Math.max(Date.parse(downSince), Math.min(question.nowMs, upSinceMs(suspect, question)))
+  const total = Math.floor(downTimeMs({ ...suspect, isDown: true }, before, { ...question, nowMs: upMs }) / 1000)
+  return total > 0 ? { downSeconds: total } : {}
+}
+
+function upSinceMs({ pod }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
+  const stampMs = Date.parse(pod?.readyStamp ?? '')
+  return Number.isNaN(stampMs) ? nowMs : stampMs + minReadyMs
+}
+
+/** A node that is well is kept for what it has been through: a first start that was not slow is nothing. */
+function isKept(entry: WatchedNode, before: WatchedNode | undefined, suspect: Suspect, { permits }: WatchQuestion): boolean {
+  const { downSeconds = 0, restarts = 0, seen = 0 } = entry
+  if (suspect.isDown || restarts !== 0 || seen !== 0 || downSeconds >= SLOW_SECONDS) return true
+  return downSeconds > 0 && !(isFirstStart(before, suspect) && permits.some(({ node }) => node === entry.node))
+}
+
+/** It was down before its pod came; stamps of pods are whole seconds. */
+function isFirstStart(before: WatchedNode | undefined, { pod }: Suspect): boolean {
+  if (before?.downSince === undefined || before.downSeconds !== undefined) return false
+  return Date.parse(before.downSince) <= Date.parse(pod?.createdAt ?? '') + 1000
+}
+
+/** Nodes that are well are the first to go. */
+function bounded(watched: readonly WatchedNode[]): readonly WatchedNode[] {
+  const well = watched.filter(({ downSince }) => downSince === undefined)
+  if (well.length <= WATCHED_NODES_MAX) return watched
+  const kept = new Set(well.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX))
+  return watched.filter((entry) => entry.downSince !== undefined || kept.has(entry))
+}
+
+/** Those that are down come first, longest first; then those that have been through most. */
+function worstFirst(a: WatchedNode, b: WatchedNode): number {
+  const aDown = a.downSince ?? '~'
+  const bDown = b.downSince ?? '~'
+  if (aDown !== bDown) return aDown < bDown ? -1 : 1
+  return hardship(b) - hardship(a) || byName(a, b)
+}
+
+function hardship({ downSeconds = 0, restarts = 0, seen = 0 }: WatchedNode): number {
+  return downSeconds + (restarts + seen) * SLOW_SECONDS
+}
+
+function byName(a: WatchedNode, b: WatchedNode): number {
+  return a.node < b.node ? -1 : a.node > b.node ? 1 : 0
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
