@@ -1,4 +1,4 @@
-import type { ReleasePort, RolloutPort } from '@tranche/controllers'
+import type { AnalysisPort, MetricPort, ReleasePort, RolloutPort } from '@tranche/controllers'
 import type { PortCalls } from '@tranche/crash-points'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
@@ -28,12 +28,16 @@ export const controllerCrashPorts = {
     touchPod: 'promise',
     labelPod: 'promise',
   },
+  analysis: { read: 'value', patchStatus: 'promise' },
+  metrics: { ask: 'promise' },
   lease: { read: 'promise', create: 'promise', update: 'promise' },
   events: { create: 'promise', repeat: 'promise' },
   queue: { announce: 'promise', process: 'value' },
 } as const satisfies {
   readonly rollout: PortCalls<RolloutPort>
   readonly release: PortCalls<ReleasePort>
+  readonly analysis: PortCalls<AnalysisPort>
+  readonly metrics: PortCalls<MetricPort>
   readonly lease: PortCalls<LeasePort>
   readonly events: PortCalls<EventPort>
   readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>>

@@ -1,30 +1,19 @@
 import type { Clock } from '@tranche/clock'
-import { createTouchValues, type WatchedCluster, watchCluster } from '@tranche/cluster'
-import { createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { watchCluster } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import type { StrategyScope } from '@tranche/planner'
-import type { HostRule, Outgoing } from '@tranche/outgoing'
+import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
 import { createAnnouncer, type JobQueue } from '@tranche/queue'
-import {
-  createEventRecorder,
-  createLeaderElector,
-  createRunner,
-  createThrottle,
-  createWorkQueue,
-  type EventRecorder,
-  type Runner,
-} from '@tranche/reconcile'
+import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { announceByWatches } from './announce.ts'
 import { createEventPort } from './event-port.ts'
 import { createLeasePort } from './lease-port.ts'
-import { createReleasePort } from './release-port.ts'
-import { createRolloutPort } from './rollout-port.ts'
-import { createSchemaWatch, type SchemaWatch } from './schema-watch.ts'
-import { wakeAll, wakeByWatches, type Woken } from './wake.ts'
+import { createSchemaWatch } from './schema-watch.ts'
+import { createTerm } from './term.ts'
+import { wakeAll, wakeByWatches } from './wake.ts'
 
 /** What a controller process is given. */
 export interface ControllerOptions {
@@ -76,7 +65,6 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
-const STOP_GRACE_MS = 5_000
 /** Name of the Lease that controllers share. */
 export const LEASE_NAME = 'tranche-controller'
 /** Namespace of the Lease, unless told otherwise. */
@@ -101,7 +89,8 @@ export function startController(options: ControllerOptions): RunningController {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const schemas = createSchemaWatch({ client, clock, log, onChange: () => wakeAll(cluster, term.woken) })
-  const term = createTerm({ ...options, log }, { client, cluster, events, schemas })
+  const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
+  const term = createTerm({ ...options, log }, { client, cluster, events, schemas, outgoing })
   const elector = createLeaderElector({
     port: wrap('lease', createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME })),
     ...options.leaseTimes,
@@ -139,70 +128,8 @@ export function startController(options: ControllerOptions): RunningController {
       else await term.end()
       announcer?.stop()
       ending.abort(new Error('the controller stops'))
+      await outgoing.close()
       end.resolve()
-    },
-  }
-}
-
-/** Time between two passes that mere counting asks for, in milliseconds: 100; in a large fleet 1 for every twenty nodes, at most 500. */
-function countingEveryMs({ nodes }: WatchedCluster): number {
-  return Math.min(500, Math.max(100, nodes.store.size / 20))
-}
-
-/** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
-interface Term {
-  begin(): void
-  end(): Promise<void>
-  readonly woken: Woken
-}
-
-interface TermParts {
-  readonly client: KubeClient
-  readonly cluster: WatchedCluster
-  readonly events: EventRecorder
-  readonly schemas: SchemaWatch
-}
-
-function createTerm(options: ControllerOptions, { client, cluster, events, schemas }: TermParts): Term {
-  const { clock, log } = options
-  const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
-  const { wrap } = options.crashPoints ?? noCrashPoints
-  const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
-  const releasePort = createReleasePort({
-    client,
-    cluster,
-    clock,
-    strategyScope,
-    schemas,
-    uniqueValue: createTouchValues(options.identity),
-  })
-  const passes = {
-    rollout: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }),
-    release: createReleasePass({ cluster: wrap('release', releasePort), clock, log, events }),
-  }
-  let runners: readonly Runner[] = []
-  let queues: { readonly rollout: ReturnType<typeof createWorkQueue>; readonly release: ReturnType<typeof createWorkQueue> } | null = null
-  const woken: Woken = {
-    rollout: (key) => queues?.rollout.add(key),
-    release: (key) => queues?.release.add(key),
-    rolloutSoon: createThrottle({ clock, everyMs: () => countingEveryMs(cluster), wake: (key) => queues?.rollout.add(key) }),
-    releaseSoon: createThrottle({ clock, everyMs: () => countingEveryMs(cluster), wake: (key) => queues?.release.add(key) }),
-  }
-  return {
-    woken,
-    begin() {
-      queues = { rollout: createWorkQueue({ clock }), release: createWorkQueue({ clock }) }
-      runners = [
-        createRunner({ name: 'rollout', queue: queues.rollout, reconcile: passes.rollout, workers: 2, clock, log }),
-        createRunner({ name: 'batch-release', queue: queues.release, reconcile: passes.release, workers: 2, clock, log }),
-      ]
-      for (const runner of runners) runner.start()
-      wakeAll(cluster, woken)
-    },
-    async end() {
-      queues = null
-      await Promise.all(runners.map((runner) => runner.stop(STOP_GRACE_MS)))
-      runners = []
     },
   }
 }
@@ -214,8 +141,12 @@ function clientFor(options: ControllerOptions, log: Logger): KubeClient {
     exchange,
     ...watchExchange,
     clock,
-    userAgent: `${fieldManagers.controller}/${options.version ?? '0.1.0'}`,
+    userAgent: userAgentOf(options),
     log,
     seed,
   })
+}
+
+function userAgentOf({ version = '0.1.0' }: ControllerOptions): string {
+  return `${fieldManagers.controller}/${version}`
 }

@@ -10,6 +10,8 @@ export interface Woken {
   readonly rolloutSoon: (key: string) => void
   /** As `release`, for what changes with every pod: a flood of it becomes a few passes. */
   readonly releaseSoon: (key: string) => void
+  /** Of a BatchRelease: its analyses. */
+  readonly analysis: (key: string) => void
 }
 
 /** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
@@ -29,6 +31,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   batchReleases.subscribe({
     onChange(key, previous, current) {
       woken.release(keyText(key))
+      woken.analysis(keyText(key))
       woken.rollout(keyText(key))
       // Another one may wait for this one to let go of the DaemonSet.
       if (current !== undefined) return
@@ -78,6 +81,11 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
 export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
   for (const rollout of rollouts.store.list()) woken.rollout(keyText(keyOf(rollout)))
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
+}
+
+/** The same for the analyses: when leadership begins. They look at BatchReleases and the clock alone. */
+export function wakeAnalyses({ batchReleases }: WatchedCluster, woken: Woken): void {
+  for (const release of batchReleases.store.list()) woken.analysis(keyText(keyOf(release)))
 }
 
 function rolloutsOf({ rollouts }: WatchedCluster, policy: ObjectKey): readonly Rollout[] {

@@ -1,5 +1,5 @@
 import { analysisDigest } from '@tranche/analysis'
-import type { Analysis, AnalysisRun, TrancheSpec } from '@tranche/api-schema'
+import type { Analysis, AnalysisRun, BatchRelease, BatchReleaseStatus, TrancheSpec } from '@tranche/api-schema'
 
 /** An analysis of a Prometheus server that succeeds below 0.05. */
 export function anAnalysis(name: string, rules: Partial<Analysis> = {}): Analysis {
@@ -22,5 +22,25 @@ export function aRun(tranche: TrancheSpec, name: string, members: Partial<Analys
     phase: 'Running',
     startedAt: '2026-01-01T00:00:00.000Z',
     ...members,
+  }
+}
+
+/** A BatchRelease whose second of three batches is being updated. */
+export function aRelease(tranche: TrancheSpec, status: Partial<BatchReleaseStatus> = {}, batchPartition: number | null = 1): BatchRelease {
+  return {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'BatchRelease',
+    metadata: { name: 'agent', namespace: 'default', uid: 'uid-1', resourceVersion: '7', generation: 1 },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      releasePlan: {
+        batches: [{ canaryReplicas: 1 }, { canaryReplicas: '50%' }, { canaryReplicas: '100%' }],
+        ...(batchPartition !== null && { batchPartition }),
+        rolloutID: 'v2',
+        enableExtraWorkloadForCanary: false,
+      },
+      tranche: { release: 'r1', ...tranche },
+    },
+    status: { phase: 'Progressing', observedRelease: 'r1', canaryStatus: { currentBatch: 1, batchState: 'Upgrading' }, ...status },
   }
 }

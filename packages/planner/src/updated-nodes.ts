@@ -19,6 +19,11 @@ export function countUpdated(fleet: FleetView, revision: string): UpdatedNodes {
   return { updated: pods.length, updatedReady: pods.filter(({ ready }) => ready).length }
 }
 
+/** @returns names of the desired nodes that were updated, in order */
+export function updatedNodeNames({ nodes }: FleetView, revision: string): readonly string[] {
+  return nodes.filter((node) => node.desired && updatedPod(node, revision) !== undefined).map(({ name }) => name)
+}
+
 const updatedPerBlock = keptPerBlock<string, readonly FleetPod[]>({
   count: (block, revision) => block.flatMap((node) => (node.desired ? (updatedPod(node, revision) ?? []) : [])),
   holds: (known, asked) => known === asked,

@@ -1,0 +1,27 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { AnalysisPort } from '@tranche/controllers'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { updatedNodeNames } from '@tranche/planner'
+import { patchOrConflict } from './patch-or-conflict.ts'
+
+/** The port of the analyses over the API server and this process's own watches. */
+export function createAnalysisPort(client: KubeClient, cluster: WatchedCluster): AnalysisPort {
+  return {
+    read(key) {
+      const release = cluster.newest.batchReleases.get(key)
+      return release === undefined ? null : { release, nodes: () => nodesOf(cluster, release) }
+    },
+    async patchStatus(release, patch, signal) {
+      const options = { subresource: 'status', signal }
+      cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
+    },
+  }
+}
+
+function nodesOf({ newest, fleet }: WatchedCluster, { metadata, spec, status }: BatchRelease): readonly string[] {
+  const daemonSet = newest.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
+  const revision = spec.tranche?.canaryRevision ?? status?.updateRevision
+  if (daemonSet === undefined || revision === undefined) return []
+  return updatedNodeNames(fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}), revision)
+}

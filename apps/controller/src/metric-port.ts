@@ -1,0 +1,89 @@
+import type { MetricRequest } from '@tranche/analysis'
+import type { MetricPort, MetricResult } from '@tranche/controllers'
+import { isForbidden } from '@tranche/kube-client'
+import type { Outgoing, SecretReader } from '@tranche/outgoing'
+
+/** What the port asks with. */
+export interface MetricPortParts {
+  readonly outgoing: Outgoing
+  readonly secrets: SecretReader
+}
+
+/** Asks metric systems over HTTP. Secrets are read for each request, and what a server sends back of them is taken out of what is told. */
+export function createMetricPort({ outgoing, secrets }: MetricPortParts): MetricPort {
+  return {
+    async ask(namespace, request, signal) {
+      const headers = await privateHeaders(secrets, namespace, request, signal)
+      if ('failed' in headers) return { kind: 'failed', message: headers.failed }
+      return send(outgoing, request, headers, signal)
+    },
+  }
+}
+
+interface Headers {
+  readonly values: Readonly<Record<string, string>>
+  readonly secrets: readonly string[]
+}
+
+async function privateHeaders(
+  secrets: SecretReader,
+  namespace: string,
+  { privateHeaders: wanted }: MetricRequest,
+  signal: AbortSignal,
+): Promise<Headers | { readonly failed: string }> {
+  const values: Record<string, string> = {}
+  const read: string[] = []
+  for (const header of wanted) {
+    if ('value' in header) {
+      values[header.name.toLowerCase()] = header.value
+      continue
+    }
+    const answer = await readSecret(secrets, { namespace, ...header.secret }, signal)
+    if (answer.kind === 'missing') return { failed: answer.message }
+    // Files, and what people type, end with a line.
+    const value = answer.value.replace(/\r?\n$/, '')
+    if (!isHeaderValue(value))
+      return {
+        failed: `the key ${header.secret.key} of the Secret ${header.secret.name} holds what no header can; it is one line of ASCII`,
+      }
+    values[header.name.toLowerCase()] = value
+    read.push(value)
+  }
+  return { values, secrets: read }
+}
+
+type Ref = Parameters<SecretReader['read']>[0]
+
+async function readSecret(secrets: SecretReader, ref: Ref, signal: AbortSignal): ReturnType<SecretReader['read']> {
+  try {
+    return await secrets.read(ref, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    const why = isForbidden(error) ? `grant the controller get on it` : 'the API server did not answer'
+    return { kind: 'missing', message: `the Secret ${ref.name} in namespace ${ref.namespace} cannot be read: ${why}` }
+  }
+}
+
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+}
+
+async function send(outgoing: Outgoing, request: MetricRequest, { values, secrets }: Headers, signal: AbortSignal): Promise<MetricResult> {
+  const { url, method, headers, body, timeoutMs } = request
+  const sent = { url, method, headers, privateHeaders: values, timeoutMs, ...(body !== undefined && { body }) }
+  const result = await outgoing.send(sent, signal)
+  if (result.kind === 'failed') return { kind: 'failed', message: result.message }
+  const contentType = result.headers['content-type'] ?? ''
+  return { kind: 'answered', answer: { status: result.status, contentType, body: result.body, conceal: concealing(secrets) } }
+}
+
+/** Shorter parts of a secret are found in many texts that say nothing of it. */
+const SHORTEST_PART = 6
+
+/** A server may send back a header as it came, or the word in it that matters: `Bearer …`. */
+function concealing(secrets: readonly string[]): (text: string) => string {
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[\s,;:="]+/).filter((part) => part.length >= SHORTEST_PART)])
+  const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]).filter((part) => part !== '')
+  const longestFirst = [...new Set(written)].sort((a, b) => b.length - a.length)
+  return (text) => longestFirst.reduce((left, part) => left.replaceAll(part, '***'), text)
+}

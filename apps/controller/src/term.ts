@@ -1,0 +1,130 @@
+import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
+import { createAnalysisPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { noCrashPoints } from '@tranche/crash-points'
+import type { KubeClient } from '@tranche/kube-client'
+import type { Outgoing } from '@tranche/outgoing'
+import type { StrategyScope } from '@tranche/planner'
+import {
+  createRunner,
+  createThrottle,
+  createWorkQueue,
+  type EventRecorder,
+  type Reconcile,
+  type Runner,
+  type WorkQueue,
+} from '@tranche/reconcile'
+import { createAnalysisPort } from './analysis-port.ts'
+import { createMetricPort } from './metric-port.ts'
+import { createReleasePort } from './release-port.ts'
+import { createRolloutPort } from './rollout-port.ts'
+import type { SchemaWatch } from './schema-watch.ts'
+import { createSecretReader } from './secret-reader.ts'
+import type { ControllerOptions } from './start-controller.ts'
+import { wakeAll, wakeAnalyses, type Woken } from './wake.ts'
+
+const STOP_GRACE_MS = 5_000
+
+/** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
+export interface Term {
+  begin(): void
+  end(): Promise<void>
+  readonly woken: Woken
+}
+
+/** What the reconcilers of a process share. */
+export interface TermParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly events: EventRecorder
+  readonly schemas: SchemaWatch
+  readonly outgoing: Outgoing
+}
+
+/** One reconciler: its name in the log, and how many keys it works on at a time. */
+interface Lane {
+  readonly name: string
+  readonly reconcile: Reconcile
+  readonly workers: number
+}
+
+type LaneName = 'rollout' | 'release' | 'analysis'
+
+/** @returns a term that has not begun; it may begin and end any number of times */
+export function createTerm(options: ControllerOptions, parts: TermParts): Term {
+  const { clock, log } = options
+  const { cluster } = parts
+  const { lanes, onEnd } = createLanes(options, parts, (lane, key) => queues?.[lane].add(key))
+  let runners: readonly Runner[] = []
+  let queues: Readonly<Record<LaneName, WorkQueue>> | null = null
+  const waking =
+    (lane: LaneName) =>
+    (key: string): void =>
+      queues?.[lane].add(key)
+  const wakingSoon = (lane: LaneName): ((key: string) => void) =>
+    createThrottle({ clock, everyMs: () => countingEveryMs(cluster), wake: waking(lane) })
+  const woken: Woken = {
+    rollout: waking('rollout'),
+    release: waking('release'),
+    rolloutSoon: wakingSoon('rollout'),
+    releaseSoon: wakingSoon('release'),
+    analysis: waking('analysis'),
+  }
+  return {
+    woken,
+    begin() {
+      const fresh = { rollout: createWorkQueue({ clock }), release: createWorkQueue({ clock }), analysis: createWorkQueue({ clock }) }
+      queues = fresh
+      runners = (Object.keys(fresh) as LaneName[]).map((lane) => createRunner({ ...lanes[lane], queue: fresh[lane], clock, log }))
+      for (const runner of runners) runner.start()
+      wakeAll(cluster, woken)
+      wakeAnalyses(cluster, woken)
+    },
+    async end() {
+      queues = null
+      onEnd()
+      await Promise.all(runners.map((runner) => runner.stop(STOP_GRACE_MS)))
+      runners = []
+    },
+  }
+}
+
+interface Lanes {
+  readonly lanes: Readonly<Record<LaneName, Lane>>
+  /** Ends what passes have begun beside themselves. */
+  readonly onEnd: () => void
+}
+
+function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
+  const { clock, log } = options
+  const { client, cluster, events, schemas, outgoing } = parts
+  const { wrap } = options.crashPoints ?? noCrashPoints
+  const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
+  const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
+  const uniqueValue = createTouchValues(options.identity)
+  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue })
+  const analysis = createAnalysisPass({
+    cluster: wrap('analysis', createAnalysisPort(client, cluster)),
+    metrics: wrap('metrics', createMetricPort({ outgoing, secrets: createSecretReader(client) })),
+    clock,
+    log,
+    events,
+    wake: (key) => wake('analysis', key),
+  })
+  return {
+    lanes: {
+      rollout: { name: 'rollout', reconcile: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }), workers: 2 },
+      release: {
+        name: 'batch-release',
+        reconcile: createReleasePass({ cluster: wrap('release', releasePort), clock, log, events }),
+        workers: 2,
+      },
+      analysis: { name: 'analysis', reconcile: analysis.reconcile, workers: 2 },
+    },
+    onEnd: () => analysis.stop(),
+  }
+}
+
+/** Time between two passes that mere counting asks for, in milliseconds: 100; in a large fleet 1 for every twenty nodes, at most 500. */
+function countingEveryMs({ nodes }: WatchedCluster): number {
+  return Math.min(500, Math.max(100, nodes.store.size / 20))
+}

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import { judgeAnswer, type MeasurementOutcome, type MetricAnswer } from '@tranche/analysis'
+import type { Analysis } from '@tranche/api-schema'
+
+const values = { canaryRevision: 'v2', threshold: '0.05' }
+
+interface Case {
+  readonly analysis: Partial<Analysis>
+  readonly answer: Partial<MetricAnswer>
+  readonly want: MeasurementOutcome
+}
+
+describe('judgeAnswer of Prometheus', () => {
+  const cases: Record<string, Case> = {
+    'is a success where successCondition holds': {
+      analysis: { successCondition: 'result[0] < 0.05' },
+      answer: vector('0.01'),
+      want: { phase: 'Successful', value: '[0.01]' },
+    },
+    'is a failure where successCondition alone does not hold': {
+      analysis: { successCondition: 'result[0] < 0.05' },
+      answer: vector('0.5'),
+      want: { phase: 'Failed', value: '[0.5]', message: 'successCondition does not hold: result[0] < 0.05' },
+    },
+    'is a failure where failureCondition holds, whatever the other says': {
+      analysis: { successCondition: 'true', failureCondition: 'result[0] > 0.4' },
+      answer: vector('0.5'),
+      want: { phase: 'Failed', value: '[0.5]', message: 'failureCondition holds: result[0] > 0.4' },
+    },
+    'is a success where failureCondition alone does not hold': {
+      analysis: { failureCondition: 'result[0] > 0.4' },
+      answer: vector('0.1'),
+      want: { phase: 'Successful', value: '[0.1]' },
+    },
+    'is inconclusive where neither of both conditions holds': {
+      analysis: { successCondition: 'result[0] < 0.1', failureCondition: 'result[0] > 0.4' },
+      answer: vector('0.2'),
+      want: { phase: 'Inconclusive', value: '[0.2]', message: 'neither condition holds' },
+    },
+    'is inconclusive where NaN keeps successCondition from holding': {
+      analysis: { successCondition: 'result[0] < 0.05' },
+      answer: vector('NaN'),
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+    },
+    'is inconclusive where NaN keeps failureCondition from holding': {
+      analysis: { failureCondition: 'result[0] > 0.05' },
+      answer: vector('NaN'),
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+    },
+    'is a failure where one series fails beside one that is NaN': {
+      analysis: { failureCondition: 'result.exists(v, v > 0.4)' },
+      answer: vector('NaN', '0.5'),
+      want: { phase: 'Failed', value: '[NaN, 0.5]', message: 'failureCondition holds: result.exists(v, v > 0.4)' },
+    },
+    'counts whole numbers as numbers with a fraction, so that arithmetic does not depend on the answer': {
+      analysis: { successCondition: 'result[0] * 100.0 < 200.0' },
+      answer: vector('1'),
+      want: { phase: 'Successful', value: '[1]' },
+    },
+    'compares with arguments': {
+      analysis: { successCondition: 'result[0] < double(args.threshold)' },
+      answer: vector('0.04'),
+      want: { phase: 'Successful', value: '[0.04]' },
+    },
+    'is an error where a condition asks for a sample that there is not': {
+      analysis: { successCondition: 'result[0] < 0.05' },
+      answer: vector(),
+      want: { phase: 'Error', value: '[]', message: 'successCondition: index out of bounds: 0' },
+    },
+    'reads every number of a range': {
+      analysis: { successCondition: 'size(result) == 4 && result.all(v, v < 5.0)' },
+      answer: json({
+        status: 'success',
+        data: {
+          resultType: 'matrix',
+          result: [
+            {
+              values: [
+                [1, '1'],
+                [2, '2'],
+              ],
+            },
+            {
+              values: [
+                [1, '3'],
+                [2, '4'],
+              ],
+            },
+          ],
+        },
+      }),
+      want: { phase: 'Successful', value: '[1, 2, 3, 4]' },
+    },
+    'reads a scalar, and infinity': {
+      analysis: { failureCondition: 'result[0] > 1e300' },
+      answer: json({ status: 'success', data: { resultType: 'scalar', result: [1, '+Inf'] } }),
+      want: { phase: 'Failed', value: '[Infinity]', message: 'failureCondition holds: result[0] > 1e300' },
+    },
+    'is an error that says what Prometheus says, where it refuses the query': {
+      analysis: { successCondition: 'true' },
+      answer: { ...json({ status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' }), status: 400 },
+      want: { phase: 'Error', message: 'Prometheus refuses the query: parse error: unexpected end' },
+    },
+    'is an error where JSON is not of Prometheus': {
+      analysis: { successCondition: 'true' },
+      answer: json({ hello: 'world' }),
+      want: { phase: 'Error', message: 'the answer is not one of Prometheus: it lacks status success or error' },
+    },
+    'is an error where a sample is no number': {
+      analysis: { successCondition: 'true' },
+      answer: vector('many'),
+      want: { phase: 'Error', message: 'the answer is not one of Prometheus: a sample is no number' },
+    },
+    'is an error with the HTTP status, and never with the body': {
+      analysis: { successCondition: 'true' },
+      answer: { status: 500, body: 'panic: token abcdef', contentType: 'text/plain' },
+      want: { phase: 'Error', message: 'it was answered with HTTP status 500' },
+    },
+    'says that credentials are wrong': {
+      analysis: { successCondition: 'true' },
+      answer: { status: 401, body: '' },
+      want: { phase: 'Error', message: 'it was answered with HTTP status 401: it wants other credentials; see headers' },
+    },
+    'is an error that names the content type of what is no JSON': {
+      analysis: { successCondition: 'true' },
+      answer: { body: '<html>log in</html>', contentType: 'text/html; charset=utf-8' },
+      want: { phase: 'Error', message: 'the answer is no JSON but text/html' },
+    },
+    'is an error where a condition does not compile': {
+      analysis: { successCondition: 'reslt[0] < 1.0' },
+      answer: vector('0'),
+      want: { phase: 'Error', message: expect.stringContaining('undeclared reference') as unknown as string },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
+    const asked = { name: 'errors', prometheus: { address: 'http://prometheus.example', query: 'up' }, ...analysis }
+    expect(judgeAnswer(asked, values, { ...calmAnswer, ...answer })).toEqual(want)
+  })
+})
+
+describe('judgeAnswer of any server', () => {
+  const cases: Record<string, Case> = {
+    'sees the answer as JSON': {
+      analysis: { successCondition: 'result.ok && result.failed == 0' },
+      answer: json({ ok: true, failed: 0 }),
+      want: { phase: 'Successful', value: '{"ok":true,"failed":0}' },
+    },
+    'is an error where a member is missing': {
+      analysis: { successCondition: 'result.ok' },
+      answer: json({}),
+      want: { phase: 'Error', value: '{}', message: 'successCondition: no such key: ok' },
+    },
+    'is an error where a condition is neither true nor false': {
+      analysis: { successCondition: 'result.ok' },
+      answer: json({ ok: 'yes' }),
+      want: { phase: 'Error', value: '{"ok":"yes"}', message: 'successCondition: it is neither true nor false' },
+    },
+    'is an error outside 2xx': {
+      analysis: { successCondition: 'true' },
+      answer: { ...json({}), status: 503 },
+      want: { phase: 'Error', message: 'it was answered with HTTP status 503' },
+    },
+    'takes any HTTP status for an answer where a condition asks for it': {
+      analysis: { failureCondition: 'status == 503' },
+      answer: { status: 503, body: 'sorry' },
+      want: { phase: 'Failed', value: 'HTTP 503 null', message: 'failureCondition holds: status == 503' },
+    },
+    'takes an empty body for null': {
+      analysis: { successCondition: 'result == null' },
+      answer: { status: 204, body: '' },
+      want: { phase: 'Successful', value: 'null' },
+    },
+    'keeps what is told short': {
+      analysis: { successCondition: 'true' },
+      answer: json('x'.repeat(1000)),
+      want: { phase: 'Successful', value: `"${'x'.repeat(254)}…` },
+    },
+    'takes secrets out before anything is cut': {
+      analysis: { successCondition: 'true' },
+      answer: { ...json({ pad: 'x'.repeat(230), token: 's3cret-s3cret' }), conceal: (text) => text.replaceAll('s3cret-s3cret', '***') },
+      want: { phase: 'Successful', value: `{"pad":"${'x'.repeat(230)}","token":"***"}` },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
+    const asked = { name: 'health', http: { url: 'http://health.example' }, ...analysis }
+    expect(judgeAnswer(asked, values, { ...calmAnswer, ...answer })).toEqual(want)
+  })
+})
+
+const calmAnswer: MetricAnswer = { status: 200, contentType: 'application/json', body: '', conceal: (text) => text }
+
+function json(body: unknown): Partial<MetricAnswer> {
+  return { body: JSON.stringify(body) }
+}
+
+function vector(...samples: readonly string[]): Partial<MetricAnswer> {
+  return json({ status: 'success', data: { resultType: 'vector', result: samples.map((sample) => ({ metric: {}, value: [1, sample] })) } })
+}

@@ -1,0 +1,199 @@
+import {
+  analysisOf,
+  argumentValues,
+  type DueMeasurement,
+  judgeAnswer,
+  type MeasurementOutcome,
+  planAnalyses,
+  recordMeasurement,
+  runsPatch,
+  runText,
+  toRequest,
+} from '@tranche/analysis'
+import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import type { AnalysisPort, AnalysisReading, MetricPort, MetricResult } from './analysis-port.ts'
+
+/** What the analyses of releases are made of. */
+export interface AnalysisParts {
+  readonly cluster: AnalysisPort
+  readonly metrics: MetricPort
+  readonly clock: Clock
+  readonly log: Logger
+  readonly events: EventRecorder
+  /** Brings a key (as `keyText` writes it) to another pass: a measurement has ended. */
+  readonly wake: (key: string) => void
+}
+
+/** The pass over the analyses of one BatchRelease, and what it has begun beside. */
+export interface AnalysisPass {
+  readonly reconcile: Reconcile
+  /** Ends every measurement under way; what they would have answered is measured again by whoever leads next. */
+  stop(): void
+}
+
+/**
+ * Measures what is due for one BatchRelease, and writes what came of it: one write per pass, which tests what was read.
+ *
+ * No pass waits for an answer: one measurement of each analysis runs beside the passes and wakes the key when it ends. Until its
+ * outcome is written it is remembered here alone: who dies, or loses the lead, has measured nothing (G7).
+ */
+export function createAnalysisPass(parts: AnalysisParts): AnalysisPass {
+  const memories = new Map<string, Memory>()
+  return {
+    async reconcile(key, signal) {
+      const reading = parts.cluster.read(key)
+      const memory = memories.get(keyText(key)) ?? { underWay: new Map<string, UnderWay>() }
+      if (reading === null) {
+        endAll(memory)
+        memories.delete(keyText(key))
+        return awaitChange
+      }
+      memories.set(keyText(key), memory)
+      return passOver(reading, { ...parts, key, memory, signal })
+    },
+    stop() {
+      for (const memory of memories.values()) endAll(memory)
+      memories.clear()
+    },
+  }
+}
+
+/** Measurements of one release by the run that they are for, in the state in which they were due. */
+interface Memory {
+  readonly underWay: Map<string, UnderWay>
+}
+
+interface UnderWay {
+  readonly ending: AbortController
+  /** When it was begun, epoch milliseconds. */
+  readonly atMs: number
+  /** Null while it goes on. */
+  outcome: MeasurementOutcome | null
+}
+
+interface Doing extends AnalysisParts {
+  readonly key: ObjectKey
+  readonly memory: Memory
+  readonly signal: AbortSignal
+}
+
+async function passOver(reading: AnalysisReading, doing: Doing): Promise<Outcome> {
+  const { release } = reading
+  const { cluster, clock, log, memory, key, signal } = doing
+  const stored = release.status?.analysis ?? []
+  const nowMs = clock.nowMs()
+  const plan = planAnalyses({ release, runs: withOutcomes(release, stored, memory, nowMs), nowMs })
+  if (plan.runs !== stored) {
+    await cluster.patchStatus(release, runsPatch(release, plan.runs), signal)
+    log.info({ batchRelease: keyText(key), analyses: plan.runs.length }, 'wrote analyses')
+    tellEnded(release, stored, plan.runs, doing)
+    return recheckAfter(0)
+  }
+  const due = new Map(plan.due.map((one) => [measurementId(one.run), one]))
+  for (const [id, underWay] of memory.underWay) if (!due.has(id)) end(memory, id, underWay)
+  for (const [id, one] of due) if (!memory.underWay.has(id)) begin(id, one, { ...doing, reading })
+  return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
+}
+
+/** A measurement belongs to a run as it was when it became due: whatever was written since, it is of no use any more. */
+function measurementId({ name, step, startedAt, nextAt, release, spec, retry }: AnalysisRun): string {
+  return JSON.stringify([name, step, startedAt, nextAt, release, spec, retry])
+}
+
+function withOutcomes(release: BatchRelease, runs: readonly AnalysisRun[], memory: Memory, nowMs: number): readonly AnalysisRun[] {
+  const done = runs.map((run) => {
+    const { outcome = null, atMs = nowMs } = memory.underWay.get(measurementId(run)) ?? {}
+    const analysis = analysisOf(release.spec.tranche, run)
+    if (outcome === null || analysis === undefined || run.phase !== 'Running') return run
+    return recordMeasurement({ run, analysis }, outcome, { atMs, nowMs })
+  })
+  return done.every((run, at) => run === runs[at]) ? runs : done
+}
+
+function begin(id: string, due: DueMeasurement, doing: Doing & { readonly reading: AnalysisReading }): void {
+  const { memory, clock, key, wake } = doing
+  const underWay: UnderWay = { ending: new AbortController(), atMs: clock.nowMs(), outcome: null }
+  memory.underWay.set(id, underWay)
+  const settle = (outcome: MeasurementOutcome): void => {
+    underWay.outcome = outcome
+    if (memory.underWay.get(id) === underWay) wake(keyText(key))
+  }
+  measure(due, doing, underWay).then(settle, (error: unknown) => {
+    if (underWay.ending.signal.aborted) return
+    doing.log.error({ batchRelease: keyText(key), analysis: due.analysis.name, err: error }, 'measurement failed unexpectedly')
+    settle({ phase: 'Error', message: 'it could not be measured; see the log of the controller' })
+  })
+}
+
+/** Beyond its own time a measurement is given up whatever it waits for, the API server with a secret, say. */
+const GRACE_MS = 500
+
+async function measure(
+  { analysis, step }: DueMeasurement,
+  { reading, key, metrics, clock }: Doing & { readonly reading: AnalysisReading },
+  { ending, atMs }: UnderWay,
+): Promise<MeasurementOutcome> {
+  const values = argumentValues({ release: reading.release, analysis, step, nodes: reading.nodes() })
+  const request = toRequest(analysis, values, atMs)
+  if (request === null) return { phase: 'Error', message: 'it asks nobody; add prometheus or http' }
+  const late = lateAfter(clock, request.timeoutMs)
+  try {
+    const result = await Promise.race([metrics.ask(key.namespace, request, AbortSignal.any([ending.signal, late.signal])), late.answer])
+    return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judgeAnswer(analysis, values, result.answer)
+  } finally {
+    late.cancel()
+  }
+}
+
+interface Late {
+  readonly answer: Promise<MetricResult>
+  readonly signal: AbortSignal
+  cancel(): void
+}
+
+function lateAfter(clock: Clock, timeoutMs: number): Late {
+  const { promise, resolve } = Promise.withResolvers<MetricResult>()
+  const giving = new AbortController()
+  const timer = clock.setTimer(timeoutMs + GRACE_MS, () => {
+    resolve({ kind: 'failed', message: `it was not answered within ${timeoutMs} ms` })
+    giving.abort(new Error('the measurement took too long'))
+  })
+  return { answer: promise, signal: giving.signal, cancel: () => timer.cancel() }
+}
+
+function endAll(memory: Memory): void {
+  for (const [id, underWay] of memory.underWay) end(memory, id, underWay)
+}
+
+function end(memory: Memory, id: string, { ending }: UnderWay): void {
+  memory.underWay.delete(id)
+  ending.abort(new Error('nobody waits for the measurement any more'))
+}
+
+/** What an analysis came to is told on the Rollout, once: it was written by us just now. */
+function tellEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
+  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  if (owner === undefined) return
+  const running = new Set(before.filter(({ phase }) => phase === 'Running').map(runId))
+  for (const run of after) {
+    const told = eventReasons[run.phase]
+    if (told === undefined || !running.has(runId(run))) continue
+    const note = run.dryRun === true ? ' (a dry run: it decides nothing)' : ''
+    events.record({ ...owner, namespace: key.namespace }, run.dryRun === true ? 'Normal' : told.type, told.reason, `${runText(run)}${note}`)
+  }
+}
+
+function runId({ name, step, startedAt }: AnalysisRun): string {
+  return JSON.stringify([name, step, startedAt])
+}
+
+const eventReasons: Readonly<Record<string, { readonly type: 'Normal' | 'Warning'; readonly reason: string }>> = {
+  Successful: { type: 'Normal', reason: 'AnalysisSuccessful' },
+  Failed: { type: 'Warning', reason: 'AnalysisFailed' },
+  Inconclusive: { type: 'Warning', reason: 'AnalysisInconclusive' },
+  Error: { type: 'Warning', reason: 'AnalysisInconclusive' },
+}
