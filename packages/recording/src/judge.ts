@@ -6,6 +6,7 @@ import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
 import { createHandsOffJudge } from './judges/judge-hands-off.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
+import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
@@ -62,6 +63,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createBatchJudge,
   createFlightJudge,
   createBudgetJudge,
+  createNodeRulesJudge,
   createOrderJudge,
   createMemoryJudge,
   createHandsOffJudge,

@@ -1,17 +1,34 @@
+import type { NodeStory } from '../world/node-story.ts'
+import { inNodes } from '../world/resolve-limit.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
 
 /**
  * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Those count on which we deleted a
- * pod, and those that are down for another reason of which the watches of whoever decided had told.
+ * pod, and those that are down for another reason of which the watches of whoever decided had told; of the latter, as
+ * many that are NotReady as the policy exempts do not.
  */
 export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
-  function downBeside({ daemonSet, pod, decision }: Deletion): ReadonlySet<string> {
+  function downBeside(deletion: Deletion): ReadonlySet<string> {
+    const { daemonSet, pod, decision } = deletion
     const names = new Set<string>()
     for (const { name } of daemonSet.inFlight) if (name !== pod.node) names.add(name)
-    for (const { name, downBy } of daemonSet.down) if (name !== pod.node && sight.hasSeen(decision, downBy)) names.add(name)
+    let exempt = mostExempt(deletion)
+    for (const node of daemonSet.down) {
+      if (node.name === pod.node || names.has(node.name) || !sight.hasSeen(decision, node.downBy)) continue
+      if (isDead(node) && exempt-- > 0) continue
+      names.add(node.name)
+    }
     return names
+  }
+
+  function mostExempt({ daemonSet, decision }: Deletion): number {
+    let most = 0
+    const wanted = daemonSet.mostWanted(decision, sight)
+    for (const terms of daemonSet.terms.possible(decision, sight))
+      most = Math.max(most, inNodes(terms?.nodes?.notReady?.exempt ?? 0, wanted))
+    return most
   }
 
   return {
@@ -26,4 +43,9 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
       breach({ guarantee: 'G1', atMs, node: pod.node, text: `${down.size} other nodes are down, ${limit} are allowed: ${names}` })
     },
   }
+}
+
+/** NotReady, as it was last written. */
+function isDead({ node }: NodeStory): boolean {
+  return node?.ready !== undefined && node.ready !== 'True'
 }

@@ -1,13 +1,15 @@
 import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import type { RecordedFlight, RecordedPermit } from '../world/orders.ts'
+import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Decision } from '../world/sight.ts'
+import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
 
 /**
  * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
- * revisions first; then failed, crashing, pending, not ready, healthy; then the oldest; then by name. Where the budget is
+ * revisions first; then failed, crashing, pending, not ready, healthy; then by the order of the policy; then the oldest;
+ * then by name; among nodes that the policy lets be taken. Where the budget is
  * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
  * still in the record, before others.
  *
@@ -24,10 +26,12 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const decision = sight.decisionOf(write)
     if (appended.length === 0 || story.orders.flight?.state !== 'open' || decision.atMs < (write.sent ?? write.t)) return
     let first: string | undefined
-    for (const position of sight.positions(decision, 'pods') ?? []) {
-      const fault = faultOf(story, next, appended, { decision, position })
-      if (fault === null) return
-      first ??= fault
+    for (const terms of new Set(story.terms.possible(decision, sight))) {
+      for (const position of sight.positions(decision, 'pods') ?? []) {
+        const fault = faultOf(story, next, appended, { decision, position, rules: terms?.nodes ?? {} })
+        if (fault === null) return
+        first ??= fault
+      }
     }
     if (first !== undefined) breach({ guarantee: 'G5', atMs: write.t, node: appended[0]!.node, text: first })
   }
@@ -39,11 +43,14 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     if (chosen.length < appended.length) return null
     const kept = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
     const taken = new Set([...kept, ...(next.permits ?? []).map(({ node }) => node)])
-    const others = all.filter(({ node }) => !taken.has(node) && isSureOf(story, node, view.decision))
+    const steps = stepsIn(next.scope)
+    const others = all.filter(
+      ({ node, place }) => !taken.has(node) && isSureOf(story, node, view.decision) && mayBeTaken(view.rules, place, steps),
+    )
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
     const variants = [(): number => 0, brokenFirst, inFlightFirst, bothFirst]
-    const faults = variants.map((first) => faultOfChoice(chosen, others, first))
+    const faults = variants.map((first) => faultOfChoice(chosen, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
   }
 
@@ -59,11 +66,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
   function candidatesIn(story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
     const stable = story.latest?.annotations?.[STABLE]
     const candidates: Candidate[] = []
-    for (const { name: node, pods } of story.nodes()) {
+    for (const { name: node, node: place = { name: node }, pods } of story.nodes()) {
       for (const { uid } of pods.values()) {
         const pod = versionAt(versions.get(uid) ?? [], position)
         if (pod === undefined || pod.deleting || pod.hash === revision) continue
-        candidates.push({ uid, node, pod, superseded: stable !== undefined && pod.hash !== stable })
+        candidates.push({ uid, node, place, pod, superseded: stable !== undefined && pod.hash !== stable })
       }
     }
     return candidates
@@ -86,10 +93,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 
-/** Who chose, and up to which version of pods they had been told. */
+/** Who chose, up to which version of pods they had been told, and by which rules. */
 interface View {
   readonly decision: Decision
   readonly position: number
+  readonly rules: RecordedNodeRules
 }
 
 interface Version {
@@ -115,12 +123,23 @@ function brokenFirst({ pod }: Candidate): number {
   return pod.ready ? 1 : 0
 }
 
-/** @param first what comes before the order: the lower comes first */
-function faultOfChoice(chosen: readonly Candidate[], others: readonly Candidate[], first: (one: Candidate) => number): string | null {
-  const compare = (a: Candidate, b: Candidate): number => first(a) - first(b) || compareCandidates(a, b)
-  if (!isSorted(chosen, compare)) return `the permits stand in another order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
+/** How one may choose. */
+interface Choice {
+  /** What comes before the order: the lower comes first. */
+  readonly first: (one: Candidate) => number
+  readonly rules: RecordedNodeRules
+}
+
+/** Where so many nodes of a kind may be down at a time, one of another kind may be passed over. */
+function faultOfChoice(chosen: readonly Candidate[], others: readonly Candidate[], { first, rules }: Choice): string | null {
+  const compare = (a: Candidate, b: Candidate): number => first(a) - first(b) || compareCandidates(a, b, rules)
+  const { spread = [] } = rules
+  if (spread.length === 0 && !isSorted(chosen, compare))
+    return `the permits stand in another order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
   const last = chosen.at(-1)!
-  const passedOver = others.find((other) => compare(other, last) < 0)
+  const isOfItsKind = ({ place }: Candidate): boolean =>
+    spread.every(({ topologyKey }) => place.labels?.[topologyKey] === last.place.labels?.[topologyKey])
+  const passedOver = others.find((other) => isOfItsKind(other) && compare(other, last) < 0)
   return passedOver === undefined ? null : `${last.pod.name} was chosen before ${passedOver.pod.name} on ${passedOver.node}`
 }
 

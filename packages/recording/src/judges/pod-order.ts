@@ -1,4 +1,5 @@
-import type { RecordedPod } from '../recorded-write.ts'
+import type { RecordedNode, RecordedPod } from '../recorded-write.ts'
+import { byText, compareByRules, type RecordedNodeRules } from '../world/terms.ts'
 
 /** An old pod that may be chosen. */
 export interface Candidate {
@@ -7,13 +8,15 @@ export interface Candidate {
   readonly pod: RecordedPod
   /** It runs neither the revision being released nor the stable one. */
   readonly superseded: boolean
+  readonly place: RecordedNode
 }
 
-/** Below 0 where `a` is to be taken before `b` (G5). */
-export function compareCandidates(a: Candidate, b: Candidate): number {
+/** Below 0 where `a` is to be taken before `b` (G5). @param rules of the policy @default none */
+export function compareCandidates(a: Candidate, b: Candidate, rules: RecordedNodeRules = {}): number {
   return (
     Number(b.superseded) - Number(a.superseded) ||
     illness(b.pod) - illness(a.pod) ||
+    compareByRules(rules, { node: a.place, created: a.pod.created ?? '' }, { node: b.place, created: b.pod.created ?? '' }) ||
     byText(a.pod.created ?? '', b.pod.created ?? '') ||
     byText(a.pod.name, b.pod.name)
   )
@@ -32,8 +35,4 @@ function illness({ phase, ready, waiting }: RecordedPod): number {
   if (ready) return 0
   if (waiting !== undefined && CRASHES.has(waiting)) return 3
   return phase === 'Pending' ? 2 : 1
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -2,8 +2,10 @@ import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from
 import { isWanted } from './eligibility.ts'
 import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
 import { createOrders, type Orders } from './orders.ts'
-import { resolveLimit } from './resolve-limit.ts'
+import { inNodes, resolveLimit } from './resolve-limit.ts'
 import type { Cause, Decision, Sight } from './sight.ts'
+import type { RecordedTerms } from './terms.ts'
+import { createVersions, type Versions } from './versions.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type OwnNode = Mutable<Omit<NodeStory, 'pods'>> & { readonly pods: Map<string, Mutable<PodStory>> }
@@ -24,6 +26,8 @@ export class DaemonSetStory {
   readonly inFlight = new Set<NodeStory>()
   /** Nodes whose permitted pod somebody else deleted, without an available one since. */
   readonly robbed = new Set<NodeStory>()
+  /** What the BatchRelease has said of a policy. */
+  readonly terms: Versions<RecordedTerms> = createVersions()
   /** Every version of the DaemonSet, oldest first; a deletion has no object. */
   readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
   readonly #nodes = new Map<string, OwnNode>()
@@ -79,11 +83,14 @@ export class DaemonSetStory {
     }
   }
 
-  /** @returns the largest `maxUnavailable` in nodes, that whoever decided may have taken for declared */
+  /** @returns the largest `maxUnavailable` in nodes, of policy or DaemonSet, that whoever decided may have taken for declared */
   mostDeclared(decision: Decision, sight: Sight): number {
     const wanted = this.mostWanted(decision, sight)
     let most = 0
-    for (const { strategy } of this.possibleVersions(decision, sight)) most = Math.max(most, resolveLimit(strategy, wanted))
+    for (const terms of this.terms.possible(decision, sight)) {
+      if (terms?.maxUnavailable !== undefined) most = Math.max(most, inNodes(terms.maxUnavailable, wanted))
+      else for (const { strategy } of this.possibleVersions(decision, sight)) most = Math.max(most, resolveLimit(strategy, wanted))
+    }
     return most
   }
 

@@ -33,6 +33,11 @@ function isMet({ matchExpressions = [], matchFields = [] }: RecordedTerm, { name
   )
 }
 
+/** Whether labels meet all requirements. */
+export function matchesAll(requirements: readonly RecordedRequirement[], labels: Readonly<Record<string, string>>): boolean {
+  return requirements.every((asked) => holds(asked, labels[asked.key]))
+}
+
 function isNameTest({ operator }: RecordedRequirement): boolean {
   return operator === 'In' || operator === 'NotIn'
 }

@@ -9,6 +9,8 @@ export interface RecordedFlight {
   readonly revision?: string
   readonly partition?: number
   readonly limit: number
+  /** Digest of the node rules; `.n` behind it where only the nodes of the first n steps may be taken. */
+  readonly scope?: string
   readonly permits?: readonly RecordedPermit[]
 }
 
@@ -124,4 +126,10 @@ function announcement(revision: string | undefined, partition: number | undefine
 
 function agreement(generation: number | undefined, revision: string | undefined, partition: number | undefined): string {
   return `${generation} ${revision} ${partition}`
+}
+
+/** @returns of how many first steps the nodes may be taken by a record's scope; undefined: of all */
+export function stepsIn(scope: string | undefined): number | undefined {
+  const steps = /\.(\d+)$/.exec(scope ?? '')?.[1]
+  return steps === undefined ? undefined : Number(steps)
 }

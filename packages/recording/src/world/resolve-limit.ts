@@ -10,7 +10,8 @@ export function resolveLimit(strategy: RecordedDaemonSet['strategy'], wanted: nu
   return maxUnavailable === undefined ? 1 : inNodes(maxUnavailable, wanted)
 }
 
-function inNodes(size: number | string, wanted: number): number {
+/** @returns a whole number as it is, a percentage of the wanted nodes rounded up; 0 for anything else */
+export function inNodes(size: number | string, wanted: number): number {
   if (typeof size === 'number') return size
   const percent = /^(\d+)%$/.exec(size)?.[1]
   return percent === undefined ? 0 : Math.ceil((Number(percent) * wanted) / 100)

@@ -5,7 +5,7 @@ import type { RecordedWrite } from '../recorded-write.ts'
 export interface Cause {
   readonly t: number
   readonly rv: number
-  readonly of: 'pods' | 'nodes' | 'daemonsets'
+  readonly of: 'pods' | 'nodes' | 'daemonsets' | 'batchreleases' | 'releasepolicies' | 'rollouts'
 }
 
 /** Who decided something, and when at the earliest: what was sent to their watch later is not held against them. */

@@ -1,5 +1,6 @@
 import type { RecordedWrite } from '../recorded-write.ts'
 import type { RecordedFlight } from './orders.ts'
+import type { RecordedTerms } from './terms.ts'
 
 /** What is wished, and answered, about one Rollout; only the fields that judges read. */
 export interface RecordedRollout {
@@ -42,7 +43,7 @@ export interface RecordedRelease {
   readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: string }
   readonly spec?: {
     readonly workloadRef?: { readonly name: string }
-    readonly tranche?: { readonly paused?: boolean; readonly hold?: object }
+    readonly tranche?: RecordedTerms & { readonly paused?: boolean; readonly hold?: object }
   }
   readonly status?: { readonly observedGeneration?: number; readonly flight?: RecordedFlight }
 }

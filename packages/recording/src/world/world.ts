@@ -88,6 +88,9 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
     const story = storyOf(write.namespace, name)
     stops.get(story)?.followRelease(write)
     if (write.type === 'ADDED' && !isOurs(write.actor ?? '')) stops.get(story)?.releaseWritten()
+    const terms = write.type === 'DELETED' ? undefined : spec?.tranche
+    if (JSON.stringify(terms) !== JSON.stringify(story.terms.latest))
+      story.terms.push({ t: write.t, rv: write.rv, of: 'batchreleases' }, terms)
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
     story.orders.followRecord(flight, write.t, story.mostDeclared(sight.decisionOf(write), sight))

@@ -1,0 +1,48 @@
+import { stepsIn } from '../world/orders.ts'
+import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
+import type { Deletion } from '../world/world.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+
+/**
+ * The node rules of a policy, as whoever decided may have seen them. G3: no pod is deleted on a node that is excluded, or
+ * that the steps so far do not take. G1: no more nodes of one kind are in flight than the policy lets be down at a time.
+ */
+export function createNodeRulesJudge({ sight, breach }: JudgeParts): Judge {
+  return {
+    onDeletion(deletion) {
+      const { daemonSet, decision, pod, atMs } = deletion
+      let first: Fault | undefined
+      for (const terms of daemonSet.terms.possible(decision, sight)) {
+        const fault = terms?.nodes === undefined ? null : faultOf(deletion, terms.nodes)
+        if (fault === null) return
+        first ??= fault
+      }
+      if (first !== undefined) breach({ ...first, atMs, node: pod.node })
+    },
+  }
+}
+
+interface Fault {
+  readonly guarantee: 'G1' | 'G3'
+  readonly text: string
+}
+
+function faultOf({ daemonSet, pod }: Deletion, rules: RecordedNodeRules): Fault | null {
+  const story = daemonSet.node(pod.node)
+  if (story?.node === undefined) return null
+  const { node } = story
+  if (!mayBeTaken(rules, node, stepsIn(daemonSet.orders.flight?.scope)))
+    return { guarantee: 'G3', text: 'the rules of the policy do not let the node be taken' }
+  if (daemonSet.inFlight.has(story) || daemonSet.robbed.has(story)) return null
+  for (const { topologyKey, maxUnavailable } of rules.spread ?? []) {
+    const value = node.labels?.[topologyKey]
+    const flown = [...daemonSet.inFlight].filter((other) => other.node?.labels?.[topologyKey] === value)
+    if (flown.length < maxUnavailable) continue
+    const names = flown.map(({ name }) => name).join(', ')
+    return {
+      guarantee: 'G1',
+      text: `${flown.length} other nodes with ${topologyKey} ${value} are in flight, ${maxUnavailable} may be: ${names}`,
+    }
+  }
+  return null
+}
