@@ -32,7 +32,7 @@ describe('tranche lint', () => {
   it('says that documents are in order, and ends with 0', async () => {
     await expect(lint(['-f', '-'], `${rollout}---${daemonSet}`)).resolves.toEqual({
       code: 0,
-      out: '2 Rollouts, BatchReleases and DaemonSets in 2 documents: no problems\n',
+      out: '2 Rollouts, BatchReleases, ReleasePolicies and DaemonSets in 2 documents: no problems\n',
       err: '',
     })
   })
@@ -52,7 +52,7 @@ describe('tranche lint', () => {
            the last step is below 100%: after its pause the remaining nodes follow as one more batch (LastStepBelowAll)
            fix: add a step of "100%" to say so
 
-1 Rollout, BatchRelease or DaemonSet in 2 documents: 2 problems, 1 piece of advice
+1 Rollout, BatchRelease, ReleasePolicy or DaemonSet in 2 documents: 2 problems, 1 piece of advice
 `,
     })
   })

@@ -27,7 +27,15 @@ export function templateLeavings(template: string): readonly string[] {
   return [...template.replaceAll(PLACE, '').matchAll(/\{\{[^{}]*|\}\}/g)].map(([found]) => found)
 }
 
-/** Puts arguments into `{{name}}`. A name without an argument stays as it is written; what is put in is not looked at again. */
-export function fillTemplate(template: string, args: Readonly<Record<string, string>>): string {
-  return template.replaceAll(PLACE, (place, name: string) => (Object.hasOwn(args, name) ? (args[name] ?? place) : place))
+/**
+ * Puts arguments into `{{name}}`. A name without an argument stays as it is written; what is put in is not looked at again.
+ *
+ * @param encode makes an argument fit for where it is put, such as `encodeURIComponent` in a URL
+ */
+export function fillTemplate(
+  template: string,
+  args: Readonly<Record<string, string>>,
+  encode: (argument: string) => string = (argument) => argument,
+): string {
+  return template.replaceAll(PLACE, (place, name: string) => (Object.hasOwn(args, name) ? encode(args[name] ?? '') : place))
 }

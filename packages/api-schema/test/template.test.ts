@@ -10,6 +10,8 @@ describe('a template', () => {
 
   it('looks at nothing that was put in', () => expect(fillTemplate('{{a}} {{b}}', { a: '{{b}} $& $1', b: '2' })).toBe('{{b}} $& $1 2'))
 
+  it('encodes what it puts in', () => expect(fillTemplate('/{{a}}/{{a}}?b', { a: 'x/?' }, encodeURIComponent)).toBe('/x%2F%3F/x%2F%3F?b'))
+
   it('says what it names, each once', () => expect(templateArguments('{{b}} {{ a }} {{b}} {{1}} {c}')).toEqual(['b', 'a']))
 
   it.each([

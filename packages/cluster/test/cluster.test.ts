@@ -90,29 +90,45 @@ describe('touchPod', () => {
 
 describe('readSchemaGap', () => {
   const serving = (text: () => Promise<string>): KubeClient => ({ ...client, text })
-  const openApi = (fields: object): string =>
-    JSON.stringify({
-      components: {
-        schemas: {
-          other: { 'x-kubernetes-group-version-kind': [{ group: 'rollouts.kruise.io', version: 'v1beta1', kind: 'RolloutList' }] },
-          rollout: { 'x-kubernetes-group-version-kind': [{ group: 'rollouts.kruise.io', version: 'v1beta1', kind: 'Rollout' }], ...fields },
-        },
-      },
-    })
+  const openApi = (kind: string, fields: object): string => {
+    const id = {
+      group: kind === 'ReleasePolicy' ? 'tranche.dev' : 'rollouts.kruise.io',
+      version: kind === 'ReleasePolicy' ? 'v1alpha1' : 'v1beta1',
+    }
+    const other = { 'x-kubernetes-group-version-kind': [{ ...id, kind: `${kind}List` }] }
+    return JSON.stringify({ components: { schemas: { other, own: { 'x-kubernetes-group-version-kind': [{ ...id, kind }], ...fields } } } })
+  }
 
   it('finds nothing missing where our definitions are served', async () => {
     expect(await drive(readSchemaGap(client, signal))).toBeNull()
   })
 
-  it('names some of the fields that would be dropped, and counts the others', async () => {
+  it.each([
+    ['Rollout', 'apiVersion, kind, metadata and 2 more'],
+    ['ReleasePolicy', 'apiVersion, kind, metadata and 2 more'],
+  ])('names some of the fields of a %s that would be dropped, and counts the others', async (kind, fields) => {
+    const older = serving(async () => openApi(kind, { properties: {} }))
+    expect(await readSchemaGap(older, signal)).toBe(
+      `the CustomResourceDefinitions are older ones, by which the API server drops what is written: ${kind} lacks ${fields}; apply those of this version`,
+    )
+  })
+
+  it('names a rule of a policy that an older definition drops', async () => {
+    const { properties } = customResourceDefinitions.find(({ spec }) => spec.names.kind === 'ReleasePolicy')!.spec.versions[0]!.schema
+      .openAPIV3Schema
+    const spec = structuredClone(properties!['spec']!) as { properties: Record<string, unknown> }
+    delete spec.properties['soak']
+    const older = serving(async () => openApi('ReleasePolicy', { properties: { ...properties, spec } }))
+    expect(await readSchemaGap(older, signal)).toContain('ReleasePolicy lacks spec.soak; apply')
+  })
+
+  it('misses no definition that is not there at all', async () => {
     expect(
       await readSchemaGap(
-        serving(async () => openApi({ properties: {} })),
+        serving(async () => JSON.stringify({ components: { schemas: {} } })),
         signal,
       ),
-    ).toBe(
-      'the CustomResourceDefinitions are older ones, by which the API server drops what Tranche writes: Rollout lacks apiVersion, kind, metadata and 2 more; apply those of this version',
-    )
+    ).toBeNull()
   })
 
   it('cannot tell where nothing is published yet', async () => {

@@ -17,6 +17,12 @@ export const adviceRules = {
     says: 'there is no such DaemonSet in the namespace yet',
     fix: 'create it, or name another one',
   },
+  PolicyAbsent: {
+    of: 'Rollout',
+    path: 'metadata.annotations[tranche.dev/release-policy]',
+    says: 'there is no such ReleasePolicy in the namespace yet, and without it no release goes on',
+    fix: 'create it, or name another one',
+  },
   SizeAboveFleet: {
     of: 'Rollout',
     path: `${canary}.steps[i].replicas`,
@@ -55,6 +61,12 @@ export const adviceRules = {
     path: 'spec.failure.maxFailedNodesPerBatch',
     says: 'it is above maxFailedNodes, which stops the release first',
     fix: 'set it below maxFailedNodes, or remove it',
+  },
+  AnalysisBeyondSteps: {
+    of: 'ReleasePolicy',
+    path: 'spec.analysis[i].steps[i]',
+    says: 'no Rollout that names this policy here has so many steps, so it never runs after this one',
+    fix: 'set it to the number of a step, or remove it',
   },
   NativeMoment: {
     of: 'DaemonSet',

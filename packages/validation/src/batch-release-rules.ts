@@ -111,6 +111,13 @@ export const batchReleaseRules = {
     fix: 'set it to 1 or more, or to a percentage such as "10%", or remove it',
     reason: 'BudgetZero',
   },
+  TranchePolicy: {
+    of: 'BatchRelease',
+    path: 'spec.tranche…',
+    says: 'nodes, failure and analysis keep the rules of a ReleasePolicy',
+    fix: 'mend the field, or remove it',
+    reason: 'InvalidSpec',
+  },
 } as const satisfies Record<string, ProblemEntry>
 
 function revision(path: string) {

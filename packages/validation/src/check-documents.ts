@@ -1,8 +1,8 @@
-import type { Rollout } from '@tranche/api-schema'
-import type { DaemonSet } from '@tranche/kube-types'
+import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { adviseDaemonSet } from './advise-others.ts'
-import { checkBatchRelease, checkPolicy, checkRollout } from './check-object.ts'
-import { type Advice, type Problem, problemOf } from './problem.ts'
+import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
+import { type Advice, adviceOf, type Problem, problemOf } from './problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
 import { isDaemonSetRef, isSameWorkload, validateBinding } from './workload.ts'
@@ -16,30 +16,32 @@ export interface Findings {
 }
 
 /**
- * Checks documents that are to be applied together, without a cluster: Rollouts and BatchReleases by every rule, DaemonSets by
- * our keys on them and, where a Rollout among the documents names them, by what it needs of them. Never throws.
+ * Checks documents that are to be applied together, without a cluster: Rollouts, BatchReleases and ReleasePolicies by every
+ * rule, each with those among the documents that it names or that name it; DaemonSets by our keys on them and, where a Rollout
+ * among the documents names them, by what it needs of them. Never throws.
  *
  * @param documents one object each, as parsed from YAML or JSON
  * @returns what is found, one entry for each document, in the same order
  */
 export function checkDocuments(documents: readonly unknown[]): readonly Findings[] {
   const parts = documents.map(toPart)
-  const rollouts = parts.flatMap((part) => (part.kind === 'Rollout' && part.rollout !== null ? [part.rollout] : []))
-  const daemonSets = parts.flatMap((part) => (part.kind === 'DaemonSet' ? [part.daemonSet] : []))
+  const together: Together = {
+    rollouts: parts.flatMap((part) => (part.kind === 'Rollout' && part.rollout !== null ? [part.rollout] : [])),
+    daemonSets: parts.flatMap((part) => (part.kind === 'DaemonSet' ? [part.daemonSet] : [])),
+    policies: parts.flatMap((part) => (part.kind === 'ReleasePolicy' && part.checked.object !== null ? [part.checked.object] : [])),
+  }
   return parts.map((part) => {
     switch (part.kind) {
       case 'Rollout':
-        return rolloutFindings(part.value, rollouts, daemonSets)
+        return rolloutFindings(part.value, together)
       case 'BatchRelease': {
         const { problems, advice } = checkBatchRelease(part.value)
         return { problems, advice, judged: true }
       }
-      case 'ReleasePolicy': {
-        const { problems, advice } = checkPolicy(part.value)
-        return { problems, advice, judged: true }
-      }
+      case 'ReleasePolicy':
+        return policyFindings(part.checked, together)
       case 'DaemonSet':
-        return daemonSetFindings(part.daemonSet, rollouts)
+        return daemonSetFindings(part.daemonSet, together)
       case 'oldVersion':
         return { problems: [problemOf(part.rule, { value: part.apiVersion })], advice: [], judged: true }
       case 'other':
@@ -50,11 +52,18 @@ export function checkDocuments(documents: readonly unknown[]): readonly Findings
   })
 }
 
+/** What is applied together, as far as it can be read. */
+interface Together {
+  readonly rollouts: readonly Rollout[]
+  readonly daemonSets: readonly DaemonSet[]
+  readonly policies: readonly ReleasePolicy[]
+}
+
 /** One document, as far as it is looked at. */
 type Part =
   | { readonly kind: 'Rollout'; readonly value: unknown; readonly rollout: Rollout | null }
   | { readonly kind: 'BatchRelease'; readonly value: unknown }
-  | { readonly kind: 'ReleasePolicy'; readonly value: unknown }
+  | { readonly kind: 'ReleasePolicy'; readonly checked: Checked<ReleasePolicy> }
   | { readonly kind: 'DaemonSet'; readonly daemonSet: DaemonSet }
   | { readonly kind: 'oldVersion'; readonly rule: 'RolloutVersion' | 'BatchReleaseVersion' | 'PolicyVersion'; readonly apiVersion: string }
   | { readonly kind: 'other' }
@@ -65,7 +74,9 @@ function toPart(value: unknown): Part {
   const { apiVersion, kind } = membersOf(value)
   if (apiVersion === 'apps/v1' && kind === 'DaemonSet') return { kind, daemonSet: toDaemonSet(value) }
   if (typeof apiVersion === 'string' && apiVersion.startsWith('tranche.dev/') && kind === 'ReleasePolicy') {
-    return apiVersion === 'tranche.dev/v1alpha1' ? { kind, value } : { kind: 'oldVersion', rule: 'PolicyVersion', apiVersion }
+    return apiVersion === 'tranche.dev/v1alpha1'
+      ? { kind, checked: checkPolicy(value) }
+      : { kind: 'oldVersion', rule: 'PolicyVersion', apiVersion }
   }
   if (typeof apiVersion !== 'string' || !apiVersion.startsWith('rollouts.kruise.io/')) return { kind: 'other' }
   if (kind !== 'Rollout' && kind !== 'BatchRelease') return { kind: 'other' }
@@ -97,7 +108,7 @@ function toDaemonSet(value: unknown): DaemonSet {
 }
 
 /** Two documents that name one DaemonSet are told at the one that would not have it. */
-function rolloutFindings(value: unknown, rollouts: readonly Rollout[], daemonSets: readonly DaemonSet[]): Findings {
+function rolloutFindings(value: unknown, { rollouts, daemonSets, policies }: Together): Findings {
   const { problems, advice, object } = checkRollout(value, unknownSurroundings)
   if (object === null || !isDaemonSetRef(object.spec.workloadRef)) return { problems, advice, judged: true }
   const neighbours = daemonSets.filter(({ metadata }) => namespaceOf(metadata) === namespaceOf(object.metadata))
@@ -105,17 +116,51 @@ function rolloutFindings(value: unknown, rollouts: readonly Rollout[], daemonSet
   const taken = object.spec.disabled === true ? [] : validateBinding(object, rollouts, null)
   return {
     problems: [...problems, ...taken],
-    advice: workloadExists === false ? checkRollout(value, { desired: null, workloadExists }).advice : advice,
+    advice: [
+      ...(workloadExists === false ? checkRollout(value, { desired: null, workloadExists }).advice : advice),
+      ...absentPolicy(object, policies),
+    ],
     judged: true,
   }
 }
 
+/** Of a namespace without policies nothing is known: they may stand in another file. */
+function absentPolicy(rollout: Rollout, policies: readonly ReleasePolicy[]): readonly Advice[] {
+  const name = policyNameOf(rollout)
+  const neighbours = policies.filter(({ metadata }) => namespaceOf(metadata) === namespaceOf(rollout.metadata))
+  if (name === undefined || neighbours.length === 0 || neighbours.some(({ metadata }) => metadata.name === name)) return []
+  return [adviceOf('PolicyAbsent', { value: name })]
+}
+
+function policyNameOf({ metadata }: Rollout): string | undefined {
+  return metadata.annotations?.[rolloutAnnotations.releasePolicy]
+}
+
+/** An analysis after a step that none of the Rollouts has never runs. */
+function policyFindings({ problems, advice, object }: Checked<ReleasePolicy>, { rollouts }: Together): Findings {
+  const users = rollouts.filter((rollout) => object !== null && usesPolicy(rollout, object))
+  const steps = Math.max(0, ...users.map(({ spec }) => spec.strategy.canary?.steps?.length ?? 0))
+  const beyond = (users.length === 0 ? [] : (object?.spec.analysis ?? [])).flatMap((analysis, at) =>
+    (analysis.steps ?? []).flatMap((step, index) =>
+      step > steps ? [adviceOf('AnalysisBeyondSteps', { path: `spec.analysis[${at}].steps[${index}]`, value: step })] : [],
+    ),
+  )
+  return { problems, advice: [...advice, ...beyond], judged: true }
+}
+
+function usesPolicy(rollout: Rollout, { metadata }: ReleasePolicy): boolean {
+  return namespaceOf(rollout.metadata) === namespaceOf(metadata) && policyNameOf(rollout) === metadata.name
+}
+
 /** The nodes are not known; whether a budget is nothing at all can be told without them. */
-function daemonSetFindings(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Findings {
+function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies }: Together): Findings {
   const keys = validateKeys(daemonSet.metadata)
-  const isReleased = rollouts.some((rollout) => rollout.spec.disabled !== true && isNamedBy(rollout, daemonSet))
-  if (!isReleased) return { problems: keys, advice: [], judged: true }
-  return { problems: [...validateDaemonSetBudget(daemonSet, 1), ...keys], advice: adviseDaemonSet(daemonSet), judged: true }
+  const rollout = rollouts.find((one) => one.spec.disabled !== true && isNamedBy(one, daemonSet))
+  if (rollout === undefined) return { problems: keys, advice: [], judged: true }
+  // A policy that is wrong is told itself.
+  const override = policies.find((policy) => usesPolicy(rollout, policy))?.spec.maxUnavailable
+  const budget = validateDaemonSetBudget(daemonSet, 1, override).filter(({ rule }) => rule !== 'TrancheBudget')
+  return { problems: [...budget, ...keys], advice: adviseDaemonSet(daemonSet), judged: true }
 }
 
 function isNamedBy({ metadata, spec }: Rollout, daemonSet: DaemonSet): boolean {

@@ -1,5 +1,6 @@
 import type { BatchRelease, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
 import { isLabelValue, isObjectName } from './names.ts'
+import { validateTrancheRules } from './policy/validate-policy-rules.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { problemRules } from './rules.ts'
 import { isThreshold, type RolloutSurroundings } from './validate-rollout.ts'
@@ -65,7 +66,21 @@ function trancheProblems(tranche: TrancheSpec | undefined): readonly Problem[] {
   return [
     ...(isRevision(canaryRevision) ? [] : [problemOf('TrancheCanaryRevision', { value: canaryRevision })]),
     ...(isRevision(stableRevision) ? [] : [problemOf('TrancheStableRevision', { value: stableRevision })]),
+    ...(tranche === undefined ? [] : policyProblems(tranche)),
   ]
+}
+
+/** What was found of specs that are looked at in every pass: queries and conditions cost milliseconds. */
+const found = new WeakMap<TrancheSpec, readonly Problem[]>()
+
+function policyProblems(tranche: TrancheSpec): readonly Problem[] {
+  const known = found.get(tranche)
+  if (known !== undefined) return known
+  const problems = validateTrancheRules(tranche).map(({ path, value, message, fix }) =>
+    problemOf('TranchePolicy', { path: path.replace('spec.', 'spec.tranche.'), value, message, fix }),
+  )
+  found.set(tranche, problems)
+  return problems
 }
 
 function isRevision(revision: string | undefined): boolean {

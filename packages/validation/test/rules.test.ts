@@ -100,6 +100,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   BatchTemplateMetadata: () => inBatchRelease(batchReleaseWith({ patchPodTemplateMetadata: {} })),
   TrancheCanaryRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { canaryRevision: '' } })),
   TrancheStableRevision: () => inBatchRelease(batchReleaseWith({}, { tranche: { stableRevision: '?' } })),
+  TranchePolicy: () => inBatchRelease(batchReleaseWith({}, { tranche: { nodes: { steps: [{ matchLabels: { 'a b': '' } }] } } })),
   PolicyField: () => inPolicy({ soak: { steps: '5m' } }),
   PolicyVersion: () => inDocument({ ...policyWith({}), apiVersion: 'tranche.dev/v1', kind: 'ReleasePolicy' }),
   PolicyMaxUnavailable: () => inPolicy({ maxUnavailable: 0 }),
@@ -111,7 +112,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   PolicyUrl: () => inPolicy({ analysis: [{ ...asking, prometheus: { address: 'prometheus:9090', query: 'up' } }] }),
   PolicyHeader: () => inPolicy({ notify: [{ ...receiver, webhook: { url: 'https://hooks.example.com', headers: [{ name: 'X-Team' }] } }] }),
   PolicySecret: () => inPolicy({ notify: [{ name: 'chat', slack: { url: { name: 'Slack', key: 'url' } } }] }),
-  PolicyTemplate: () => inPolicy({ notify: [{ ...receiver, template: '{{revision}}' }] }),
+  PolicyTemplate: () => inPolicy({ notify: [{ ...receiver, template: '{{version}}' }] }),
   NodeOrderKey: () => inPolicy({ nodes: { order: [{}] } }),
   NodeOrderIdle: () => inPolicy({ nodes: { order: [{ by: 'Oldest' }, { by: 'Newest' }] } }),
   ExcludeAll: () => inPolicy({ nodes: { exclude: [{}] } }),
@@ -149,9 +150,21 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyUnsettled: () => keyed('tranche.dev/unsettled'),
 }
 
+const policyKind = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy' }
+const policed = {
+  ...rolloutAnnotated({ 'tranche.dev/release-policy': 'strict' }),
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+}
+
+function adviceOf(documents: readonly unknown[], at: number) {
+  return checkDocuments(documents)[at]!.advice
+}
+
 const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: string; readonly path: string }[]>> = {
   OtherWorkload: () => adviseRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, kind: 'Deployment' } } })),
   WorkloadAbsent: () => adviseRollout(rolloutWith(), { desired: null, workloadExists: false }),
+  PolicyAbsent: () => adviceOf([{ ...policyWith({}), ...policyKind }, policed], 1),
   SizeAboveFleet: () => adviseRollout(rolloutInSteps({ replicas: 31 }), { desired: 30, workloadExists: true }),
   LastStepBelowAll: () => adviseRollout(rolloutInSteps({ replicas: '10%' })),
   ExtraWorkload: () => adviseRollout(rolloutWith({ spec: { strategy: { canary: { steps, enableExtraWorkloadForCanary: true } } } })),
@@ -166,6 +179,14 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
       }),
     ).advice,
   PerBatchUnused: () => checkPolicy(policyWith({ failure: { maxFailedNodes: 1, maxFailedNodesPerBatch: 2 } })).advice,
+  AnalysisBeyondSteps: () =>
+    adviceOf(
+      [
+        { ...policyWith({ analysis: [{ ...asking, steps: [2, 3] }] }), metadata: { name: 'strict', namespace: 'demo' }, ...policyKind },
+        policed,
+      ],
+      0,
+    ),
   NativeMoment: () => adviseDaemonSet(daemonSet({})),
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
 }

@@ -14,19 +14,3 @@ export const analysisArguments = [
 ] as const
 /** @see analysisArguments */
 export type AnalysisArgument = (typeof analysisArguments)[number]
-
-/** What the template of a receiver can name. All are text, empty where there is nothing to say. */
-export const messageArguments = [
-  'event',
-  'message',
-  'namespace',
-  'rollout',
-  'daemonSet',
-  'policy',
-  'canaryRevision',
-  'stepIndex',
-  'at',
-  'id',
-] as const
-/** @see messageArguments */
-export type MessageArgument = (typeof messageArguments)[number]

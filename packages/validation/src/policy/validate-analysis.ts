@@ -1,11 +1,10 @@
-import { type Analysis, durationMs } from '@tranche/api-schema'
+import { type Analysis, durationMs, fillTemplate } from '@tranche/api-schema'
 import { isEntryName } from '../names.ts'
 import { type Problem, problemOf } from '../problem.ts'
 import { MAX_STEPS } from '../validate-steps.ts'
 import { analysisArguments } from './arguments.ts'
 import { compileCondition } from './condition.ts'
 import { queryFault } from './query.ts'
-import { fillTemplate } from './template.ts'
 import { headerProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, numberProblems, repeated, textProblems } from './validate-values.ts'
 
@@ -71,7 +70,7 @@ function prometheusProblems(path: string, prometheus: NonNullable<Analysis['prom
     ...queryProblems(`${path}.query`, query, analysis),
     ...durationProblems(`${path}.range`, range, { from: '1s', to: '168h' }),
     ...pointProblems(`${path}.step`, prometheus),
-    ...headerProblems(`${path}.headers`, headers),
+    ...headerProblems(`${path}.headers`, headers, namesOf(analysis)),
   ]
 }
 
@@ -125,7 +124,7 @@ function httpProblems(
   const names = namesOf(analysis)
   return [
     ...urlProblems(`${path}.url`, url, names),
-    ...headerProblems(`${path}.headers`, headers),
+    ...headerProblems(`${path}.headers`, headers, names),
     ...(body === undefined ? [] : bodyProblems(`${path}.body`, body, names)),
     ...(body !== undefined && method === 'GET' ? [problemOf('AnalysisBody', { path: `${path}.body`, value: body })] : []),
   ]

@@ -1,6 +1,7 @@
-import type { ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import type { ReleasePolicy, ReleasePolicySpec, TrancheSpec } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problem.ts'
+import { selectorFaults } from './selector-faults.ts'
 import { validateAnalyses } from './validate-analysis.ts'
 import { validateFailure } from './validate-failure.ts'
 import { validateNodes } from './validate-nodes.ts'
@@ -16,6 +17,21 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
     ...validateReceivers(spec.notify ?? []),
+  ]
+}
+
+/**
+ * Checks what a BatchRelease carries of a policy.
+ *
+ * @returns problems as of a policy, with paths that begin with `spec.`
+ */
+export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec): readonly Problem[] {
+  const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
+  return [
+    ...validateNodes(nodes ?? {}),
+    ...steps.map((fault) => problemOf('PolicySelector', fault)),
+    ...validateFailure(failure ?? {}),
+    ...validateAnalyses(analysis ?? []),
   ]
 }
 

@@ -1,7 +1,6 @@
-import type { Receiver } from '@tranche/api-schema'
+import { notifyArguments, type Receiver } from '@tranche/api-schema'
 import { isEntryName } from '../names.ts'
 import { type Problem, problemOf } from '../problem.ts'
-import { messageArguments } from './arguments.ts'
 import { headerProblems, secretProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, repeated, textProblems } from './validate-values.ts'
 
@@ -22,7 +21,7 @@ export function validateReceivers(receivers: readonly Receiver[]): readonly Prob
       ...targetProblems(path, receiver),
       ...eventProblems(path, receiver),
       ...textProblems(`${path}.template`, template, LONGEST_TEMPLATE),
-      ...(template === undefined ? [] : templateProblems(`${path}.template`, template, messageArguments)),
+      ...(template === undefined ? [] : templateProblems(`${path}.template`, template, notifyArguments)),
       ...durationProblems(`${path}.remindAfter`, receiver.remindAfter, { from: '1m', to: '168h' }),
     ]
   })
@@ -33,7 +32,7 @@ function targetProblems(path: string, { slack, webhook }: Receiver): readonly Pr
     ...secretProblems(`${path}.slack.url`, slack?.url),
     ...(webhook === undefined ? [] : urlProblems(`${path}.webhook.url`, webhook.url, [])),
     ...secretProblems(`${path}.webhook.hmac`, webhook?.hmac),
-    ...headerProblems(`${path}.webhook.headers`, webhook?.headers),
+    ...headerProblems(`${path}.webhook.headers`, webhook?.headers, []),
   ]
   if (slack === undefined && webhook === undefined) {
     return [problemOf('ReceiverTarget', { path: `${path}.webhook`, value: undefined, fix: 'add slack or webhook' })]

@@ -1,7 +1,6 @@
-import type { Analysis, SecretKey } from '@tranche/api-schema'
+import { type Analysis, fillTemplate, type SecretKey, templateArguments, templateLeavings } from '@tranche/api-schema'
 import { isObjectName, isSecretKey } from '../names.ts'
 import { type Problem, problemOf } from '../problem.ts'
-import { fillTemplate, templateFaults } from './template.ts'
 import { repeated, textProblems } from './validate-values.ts'
 
 type Header = NonNullable<NonNullable<Analysis['http']>['headers']>[number]
@@ -40,19 +39,44 @@ function urlFault(text: string, names: readonly string[]): { readonly message?: 
   return url.hash === '' ? null : { message: 'what stands behind # is never sent', fix: 'remove it' }
 }
 
-/** Braces that cannot be filled. */
+/** Names that stand for nothing, and braces without a name; a `}}` alone may end two objects of JSON. */
 export function templateProblems(path: string, value: string, names: readonly string[]): readonly Problem[] {
   if (names.length === 0 && value.includes('{{')) {
     return [problemOf('PolicyTemplate', { path, value, message: 'no arguments are put in here', fix: 'remove the braces' })]
   }
-  return templateFaults(value, names).map((fault) => problemOf('PolicyTemplate', { path, value, ...fault }))
+  const unknown = templateArguments(value).filter((name) => !names.includes(name))
+  const open = templateLeavings(value).filter((leaving) => leaving.startsWith('{{'))
+  return [
+    ...unknown.map((name) =>
+      problemOf('PolicyTemplate', {
+        path,
+        value,
+        message: `there is no argument ${name}`,
+        fix: `name one of ${names.join(', ')}, or remove {{${name}}}`,
+      }),
+    ),
+    ...(open.length === 0
+      ? []
+      : [
+          problemOf('PolicyTemplate', {
+            path,
+            value,
+            message: 'a {{ is not followed by a name and }}',
+            fix: `close it, such as {{${names[0]}}}, or remove it`,
+          }),
+        ]),
+  ]
 }
 
-/** Headers that cannot be sent. Their values are never shown. */
-export function headerProblems(path: string, headers: readonly Header[] | undefined): readonly Problem[] {
+/**
+ * Headers that cannot be sent. Their values are never shown.
+ *
+ * @param names arguments that `{{…}}` may name in a value; empty where none are put in
+ */
+export function headerProblems(path: string, headers: readonly Header[] | undefined, names: readonly string[]): readonly Problem[] {
   const twice = repeated((headers ?? []).map(({ name }) => name.toLowerCase()))
   return (headers ?? []).flatMap((header, index) => [
-    ...oneHeader(`${path}[${index}]`, header),
+    ...oneHeader(`${path}[${index}]`, header, names),
     ...(twice.includes(index)
       ? [
           problemOf('PolicyHeader', {
@@ -66,7 +90,7 @@ export function headerProblems(path: string, headers: readonly Header[] | undefi
   ])
 }
 
-function oneHeader(path: string, { name, value, valueFrom }: Header): readonly Problem[] {
+function oneHeader(path: string, { name, value, valueFrom }: Header, names: readonly string[]): readonly Problem[] {
   const named = nameProblems(`${path}.name`, name)
   if (value === undefined && valueFrom === undefined)
     return [...named, problemOf('PolicyHeader', { path: `${path}.value`, value: undefined })]
@@ -81,7 +105,7 @@ function oneHeader(path: string, { name, value, valueFrom }: Header): readonly P
       }),
     ]
   }
-  return [...named, ...valueProblems(`${path}.value`, value), ...secretProblems(`${path}.valueFrom`, valueFrom)]
+  return [...named, ...valueProblems(`${path}.value`, value, names), ...secretProblems(`${path}.valueFrom`, valueFrom)]
 }
 
 function nameProblems(path: string, name: string): readonly Problem[] {
@@ -99,10 +123,17 @@ function nameProblems(path: string, name: string): readonly Problem[] {
   return [problemOf('PolicyHeader', { path, value: name, message: 'the connection itself writes this header', fix: 'remove the entry' })]
 }
 
-function valueProblems(path: string, value: string | undefined): readonly Problem[] {
-  if (value === undefined || (value.length <= LONGEST_HEADER && /^[\t -~\u0080-\u00ff]*$/.test(value))) return []
+function valueProblems(path: string, value: string | undefined, names: readonly string[]): readonly Problem[] {
+  if (value === undefined) return []
+  const templates = templateProblems(path, value, names).map((problem) => ({ ...problem, value: hidden(value) }))
+  if (value.length <= LONGEST_HEADER && /^[\t -~\u0080-\u00ff]*$/.test(value)) return templates
   const message = `a value is one line of up to ${LONGEST_HEADER} characters of Latin-1`
-  return [problemOf('PolicyHeader', { path, value: `${value.length} characters`, message, fix: 'mend the value' })]
+  return [problemOf('PolicyHeader', { path, value: hidden(value), message, fix: 'mend the value' }), ...templates]
+}
+
+/** Of a value that may be a secret. */
+function hidden(value: string): string {
+  return `a text of ${value.length} characters`
 }
 
 /** A reference to a secret that can be none. */

@@ -1,0 +1,416 @@
+import type { Analysis, ReleasePolicySpec } from '@tranche/api-schema'
+import { type Problem, problemText, validatePolicy } from '@tranche/validation'
+import { describe, expect, it } from 'vitest'
+import { policyWith } from './policies.ts'
+
+const prometheus = { address: 'https://prometheus.example.com', query: 'up' }
+const http = { url: 'https://canary.example.com/{{canaryRevision}}/health?nodes={{ nodes }}' }
+const secret = { name: 'metrics', key: 'token' }
+
+it('a policy that says nothing is in order, and so is one that says everything', () => {
+  expect(problems({})).toEqual([])
+  expect(
+    problems({
+      nodes: {
+        order: [{ selector: { matchLabels: { 'example.com/canary': '' } } }, { by: 'Newest' }, { selector: {} }],
+        exclude: [
+          {
+            matchExpressions: [
+              { key: 'pool', operator: 'In', values: ['gpu', ''] },
+              { key: 'spot', operator: 'DoesNotExist' },
+            ],
+          },
+        ],
+        spread: [{ topologyKey: 'topology.kubernetes.io/zone', maxUnavailable: 1 }],
+        notReady: { action: 'Wait', exempt: '5%' },
+      },
+      maxUnavailable: '10%',
+      failure: {
+        action: 'Pause',
+        maxFailedNodes: '2%',
+        maxFailedNodesPerBatch: 0,
+        progressDeadlineSeconds: 1,
+        schedulingDeadlineSeconds: 604_800,
+        maxRestarts: 0,
+        ignoreReasons: ['ErrImagePull'],
+        onReapply: 'Revert',
+        autoResume: '168h',
+      },
+      soak: { step: '1h30m', final: '0s' },
+      analysis: [
+        {
+          name: 'error-rate',
+          background: true,
+          prometheus: {
+            ...prometheus,
+            query: 'sum(rate(errors_total{node=~"{{nodes}}"}[{{window}}])) / {{ stepIndex }} > bool {{limit}}',
+            range: '5m',
+            step: '5s',
+            headers: [
+              { name: 'Authorization', valueFrom: secret },
+              { name: 'X-Scope-OrgID', value: '{{namespace}}' },
+            ],
+          },
+          failureCondition: 'result.exists(x, x > double(args.limit)) && args.daemonSet != ""',
+          args: [
+            { name: 'window', value: '5m' },
+            { name: 'limit', value: '0.5' },
+          ],
+          failureLimit: 3,
+          dryRun: true,
+        },
+        {
+          name: 'health',
+          steps: [1, 50],
+          http: { ...http, method: 'POST', body: '{"of":{"step":{{stepIndex}}}}' },
+          successCondition: 'status == 200 && result.checks.all(c, c.ok)',
+          initialDelay: '0s',
+          interval: '1s',
+          timeout: '100ms',
+          count: 10_000,
+          failureLimit: 9_999,
+          inconclusiveLimit: 10_000,
+          consecutiveErrorLimit: 0,
+        },
+      ],
+      notify: [
+        { name: 'chat', slack: { url: { name: 'slack', key: 'url' } }, events: ['StepPaused', 'Reminder'], remindAfter: '30m' },
+        {
+          name: 'others',
+          webhook: { url: 'http://10.0.0.1:8080/x', hmac: secret, headers: [{ name: 'X-Team', value: 'a\tb é' }] },
+          template: '{{message}}',
+        },
+      ],
+    }),
+  ).toEqual([])
+})
+
+describe('each problem says field, value, rule and fix:', () => {
+  it.each<[string, unknown, readonly string[]]>([
+    [
+      'a word that is none',
+      { failure: { action: 'Rollbak' } },
+      [
+        'spec.failure.action is "Rollbak": invalid option: expected one of "Pause"|"Rollback"|"Continue"; set it to Pause, Rollback or Continue',
+      ],
+    ],
+    [
+      'a field that is none',
+      { failures: {} },
+      ['spec.failures is {}: there is no such field, and it would be dropped; remove it, or mend its name'],
+    ],
+    [
+      'a percentage above all',
+      { maxUnavailable: '101%' },
+      ['spec.maxUnavailable is "101%": it is neither a whole number of nodes nor a percentage up to 100%'],
+    ],
+    ['no budget at all', { maxUnavailable: '0%' }, ['spec.maxUnavailable is "0%": no node may be without its pod']],
+    [
+      'a time without a unit',
+      { soak: { step: '30' } },
+      ['spec.soak.step is "30": a length of time is a number with its unit: ms, s, m or h; set it to'],
+    ],
+    [
+      'a time that is too long',
+      { soak: { final: '25h' } },
+      ['spec.soak.final is "25h": it is from 0s to 24h; set it to a length from 0s to 24h'],
+    ],
+    [
+      'a deadline of nothing',
+      { failure: { progressDeadlineSeconds: 0 } },
+      ['spec.failure.progressDeadlineSeconds is 0: it is a whole number from 1 to 604800; set it to a whole number from 1 to 604800'],
+    ],
+    [
+      'a selector that compares with nothing',
+      { nodes: { order: [{ selector: { matchExpressions: [{ key: 'pool', operator: 'NotIn', values: [] }] } }] } },
+      ['spec.nodes.order[0].selector.matchExpressions[0].values is []: NotIn compares with values; list one value at least'],
+    ],
+    [
+      'a selector that compares with something',
+      { nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'Exists', values: ['a'] }] }] } },
+      ['spec.nodes.exclude[0].matchExpressions[0].values is ["a"]: Exists compares with no value; remove it'],
+    ],
+    [
+      'an operator that is none',
+      { nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'Gt', values: ['1'] }] }] } },
+      ['spec.nodes.exclude[0].matchExpressions[0].operator is "Gt": invalid option'],
+    ],
+    [
+      'labels that are none',
+      { nodes: { exclude: [{ matchLabels: { 'a//b': 'x', c: 'not this' } }] } },
+      [
+        'spec.nodes.exclude[0].matchLabels is "a//b": it is not the name of a label',
+        'spec.nodes.exclude[0].matchLabels[c] is "not this": a label has up to',
+      ],
+    ],
+    [
+      'an order that can decide nothing more',
+      { nodes: { order: [{ by: 'Name' }, { selector: { matchLabels: { a: 'b' } } }] } },
+      ['spec.nodes.order[1].selector is {"matchLabels":{"a":"b"}}: behind an entry by Name nothing is left to decide'],
+    ],
+    [
+      'a spread that stands there twice',
+      {
+        nodes: {
+          spread: [
+            { topologyKey: 'rack', maxUnavailable: 0 },
+            { topologyKey: 'rack', maxUnavailable: 2 },
+          ],
+        },
+      },
+      [
+        'spec.nodes.spread[0].maxUnavailable is 0: it is a whole number from 1',
+        'spec.nodes.spread[1].topologyKey is "rack": the label stands there twice',
+      ],
+    ],
+    [
+      'who goes on by itself without having paused',
+      { failure: { action: 'Continue', autoResume: '1m' } },
+      [
+        'spec.failure.autoResume is "1m": only a release that pauses can go on by itself, and spec.failure.action is Continue; remove it, or set',
+      ],
+    ],
+    [
+      'a receiver that is two, and one that is none',
+      { notify: [{ name: 'a', slack: { url: secret }, webhook: { url: 'https://x.example' } }, { name: 'b' }] },
+      [
+        'spec.notify[0].webhook is {"url":"https://x.example"}: a receiver is either slack or a webhook; keep one of the two, or write two receivers',
+        'spec.notify[1].webhook is missing: a receiver is either slack or a webhook; add slack or webhook',
+      ],
+    ],
+    [
+      'a reminder without a time, and a time without a reminder',
+      {
+        notify: [
+          { name: 'a', slack: { url: secret }, events: ['Reminder'] },
+          { name: 'b', slack: { url: secret }, events: ['Stalled'], remindAfter: '5m' },
+        ],
+      },
+      [
+        'spec.notify[0].remindAfter is missing: without it no Reminder is sent',
+        'spec.notify[1].remindAfter is "5m": reminders are not among its events',
+      ],
+    ],
+    [
+      'a name that another receiver has',
+      {
+        notify: [
+          { name: 'a', slack: { url: secret } },
+          { name: 'a', slack: { url: secret } },
+        ],
+      },
+      ['spec.notify[1].name is "a": another receiver has this name'],
+    ],
+    [
+      'a secret that can be none',
+      { notify: [{ name: 'a', slack: { url: { name: 'My Secret', key: 'a/b' } } }] },
+      [
+        'spec.notify[0].slack.url.name is "My Secret": it names no Secret',
+        'spec.notify[0].slack.url.key is "a/b": it is no key of a Secret',
+      ],
+    ],
+    [
+      'an argument that is none',
+      { notify: [{ name: 'a', slack: { url: secret }, template: '{{mesage}} {{' }] },
+      [
+        'spec.notify[0].template is "{{mesage}} {{": there is no argument mesage; name one of event, rollout',
+        'spec.notify[0].template is "{{mesage}} {{": a {{ is not followed by a name and }}',
+      ],
+    ],
+    ['what is no policy at all', undefined, ['spec is missing: it is required']],
+  ])('%s', (_name, spec, texts) => expectTexts(validatePolicy(policyWith(spec as ReleasePolicySpec)), texts))
+})
+
+describe('an analysis is told', () => {
+  it.each<[string, object, readonly string[]]>([
+    [
+      'that asks nobody',
+      { prometheus: undefined },
+      ['spec.analysis[0].prometheus is missing: an analysis asks either prometheus or http; add prometheus or http'],
+    ],
+    [
+      'that asks two',
+      { http: { url: 'https://a.example' } },
+      ['spec.analysis[0].http is {"url":"https://a.example"}: an analysis asks either prometheus or http; keep one'],
+    ],
+    [
+      'without a condition',
+      { successCondition: undefined },
+      ['spec.analysis[0].successCondition is missing: without a condition nothing says what an answer means; add'],
+    ],
+    [
+      'with a condition that ends too early',
+      { successCondition: 'result[0] <' },
+      ['spec.analysis[0].successCondition is "result[0] <": it is no condition: Syntax error'],
+    ],
+    [
+      'with a name in a condition that is none',
+      { successCondition: 'results[0] < 1' },
+      ["it is no condition: undeclared reference to 'results' (in container ''), at character 1"],
+    ],
+    ['with an argument in a condition that is none', { successCondition: 'args.windw == ""' }, ["undefined field 'windw', at character 5"]],
+    ['with a condition that compares numbers with text', { successCondition: 'result[0] < "1"' }, ['found no matching overload']],
+    [
+      'with a condition that is no condition',
+      { failureCondition: 'result[0]' },
+      ['it is no condition: it is a double, and a condition is true or false'],
+    ],
+    ['with an empty condition', { failureCondition: '' }, ['spec.analysis[0].failureCondition is "": it is empty']],
+    [
+      'with a function that PromQL has not',
+      { prometheus: { ...prometheus, query: 'rat(errors[5m])' } },
+      ['query is "rat(errors[5m])": PromQL has no function rat; mend the query'],
+    ],
+    [
+      'with a query that ends too early',
+      { prometheus: { ...prometheus, query: 'sum(up' } },
+      ['query is "sum(up": the query ends too early'],
+    ],
+    [
+      'with a query that goes wrong',
+      { prometheus: { ...prometheus, query: 'up{a=b}' } },
+      ['query is "up{a=b}": at character 6, "b}" does not fit'],
+    ],
+    [
+      'with a query that its arguments make wrong',
+      { prometheus: { ...prometheus, query: 'rate(up[{{window}}])' }, args: [{ name: 'window', value: 'five minutes' }] },
+      ['with its arguments put in, at character 9, "five minutes])" does not fit'],
+    ],
+    [
+      'with an argument in a query that is none',
+      { prometheus: { ...prometheus, query: 'up{a="{{revision}}"}' } },
+      ['there is no argument revision; name one of namespace, rollout'],
+    ],
+    [
+      'with an address that is none',
+      { prometheus: { ...prometheus, address: 'prometheus:9090' } },
+      ['address is "prometheus:9090": a URL begins with http:// or https://'],
+    ],
+    [
+      'with an address of another protocol',
+      { prometheus: { ...prometheus, address: 'file:///etc/passwd' } },
+      ['address is "file:///etc/passwd": a URL begins with http://'],
+    ],
+    [
+      'with an address that says more',
+      { prometheus: { ...prometheus, address: 'http://p:9090/api/v1/query' } },
+      ['/api/v1 is put behind it; remove /api/v1'],
+    ],
+    [
+      'with a password in a URL',
+      { prometheus: { ...prometheus, address: 'http://me:secret@p:9090' } },
+      ['a user and a password can be read there by everybody'],
+    ],
+    [
+      'with a host that is an argument',
+      ofHttp({ url: 'https://{{rollout}}.example.com' }),
+      ['the host stands in it, and is no argument; write the host'],
+    ],
+    [
+      'with a body that nobody reads',
+      ofHttp({ url: 'https://a.example', body: 'x' }),
+      ['spec.analysis[0].http.body is "x": a GET has no body; remove it, or set method to POST'],
+    ],
+    [
+      'with headers that cannot be sent',
+      ofHttp({
+        url: 'https://a.example',
+        headers: [
+          { name: 'Host', value: 'x' },
+          { name: 'a b', value: 'x' },
+          { name: 'X', value: 'a\nb' },
+          { name: 'x', valueFrom: secret, value: '' },
+        ],
+      }),
+      [
+        'headers[0].name is "Host": the connection itself writes this header',
+        'headers[1].name is "a b": it is not the name of a header',
+        'headers[2].value is "a text of 3 characters": a value is one line',
+        'headers[3].valueFrom is {"name":"metrics","key":"token"}: a header has either value or valueFrom',
+        'headers[3].name is "x": it stands there twice',
+      ],
+    ],
+    [
+      'with more points than Prometheus gives',
+      { prometheus: { ...prometheus, range: '24h', step: '1s' } },
+      ['a range of 24h has 86,400 points at this distance'],
+    ],
+    ['with points of no range', { prometheus: { ...prometheus, step: '1s' } }, ['step is "1s": only a range has points; add range']],
+    [
+      'with steps in the background',
+      { background: true, steps: [1] },
+      ['spec.analysis[0].steps is [1]: an analysis in the background runs in all steps'],
+    ],
+    [
+      'with steps that are none',
+      { steps: [1, 0, 1] },
+      ['steps[1] is 0: steps are counted from 1', 'steps[2] is 1: the step stands there twice'],
+    ],
+    ['that never runs', { steps: [] }, ['spec.analysis[0].steps is []: it would never run; list steps, or remove it']],
+    [
+      'that can never fail',
+      { failureLimit: 1 },
+      ['failureLimit is 1: of one measurement so many failures are tolerated that it can never fail; set it to less than count'],
+    ],
+    ['that asks too often', { interval: '10ms' }, ['spec.analysis[0].interval is "10ms": it is from 1s to 24h']],
+    [
+      'whose argument has a name that is taken',
+      { args: [{ name: 'nodes', value: '' }] },
+      ['args[0].name is "nodes": another argument has this name'],
+    ],
+    [
+      'whose argument has a name that is none',
+      { args: [{ name: 'the-limit', value: '' }] },
+      ['args[0].name is "the-limit": it has letters'],
+    ],
+  ])('%s', (_name, changes, texts) => {
+    const analysis = { name: 'error-rate', prometheus, successCondition: 'result[0] < 1', ...changes } as Analysis
+    expectTexts(validatePolicy(policyWith({ analysis: [analysis] })), texts)
+  })
+
+  it('without the values of its headers', () => {
+    const headers = [{ name: 'Authorization', value: 'Bearer abc\u0000{{x}}' }]
+    const found = problems({ analysis: [{ name: 'a', http: { url: 'https://a.example', headers }, successCondition: 'true' }] })
+    expect(found).toHaveLength(2)
+    expect(found.join('\n')).not.toContain('abc')
+  })
+})
+
+it('everything that is wrong is told at once', () => {
+  const found = validatePolicy(
+    policyWith({
+      nodes: { exclude: [{}] },
+      maxUnavailable: 0,
+      failure: { action: 'Stop', maxRestarts: -1 },
+      soak: { step: 'long' },
+      analysis: [{ name: 'A', successCondition: '(' }],
+      notify: [{ name: 'a', events: [] }],
+      colour: 'blue',
+    } as unknown as ReleasePolicySpec),
+  )
+  expect(found.map(({ path }) => path)).toEqual([
+    'spec.failure.action',
+    'spec.colour',
+    'spec.nodes.exclude[0]',
+    'spec.maxUnavailable',
+    'spec.failure.maxRestarts',
+    'spec.soak.step',
+    'spec.analysis[0].name',
+    'spec.analysis[0].prometheus',
+    'spec.analysis[0].successCondition',
+    'spec.notify[0].webhook',
+    'spec.notify[0].events',
+  ])
+})
+
+function ofHttp(request: NonNullable<Analysis['http']>): object {
+  return { prometheus: undefined, http: request, successCondition: 'result.ok' }
+}
+
+function problems(spec: ReleasePolicySpec): readonly string[] {
+  return validatePolicy(policyWith(spec)).map(problemText)
+}
+
+function expectTexts(found: readonly Problem[], texts: readonly string[]): void {
+  expect(found.map(problemText)).toEqual(texts.map((text) => expect.stringContaining(text)))
+}
