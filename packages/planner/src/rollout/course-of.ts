@@ -47,7 +47,7 @@ export function courseBefore(view: RolloutView): Course {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
-  const heeded = heedWishes(view.rollout)
+  const heeded = heedWishes(view)
   const taken = takenOver(status, heeded?.canary ?? completedCanary(view, ''))
   return {
     phase: status?.phase ?? 'Initial',
@@ -57,6 +57,7 @@ export function courseBefore(view: RolloutView): Course {
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     heldRevisions: status?.heldRevisions ?? [],
     acceptedWishes: status?.acceptedWishes ?? {},
+    failure: status?.failure,
     rollbackFrom: status?.rollbackFrom,
     message: status?.message ?? '',
     stalled: null,

@@ -1,6 +1,7 @@
 import type {
   AcceptedWishes,
   CanaryStatus,
+  Failure,
   HeldBy,
   HeldRevision,
   ProgressingReason,
@@ -47,6 +48,8 @@ export interface Course {
   readonly heldRevisions: readonly HeldRevision[]
   /** Wishes that count until the release ends. */
   readonly acceptedWishes: AcceptedWishes
+  /** Why the version is taken to be bad, which the release brings or took back; undefined while it is not. */
+  readonly failure: Failure | undefined
   /** The revision that the release takes back, or the last one took back; undefined for any other release. */
   readonly rollbackFrom: string | undefined
   readonly message: string

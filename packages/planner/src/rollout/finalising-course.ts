@@ -24,6 +24,7 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
     stableRevision: canary.canaryRevision,
     succeeded: before.rollbackFrom === undefined,
     acceptedWishes: {},
+    failure: before.rollbackFrom === undefined ? undefined : before.failure,
     message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
   }
 }

@@ -1,7 +1,9 @@
+import type { HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
+import { failedCourse } from './failed-course.ts'
 import { finalisingCourse } from './finalising-course.ts'
 import { frozenText } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
@@ -9,6 +11,7 @@ import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
 import { activePeer, stalledCourse, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
+import { failureToSay, standingFailure } from './release-failure.ts'
 import { isForeign } from './release-report.ts'
 import { isFinalising, isUnderWay } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -94,13 +97,25 @@ function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: Fo
   return { before: isRunning ? { ...before, phase: 'Progressing' } : before, discovery: { ...discovery, stable }, isSame, isWanted }
 }
 
-/** Every node is brought to the template of now; one that is held is not released this way either (G12). */
+/**
+ * Every node is brought to the template of now; one that is held is not released this way either (G12). Where it turns out to
+ * be bad, the policy says whether it is taken back, or somebody is waited for.
+ */
 function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
-  if (heldTemplate(before.heldRevisions, daemonSet) !== undefined) return null
-  const begun = isSame ? { ...before, canary: withCounts(view, before.canary) } : startCourse(view, daemonSet, before, discovery)
+  const held = heldTemplate(before.heldRevisions, daemonSet)
+  if (held !== undefined) return isBeingTakenBack(held) ? heldCourse(view, daemonSet, before, held) : null
+  const counted = { ...before, canary: withCounts(view, before.canary), failure: failureToSay(view, before) }
+  const failure = isSame ? standingFailure(view, before) : null
+  if (failure !== null) return failedCourse(view, daemonSet, counted, failure)
+  const begun = isSame ? counted : startCourse(view, daemonSet, before, discovery)
   const reason = begun.rollbackFrom === undefined ? 'Finalising' : 'Cancelling'
   const course: Course = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
   return isSame && isFinalising(before.canary) ? finalisingCourse(view, daemonSet, course) : { ...course, message: 'finishing the release' }
+}
+
+/** By a verdict; that it was put back is said before the DaemonSet is let go, and the key that tells it goes. */
+function isBeingTakenBack({ reason, reverted }: HeldRevision): boolean {
+  return reason === 'Failed' && reverted === false
 }
 
 /** The stable template is put back first, once; null where it cannot be, or was and another came. */

@@ -1,5 +1,7 @@
 import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { standingFailure } from './release-failure.ts'
 import { isFinalising, nextIndex, stepsOf } from './release-spec.ts'
+import type { RolloutView } from './rollout-view.ts'
 
 /** The canary status with what people wrote into it, and what had to be put back. */
 export interface Heeded {
@@ -13,35 +15,37 @@ export interface Heeded {
  * approves a paused step), while the status's own `currentStepState` is only ever written by us; and another
  * `nextStepIndex` than the one that follows jumps. A word that is no wish now is put back, never kept for later (G10).
  */
-export function heedWishes({ spec, status, metadata }: Rollout): Heeded | undefined {
+export function heedWishes(view: RolloutView): Heeded | undefined {
+  const { rollout } = view
+  const { status } = rollout
   if (status?.canaryStatus === undefined) return undefined
-  const state = heedState(status, status.canaryStatus)
-  const next = heedNextStep({ spec, status, metadata }, state.canary)
+  const stop = stopText(view, status, status.canaryStatus)
+  const state = heedState(status, status.canaryStatus, stop)
+  const next = heedNextStep(rollout, state.canary, stop)
   const warnings = [state.warning, next.warning].filter((warning) => warning !== null)
   return { canary: next.canary, warning: warnings.length === 0 ? null : warnings.join('; ') }
 }
 
-function heedState(status: RolloutStatus, canary: CanaryStatus): Heeded {
+function heedState(status: RolloutStatus, canary: CanaryStatus, stop: string | null): Heeded {
   const own = status.currentStepState
   const asked = canary.currentStepState
   if (asked === own || own === '') return { canary, warning: null }
   const isApproval = status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady'
-  if (isApproval && !isHeld(status, canary)) return { canary, warning: null }
-  const why = isApproval ? heldText(canary) : `while the step is ${own}; only StepReady on a paused step is a wish`
+  if (isApproval && stop === null) return { canary, warning: null }
+  const why = isApproval ? stop : `while the step is ${own}; only StepReady on a paused step is a wish`
   return {
     canary: { ...canary, currentStepState: own },
     warning: `canaryStatus.currentStepState was set to ${asked} ${why}, so it was put back`,
   }
 }
 
-function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
+function heedNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | null): Heeded {
   const phase = rollout.status?.phase
   const steps = stepsOf(rollout).length
   const { currentStepIndex, nextStepIndex } = canary
   if (phase === 'Progressing' && !isFinalising(canary)) {
     const ownNext = nextIndex(currentStepIndex, steps)
-    if (isHeld(rollout.status, canary))
-      return nextStepIndex === ownNext ? { canary, warning: null } : putBack(canary, ownNext, heldText(canary))
+    if (stop !== null) return nextStepIndex === ownNext ? { canary, warning: null } : putBack(canary, ownNext, stop)
     // The step after the present one, or none: our own word from before the steps of the spec became more or fewer.
     const isOwn = nextStepIndex === -1 || nextStepIndex === currentStepIndex + 1
     if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }
@@ -51,13 +55,13 @@ function heedNextStep(rollout: Rollout, canary: CanaryStatus): Heeded {
   return putBack(canary, -1, 'while there is no step to leave')
 }
 
-/** G12: nothing leads on while the revision is held; the wish is not kept until it no longer is. */
-function isHeld(status: RolloutStatus | undefined, { canaryRevision }: CanaryStatus): boolean {
-  return status?.heldRevisions?.some(({ revision }) => revision === canaryRevision) ?? false
-}
-
-function heldText({ canaryRevision }: CanaryStatus): string {
-  return `while revision ${canaryRevision} is held; write the action retry first`
+/** G12: nothing leads on while the revision is held, or has failed; the wish is not kept until it no longer is. */
+function stopText(view: RolloutView, { heldRevisions = [], acceptedWishes = {} }: RolloutStatus, canary: CanaryStatus): string | null {
+  const { canaryRevision } = canary
+  const isHeld = heldRevisions.some(({ revision }) => revision === canaryRevision)
+  if (isHeld) return `while revision ${canaryRevision} is held; write the action retry first`
+  const hasFailed = standingFailure(view, { canary, acceptedWishes }) !== null
+  return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; write the action retry first` : null
 }
 
 function putBack(canary: CanaryStatus, nextStepIndex: number, why: string): Heeded {

@@ -2,40 +2,62 @@ import type { HeldRevision } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { countUpdated } from '../updated-nodes.ts'
 import type { Course } from './course.ts'
-import { isReverted } from './held-revisions.ts'
-import { templateToPutBack } from './plan-revert.ts'
+import { isReverted, revertOver, withHeldAnew } from './held-revisions.ts'
+import { isRevertAgain, reapplyAction, untilRevertMs, withNextRevert } from './reapply.ts'
+import { whyNoRollback } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
  * G12: the template of the DaemonSet is held, so nothing is released. The stable template is put back first, where that was
- * asked for and is still to be done; after that somebody must say how to go on.
+ * asked for and is still to be done, and again, after a while, where the policy says `Revert`; else somebody must say how to
+ * go on.
  */
 export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Course, held: HeldRevision): Course {
-  const { canary } = course
-  const isSeen = held.reverted === false && isReverted(daemonSet, held)
-  const heldRevisions = course.heldRevisions.map((one) => (isSeen && one.digest === held.digest ? { ...one, reverted: true } : one))
+  const whyNot = whyNoRollback(view, course)
+  const now = heldNow(view, daemonSet, held, whyNot)
   const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
-  const standing = { ...course, heldRevisions, reason }
-  const canRevert = templateToPutBack(view, canary.stableRevision) !== null
-  if (!isReverted(daemonSet, held) && canRevert) {
-    const message = `taking revision ${canary.canaryRevision} back: the template of revision ${canary.stableRevision} is put back`
-    return { ...standing, message }
-  }
-  const why = isReverted(daemonSet, held)
-    ? 'its template was applied again'
-    : `revision ${canary.stableRevision}, which ran before, is no longer in the history`
-  const message = heldText(held, why)
-  return {
-    ...standing,
-    message: `${message}; ${countUpdated(view.fleet, canary.canaryRevision).updated} of ${view.fleet.desired} nodes run it`,
-    stalled: { reason: 'RevisionHeld', message },
-  }
+  const standing = { ...course, heldRevisions: withHeldAnew(course.heldRevisions, now), reason }
+  if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(now, whyNot))
+  if (!isRevertAgain(now)) return { ...standing, message: takingBackText(course, now) }
+  const leftMs = untilRevertMs(now, view.nowMs)
+  return { ...waitingCourse(view, standing, revertText(course, now)), recheckAfterMs: leftMs > 0 ? leftMs : null }
+}
+
+/** What is to be remembered of it: that the template was put back, or when it is put back next. */
+function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, whyNot: string | null): HeldRevision {
+  const isOff = held.reverted === false && isRevertAgain(held) && reapplyAction(view) !== 'Revert'
+  const seen = held.reverted === false && (isReverted(daemonSet, held) || isOff) ? revertOver(held, daemonSet) : held
+  const isAgain = seen.reverted !== false && whyNot === null && reapplyAction(view) === 'Revert'
+  return isAgain ? withNextRevert(seen, view.nowMs) : seen
+}
+
+/** Somebody must say how to go on, or the clock does. */
+function waitingCourse({ fleet }: RolloutView, course: Course, message: string): Course {
+  const { updated } = countUpdated(fleet, course.canary.canaryRevision)
+  return { ...course, message: `${message}; ${updated} of ${fleet.desired} nodes run it`, stalled: { reason: 'RevisionHeld', message } }
+}
+
+function takingBackText({ canary, failure }: Course, { reason }: HeldRevision): string {
+  const seen = reason === 'Failed' && failure !== undefined ? `revision ${canary.canaryRevision} failed: ${failure.message}; ` : ''
+  const who = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
+  return `${seen}${who}taking revision ${canary.canaryRevision} back: the template of revision ${canary.stableRevision} is put back`
 }
 
 /** Says why nothing is released, and what lifts it. */
-function heldText({ revision, reason, at }: HeldRevision, why: string): string {
+function heldText(held: HeldRevision, whyNot: string | null): string {
+  const why = held.reverted === false && whyNot !== null ? whyNot : 'its template was applied again'
+  return `${pastText(held)}, and ${why}: nothing is deleted for it; to release it after all write the action retry, else apply another template`
+}
+
+/** Says when the stable template is put back once more. */
+function revertText({ canary }: Course, held: HeldRevision): string {
+  const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
-    `revision ${revision} ${reason === 'Failed' ? 'failed' : 'was taken back'} at ${at}, and ${why}: nothing is deleted for it; ` +
-    'to release it after all write the action retry, else apply another template'
+    `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
+    `${canary.stableRevision} is put back${times}, for failure.onReapply is Revert; to release it after all write the action retry`
   )
+}
+
+function pastText({ revision, reason, at }: HeldRevision): string {
+  return `revision ${revision} ${reason === 'Failed' ? 'failed' : 'was taken back'} at ${at}`
 }

@@ -36,6 +36,11 @@ export function withHeld(held: readonly HeldRevision[], one: HeldRevision): read
   return [...held.filter(({ digest }) => digest !== one.digest), one].slice(-HELD_REVISIONS_MAX)
 }
 
+/** Remembers the same template in other words, in its place. */
+export function withHeldAnew(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
+  return held.map((other) => (other.digest === one.digest ? one : other))
+}
+
 /** Forgets the templates of a revision. */
 export function withoutHeld(held: readonly HeldRevision[], revision: string): readonly HeldRevision[] {
   return held.filter((one) => one.revision !== revision)
@@ -47,14 +52,33 @@ export function withoutHeld(held: readonly HeldRevision[], revision: string): re
  *
  * @param held the template that the DaemonSet has now
  */
-export function heldAsSeen(all: readonly HeldRevision[], held: HeldRevision | undefined, revision: string): readonly HeldRevision[] {
+export function heldAsSeen(
+  all: readonly HeldRevision[],
+  daemonSet: DaemonSet,
+  { held, revision }: { readonly held: HeldRevision | undefined; readonly revision: string },
+): readonly HeldRevision[] {
   return all.map((one) => {
     if (one === held) return one.revision === revision ? one : { ...one, revision }
-    return one.reverted === false ? { ...one, reverted: true } : one
+    return one.reverted === false ? revertOver(one, daemonSet) : one
   })
 }
 
 /** Whether the template was put back for this hold, whatever was applied since. */
-export function isReverted({ metadata }: DaemonSet, held: HeldRevision): boolean {
-  return held.reverted !== false || metadata.annotations?.[daemonSetAnnotations.reverted] === held.at
+export function isReverted(daemonSet: DaemonSet, held: HeldRevision): boolean {
+  return held.reverted !== false || isMarked(daemonSet, held)
+}
+
+/** The stable template was put back, or need not be any more; it is counted where it was done once more. */
+export function revertOver(held: HeldRevision, daemonSet: DaemonSet): HeldRevision {
+  const again = held.revertAt !== undefined && isMarked(daemonSet, held) ? { reverts: (held.reverts ?? 0) + 1 } : {}
+  return { ...held, ...again, reverted: true }
+}
+
+/** By what a template that was put back is known: another one each time that it is to be done. */
+export function revertMark({ at = '', revertAt }: HeldRevision): string {
+  return revertAt ?? at
+}
+
+function isMarked({ metadata }: DaemonSet, held: HeldRevision): boolean {
+  return metadata.annotations?.[daemonSetAnnotations.reverted] === revertMark(held)
 }

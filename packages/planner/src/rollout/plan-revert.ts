@@ -3,7 +3,9 @@ import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { hashOf } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
-import { heldTemplate, isReverted } from './held-revisions.ts'
+import { heldTemplate, isReverted, revertMark } from './held-revisions.ts'
+import { isRevertAgain, reapplyAction, untilRevertMs } from './reapply.ts'
+import { revertEvent } from './revert-event.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -17,12 +19,12 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   if (daemonSet === undefined || daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
+  if (isRevertAgain(held) && (reapplyAction(view) !== 'Revert' || untilRevertMs(held, view.nowMs) > 0)) return null
   const stable = canaryStatus?.stableRevision
   const template = templateToPutBack(view, stable)
   if (template === null) return null
-  const message = `revision ${held.revision} was taken back: the template of revision ${stable} was put back`
-  const patch = revertPatch(view, daemonSet, { template, at: held.at ?? '' })
-  return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: { type: 'Normal', reason: 'TemplateReverted', message } }
+  const patch = revertPatch(view, daemonSet, { template, mark: revertMark(held) })
+  return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(rollout, held) }
 }
 
 /**
@@ -44,11 +46,11 @@ export function templateToPutBack({ revisions, release }: RolloutView, hash: str
 function revertPatch(
   { rollout }: RolloutView,
   daemonSet: DaemonSet,
-  { template, at }: { readonly template: object; readonly at: string },
+  { template, mark }: { readonly template: object; readonly mark: string },
 ): readonly PatchOperation[] {
   const { annotations, ...takeOver } = takeOverStrategy(daemonSet)
   const inProgressing = JSON.stringify({ rolloutName: rollout.metadata.name })
-  const ours = { [daemonSetAnnotations.reverted]: at, [daemonSetAnnotations.inProgressing]: inProgressing }
+  const ours = { [daemonSetAnnotations.reverted]: mark, [daemonSetAnnotations.inProgressing]: inProgressing }
   const changes = daemonSetPatch(daemonSet, { ...takeOver, annotations: { ...annotations, ...ours } }) ?? []
   return [
     ...changes.filter(({ path }) => path !== '/metadata/resourceVersion'),

@@ -141,7 +141,14 @@ function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan 
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
   const { rollout } = view
   const paused = rollout.spec.strategy.paused === true
-  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...policyTerms(view), paused, rolloutGeneration: generationOf(rollout) }
+  const retry = rollout.status?.acceptedWishes?.retry
+  const tranche = {
+    ...withoutPolicyTerms(release.spec.tranche),
+    ...policyTerms(view),
+    paused,
+    rolloutGeneration: generationOf(rollout),
+    ...(retry !== undefined && { retry }),
+  }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

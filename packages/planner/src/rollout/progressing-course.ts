@@ -3,9 +3,11 @@ import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import { advanceStep, toFittingStep } from './advance-step.ts'
 import type { Course } from './course.ts'
+import { failedCourse } from './failed-course.ts'
 import { finalisingCourse } from './finalising-course.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate } from './held-revisions.ts'
+import { failureToSay, standingFailure } from './release-failure.ts'
 import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -14,16 +16,13 @@ import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
   if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, daemonSet, before, discovery)
-  const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)) }
+  const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)), failure: failureToSay(view, before) }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
-  const held = heldTemplate(counted.heldRevisions, daemonSet)
-  if (held !== undefined) {
-    const standing = heldCourse(view, daemonSet, counted, held)
-    return isPaused
-      ? { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
-      : standing
-  }
+  const standing = stoppedCourse(view, daemonSet, counted)
+  if (standing !== null && !isPaused) return standing
+  if (standing !== null)
+    return { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
   const finalising = isFinalising(counted.canary)
   if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
   if (isPaused) return pausedCourse(view, counted)
@@ -32,6 +31,14 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
+}
+
+/** The version is held, or failed, so that it goes on by no step of its own; null where it may. */
+function stoppedCourse(view: RolloutView, daemonSet: DaemonSet, course: Course): Course | null {
+  const held = heldTemplate(course.heldRevisions, daemonSet)
+  if (held !== undefined) return heldCourse(view, daemonSet, course, held)
+  const failure = standingFailure(view, course)
+  return failure === null ? null : failedCourse(view, daemonSet, course, failure)
 }
 
 /** A rollback that walks the steps with their pauses. */

@@ -3,6 +3,7 @@ import { jumpTarget } from './advance-step.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
 import { templateToPutBack } from './plan-revert.ts'
+import { standingFailure } from './release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -14,13 +15,14 @@ export interface Standing {
 }
 
 /** What waits for a person and goes on by the action retry, beside a held revision. */
-const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
+const liftedByRetry: readonly StalledReason[] = ['StrategyContested', 'ReleaseFailed', 'AnalysisInconclusive']
 
 /** Why a wish cannot be carried out as things stand (G10); null where it can. */
 export function refusalOf(view: RolloutView, standing: Standing, action: RolloutAction): string | null {
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
-  if (before.phase !== 'Progressing' || decided.phase !== 'Progressing') return noReleaseText(before, action)
+  const accepts = action.type === 'retry' && standingFailure(view, before) !== null
+  if (!accepts && (before.phase !== 'Progressing' || decided.phase !== 'Progressing')) return noReleaseText(before, action)
   if (decided.obstacle !== null) return `the Rollout is stalled: ${decided.message}`
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
 }
@@ -50,11 +52,22 @@ function momentRefusal({ before, decided }: Standing, { revision, expectedStep }
 type Refusal = (view: RolloutView, before: Course, action: RolloutAction) => string | null
 
 const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
-  approve: (view, before, action) => heldRefusal(view, before) ?? stepRefusal(view, before, action) ?? approveRefusal(view, before),
-  jump: (view, before, action) => heldRefusal(view, before) ?? stepRefusal(view, before, action) ?? jumpRefusal(view, action),
-  promote: (view, before) => heldRefusal(view, before) ?? doneRefusal(view, before),
+  approve: (view, before, action) => stopRefusal(view, before) ?? stepRefusal(view, before, action) ?? approveRefusal(view, before),
+  jump: (view, before, action) => stopRefusal(view, before) ?? stepRefusal(view, before, action) ?? jumpRefusal(view, action),
+  promote: (view, before, action) => (isWayOut(view, before, action) ? null : stopRefusal(view, before)) ?? doneRefusal(view, before),
   abort: abortRefusal,
   retry: retryRefusal,
+}
+
+function stopRefusal(view: RolloutView, before: Course): string | null {
+  const held = heldRefusal(view, before)
+  if (held !== null || standingFailure(view, before) === null) return held
+  return `revision ${before.canary.canaryRevision} is stopped by a failure; write the action retry first`
+}
+
+/** What cannot be told by analysis may be gone on without. */
+function isWayOut(view: RolloutView, before: Course, { full }: RolloutAction): boolean {
+  return full === true && heldRefusal(view, before) === null && standingFailure(view, before)?.reason === 'AnalysisInconclusive'
 }
 
 function heldRefusal({ daemonSet }: RolloutView, { heldRevisions }: Course): string | null {
@@ -100,7 +113,7 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): str
 }
 
 function retryRefusal(view: RolloutView, before: Course): string | null {
-  if (heldRefusal(view, before) !== null) return null
+  if (stopRefusal(view, before) !== null) return null
   const { stalled } = releaseReport(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
   return 'nothing that a retry lifts stands in the way'

@@ -1,7 +1,7 @@
 import type { Course } from './course.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { type BatchReleaseStatus, stalledReasons } from '@tranche/api-schema'
+import { type BatchReleaseStatus, type Failure, stalledReasons } from '@tranche/api-schema'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
 export interface ReleaseReport {
@@ -9,6 +9,10 @@ export interface ReleaseReport {
   readonly acknowledged: boolean
   /** Its record is stopped: no deletion of ours can be accepted (G9). */
   readonly paused: boolean
+  /** Its record is stopped, for whatever reason: no deletion of ours can be accepted (G9). */
+  readonly stopped: boolean
+  /** The verdict on this release, whether it stops it or not; null without one. */
+  readonly failure: Failure | null
   /** The batch, from 0, that is ready now; null while none is. */
   readonly readyBatch: number | null
   /** The BatchRelease is there for nodes that a release has left behind, or about to go. */
@@ -39,11 +43,13 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     rollout.status?.canaryStatus !== undefined &&
     release?.spec.tranche?.release === releaseId(rollout) &&
     status?.observedRelease === release.spec.tranche.release
+  const stopped = record === undefined || (record.state === 'stopped' && record.holds.length > 0)
   const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
   return {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
-    paused:
-      current && release.spec.tranche?.paused === true && (record === undefined || (record.state === 'stopped' && record.holds.length > 0)),
+    paused: current && release.spec.tranche?.paused === true && stopped,
+    stopped,
+    failure: sameRelease && status.failure?.release === release.spec.tranche.release ? status.failure : null,
     readyBatch: current && sameRelease && status.canaryStatus?.batchState === 'Ready' ? status.canaryStatus.currentBatch : null,
     present: release !== undefined,
     completed: current && sameRelease && status.phase === 'Completed',

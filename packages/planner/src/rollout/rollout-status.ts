@@ -5,6 +5,7 @@ import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
+import { standingFailure } from './release-failure.ts'
 import { policyInUse } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
@@ -58,8 +59,8 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
       return courseOf(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
     case 'retry': {
       const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
-      const isUnderWay = before.phase === 'Progressing'
-      const wishes = isUnderWay ? { ...acceptedWishes, retry: effect.id } : acceptedWishes
+      const lifts = before.phase === 'Progressing' || standingFailure(view, before) !== null
+      const wishes = lifts ? { ...acceptedWishes, retry: effect.id } : acceptedWishes
       return courseOf(view, { ...before, heldRevisions: forgotten, acceptedWishes: wishes })
     }
     default:
@@ -80,7 +81,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const leaked = view.release?.status?.leaked
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
-  const { heldRevisions, acceptedWishes, rollbackFrom } = course
+  const { heldRevisions, acceptedWishes, rollbackFrom, failure } = course
   return {
     ...kept,
     observedGeneration: observedGeneration(view, course),
@@ -93,6 +94,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
+    ...(failure !== undefined && { failure }),
     ...(leaked !== undefined && { leaked }),
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
@@ -110,6 +112,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     acceptedWishes: _wishes,
     rollbackFrom: _from,
     policy: _policy,
+    failure: _failure,
     ...kept
   } = status ?? {}
   return kept

@@ -35,8 +35,9 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     stableRevision: stable,
     releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
     succeeded: null,
-    heldRevisions: heldAsSeen(before.heldRevisions, held, revision),
+    heldRevisions: heldAsSeen(before.heldRevisions, daemonSet, { held, revision }),
     acceptedWishes: {},
+    failure: rollbackFrom === undefined && held === undefined ? undefined : before.failure,
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
   }

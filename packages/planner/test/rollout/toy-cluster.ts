@@ -1,4 +1,4 @@
-import type { BatchRelease, FlightRecord, Rollout, RolloutStep } from '@tranche/api-schema'
+import type { BatchRelease, Failure, FlightRecord, ReleasePolicy, ReleasePolicySpec, Rollout, RolloutStep } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
 import { changePermits, createRecord, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import {
@@ -43,6 +43,8 @@ export class ToyCluster {
   nowMs = 1_000
   writes = 0
   /** The next touch answers with nothing, or the next write after touches is not made. */
+  /** What the policy of the Rollout says; undefined where it names none. */
+  policy: ReleasePolicySpec | undefined
   mishap: 'none' | 'touchesUnclear' | 'diesAfterTouches' = 'none'
   rollout: Rollout | undefined
   release: BatchRelease | undefined
@@ -57,6 +59,7 @@ export class ToyCluster {
   /** What the names of revisions begin with. */
   salt = 'hash-'
   #version = 100
+  #policyMade: ReleasePolicy | undefined
   #uid = 0
 
   constructor({ nodes = 5, scope = 'binding', steps, maxUnavailable = 2 }: ToyOptions = {}) {
@@ -135,6 +138,17 @@ export class ToyCluster {
     if (this.rollout === undefined) return
     const annotations = { ...this.rollout.metadata.annotations, [rolloutAnnotations.onDelete]: policy }
     this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
+  }
+
+  /** The BatchRelease finds the release to be bad, and has stopped. */
+  latch(change: Partial<Failure> = {}): void {
+    const release = this.release!
+    const { release: id, retry } = release.spec.tranche ?? {}
+    const seen = { reason: 'NodesFailed', message: '1 of 5 nodes failed: node-0: CrashLoopBackOff', nodes: ['node-0'], count: 1, limit: 0 }
+    const latched = { ...seen, at: this.#stamp(), action: 'Pause', stops: true, release: id, ...(retry !== undefined && { retry }) }
+    const flight = release.status!.flight!
+    const record = { ...flight, state: 'stopped' as const, holds: [{ reason: 'ReleaseFailed', id: 'bad' }], permits: [] }
+    this.release = { ...release, status: { ...release.status, failure: { ...latched, ...change }, flight: record } }
   }
 
   deleteRollout(): void {
@@ -268,7 +282,7 @@ export class ToyCluster {
     const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
     const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
-    return { rollout, ...workloads, release, others: [rollout], policy: { kind: 'none' }, strategyScope, peer: null, ...clocks }
+    return { rollout, ...workloads, release, others: [rollout], policy: this.#policyReading(), strategyScope, peer: null, ...clocks }
   }
 
   releaseView(): ReleaseView | null {
@@ -325,6 +339,15 @@ export class ToyCluster {
         return false
     }
     return this.#wrote()
+  }
+
+  #policyReading(): RolloutView['policy'] {
+    if (this.policy === undefined) return { kind: 'none' }
+    if (this.#policyMade?.spec !== this.policy) {
+      const metadata = { namespace: 'demo', name: 'strict', uid: 'policy', resourceVersion: this.#next(), generation: this.#version }
+      this.#policyMade = { metadata, spec: this.policy }
+    }
+    return { kind: 'found', policy: this.#policyMade }
   }
 
   #touchPermits({ permits, lowerTo }: BatchReleasePlan & { kind: 'touchPermits' }, record: FlightRecord): boolean {

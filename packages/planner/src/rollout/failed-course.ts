@@ -1,0 +1,53 @@
+import type { Failure } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import type { Course } from './course.ts'
+import { heldCourse } from './held-course.ts'
+import { takenBack, withHeld } from './held-revisions.ts'
+import { asksForRollback, whyNoRollback } from './release-failure.ts'
+import { policyTerms } from './release-policy.ts'
+import { releaseReport } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * The new version is bad. By the policy's failure.action it is taken back, as an abort takes it back, or the release waits
+ * for somebody. It is said to be stalled when nothing can be deleted for it any more (G9), not when that was decided.
+ */
+export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Course, failure: Failure): Course {
+  const said = { ...course, failure }
+  if (asksForRollback(failure) && whyNoRollback(view, course) === null) {
+    const held = { ...takenBack(view, daemonSet, course.canary.canaryRevision), reason: 'Failed' } as const
+    return heldCourse(view, daemonSet, { ...said, heldRevisions: withHeld(course.heldRevisions, held) }, held)
+  }
+  const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
+  const stalled = failedStall(view, course, failure)
+  if (releaseReport(view).stopped) return { ...said, reason, message: stalled.message, stalled }
+  return { ...said, reason, message: `${seenText(course, failure)}; waiting until no deletion can be accepted any more` }
+}
+
+/** Says what was seen, what is done about it, and what somebody can do. */
+export function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
+  const whyNot = asksForRollback(failure) ? whyNoRollback(view, course) : null
+  const said = whyNot === null ? '' : `; failure.action is Rollback, and ${whyNot}`
+  return {
+    reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
+    message: `${seenText(course, failure)}; ${wayOut(view, failure)}${said}`,
+  }
+}
+
+function seenText({ canary: { canaryRevision } }: Pick<Course, 'canary'>, { reason, message }: Failure): string {
+  return reason === 'AnalysisInconclusive'
+    ? `it cannot be told whether revision ${canaryRevision} is well: ${message}`
+    : `revision ${canaryRevision} failed: ${message}`
+}
+
+function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
+  const stopped = 'nothing more is deleted for it'
+  if (reason === 'AnalysisInconclusive')
+    return `${stopped}; write the action retry to measure anew, promote with full to go on without, or abort to take it back; or apply another template`
+  const { autoResume } = policyTerms(view).failure ?? {}
+  const byItself =
+    autoResume === undefined
+      ? ''
+      : `; it goes on by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
+  return `${stopped}; write the action retry to go on all the same, or abort to take it back; or apply another template${byItself}`
+}

@@ -1,0 +1,27 @@
+import type { HeldRevision, Rollout } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { isRevertAgain } from './reapply.ts'
+import type { PlannedEvent } from './rollout-plan.ts'
+
+/** Says that the template of the stable revision was put back, who wanted it, and why. */
+export function revertEvent(rollout: Rollout, held: HeldRevision): PlannedEvent {
+  const stable = rollout.status?.canaryStatus?.stableRevision ?? ''
+  const message = `${whyText(rollout, held)}: the template of revision ${stable} was put back`
+  return { type: held.reason === 'Failed' || isRevertAgain(held) ? 'Warning' : 'Normal', reason: 'TemplateReverted', message }
+}
+
+function whyText(rollout: Rollout, held: HeldRevision): string {
+  const { revision, reverts = 0, reason, at } = held
+  if (isRevertAgain(held)) {
+    const past = reason === 'Failed' ? `failed at ${at}` : `was taken back at ${at}`
+    return `revision ${revision} ${past} and its template was applied again (${reverts + 1} times); by failure.onReapply Revert${policyText(rollout)}`
+  }
+  if (reason !== 'Failed') return `revision ${revision} was taken back`
+  const { failure } = rollout.status ?? {}
+  return `revision ${revision} failed${failure === undefined ? '' : `: ${failure.message}`}; by failure.action Rollback${policyText(rollout)}`
+}
+
+function policyText({ metadata }: Rollout): string {
+  const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  return policy === undefined ? '' : ` of ReleasePolicy ${policy}`
+}

@@ -1,0 +1,352 @@
+import { planRollout } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { act, settle } from './settle.ts'
+import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
+
+const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
+const SEEN = '1 of 5 nodes failed: node-0: CrashLoopBackOff'
+
+describe('a release whose new version is bad', () => {
+  it('is stalled with what was seen and what to do, and its failure is in the status', () => {
+    const toy = failed()
+    expect(condition(toy, 'Stalled')).toMatchObject({
+      status: 'True',
+      reason: 'ReleaseFailed',
+      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry to go on all the same, or abort to take it back; or apply another template`,
+    })
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      currentStepState: 'StepPaused',
+      message: expect.stringContaining(SEEN),
+      failure: { reason: 'NodesFailed', action: 'Pause', stops: true, nodes: ['node-0'] },
+    })
+  })
+
+  it('is not said to be stalled before nothing can be deleted any more (G9)', () => {
+    const toy = paused()
+    toy.latch()
+    const release = toy.release!
+    toy.release = { ...release, status: { ...release.status, flight: { ...release.status!.flight!, state: 'voiding' } } }
+    toy.passRollout()
+    expect([stalled(toy), toy.rollout?.status?.message]).toEqual([
+      undefined,
+      `revision hash-v2 failed: ${SEEN}; waiting until no deletion can be accepted any more`,
+    ])
+    toy.release = release
+    passRollout(toy)
+    expect(stalled(toy)).toBe('ReleaseFailed')
+  })
+
+  it.each([
+    ['while a batch goes on', () => until('StepUpgrade', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 2 })],
+    ['in a pause', () => paused()],
+    ['in the final settling', () => until('Completed', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 3 })],
+    ['while spec.strategy.paused', () => pausedBySpec()],
+  ])('is stopped %s', (_when, at) => {
+    const toy = at()
+    const state = toy.rollout?.status?.currentStepState
+    toy.latch()
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.currentStepState]).toEqual(['ReleaseFailed', state])
+  })
+
+  it.each([
+    ['approve', { type: 'approve', expectedStep: 1 }],
+    ['jump', { type: 'jump', expectedStep: 1, step: 2 }],
+    ['promote', { type: 'promote' }],
+    ['promote with full', { type: 'promote', full: true }],
+  ])('is not led on by the action %s (G10)', (_what, action) => {
+    const toy = failed()
+    toy.act({ id: 'x', ...action })
+    passRollout(toy)
+    expect(toy.rollout?.status).toMatchObject({
+      currentStepIndex: 1,
+      currentStepState: 'StepPaused',
+      lastAction: { result: 'Refused', reason: 'revision hash-v2 is stopped by a failure; write the action retry first' },
+    })
+  })
+
+  it.each([
+    [{ currentStepState: 'StepReady' as const }, 'currentStepState was set to StepReady'],
+    [{ nextStepIndex: 3 }, 'nextStepIndex was set to 3'],
+  ])('puts %j back that somebody writes into the status, also before the failure was said (G10)', (words, text) => {
+    const toy = paused()
+    toy.latch()
+    toy.wish(words)
+    passRollout(toy)
+    expect(toy.rollout?.status).toMatchObject({
+      currentStepState: 'StepPaused',
+      canaryStatus: { currentStepState: 'StepPaused', nextStepIndex: 2 },
+    })
+    expect(toy.warnings).toEqual([expect.stringContaining(`${text} while revision hash-v2 is stopped by a failure`)])
+  })
+
+  it('goes on by a retry, which the BatchRelease is told of, whether it has lifted the stop yet or not', () => {
+    const toy = failed()
+    toy.act({ id: 'r', type: 'retry', by: 'alice' })
+    passRollout(toy)
+    expect(toy.rollout?.status).toMatchObject({ lastAction: { id: 'r', result: 'Accepted' }, acceptedWishes: { retry: 'r' } })
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
+    settle(toy)
+    toy.wish({ currentStepState: 'StepReady' })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2 })
+  })
+
+  it('is stopped anew by what fails after a retry', () => {
+    const toy = failed()
+    toy.act({ id: 'r', type: 'retry' })
+    passRollout(toy)
+    toy.latch({ nodes: ['node-1'] })
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.nodes]).toEqual(['ReleaseFailed', ['node-1']])
+  })
+
+  it('goes on when the BatchRelease has lifted the stop by itself', () => {
+    const toy = failed()
+    toy.latch({ stops: false })
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.stops]).toEqual([undefined, false])
+  })
+
+  it('gives way to another template, and its failure is forgotten', () => {
+    const toy = failed()
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v3' } })
+    expect([stalled(toy), toy.rollout?.status?.failure]).toEqual([undefined, undefined])
+  })
+
+  it('is taken back by an abort, and the status keeps saying why', () => {
+    const toy = failed()
+    toy.act({ id: 'a', type: 'abort', by: 'alice' })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', heldRevisions: [{ reason: 'Aborted' }], failure: { message: SEEN } })
+  })
+
+  it('of another release does not stop this one', () => {
+    const toy = paused()
+    toy.latch({ release: 'another' })
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure]).toEqual([undefined, undefined])
+  })
+
+  it('is said and goes on where the policy says Continue', () => {
+    const toy = paused()
+    toy.latch({ action: 'Continue', stops: false })
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.message]).toEqual([undefined, SEEN])
+    toy.wish({ currentStepState: 'StepReady' })
+    passRollout(toy)
+    expect(toy.rollout?.status?.currentStepIndex).toBe(2)
+  })
+})
+
+describe('an analysis that cannot tell', () => {
+  const inconclusive = { reason: 'AnalysisInconclusive', message: 'analysis errors: 3 of 3 measurements say nothing', action: 'Rollback' }
+
+  it('stops the release whatever the policy says of failures, and is measured anew by a retry', () => {
+    const toy = failed(inconclusive)
+    expect(condition(toy, 'Stalled')).toMatchObject({
+      reason: 'AnalysisInconclusive',
+      message: expect.stringContaining('it cannot be told whether revision hash-v2 is well: analysis errors'),
+    })
+    expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
+    toy.act({ id: 'r', type: 'retry' })
+    passRollout(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
+  })
+
+  it.each([
+    [true, 'Accepted'],
+    [false, 'Refused'],
+  ])('is gone on without by promote with full %s: %s', (full, result) => {
+    const toy = failed(inconclusive)
+    toy.act({ id: 'p', type: 'promote', full })
+    passRollout(toy)
+    expect(toy.rollout?.status?.lastAction).toMatchObject({ id: 'p', result })
+  })
+})
+
+describe('the rollback by a verdict', () => {
+  it('stops first, holds the revision as Failed, puts the stable template back, and says who did it and why (G9, G12)', () => {
+    const toy = paused()
+    annotate(toy, { 'tranche.dev/release-policy': 'strict' })
+    toy.latch({ action: 'Rollback' })
+    expect(planRollout(toy.rolloutView()!)).toMatchObject({
+      kind: 'updateRelease',
+      spec: { tranche: { hold: { reason: 'RevisionHeld' } } },
+    })
+    const said: string[] = []
+    while (toy.image() === 'v2') {
+      const plan = planRollout(toy.rolloutView()!)
+      if (plan.kind === 'patchDaemonSet')
+        expect(plan.event).toMatchObject({
+          type: 'Warning',
+          reason: 'TemplateReverted',
+          message: `revision hash-v2 failed: ${SEEN}; by failure.action Rollback of ReleasePolicy strict: the template of revision hash-v1 was put back`,
+        })
+      if (plan.kind === 'writeStatus') said.push(plan.status.message ?? '')
+      act(toy)
+    }
+    expect(said).toContain(
+      `revision hash-v2 failed: ${SEEN}; failure.action is Rollback: taking revision hash-v2 back: the template of revision hash-v1 is put back`,
+    )
+    settle(toy)
+    expect(toy.pods.map(({ hash }) => hash)).toEqual(Array.from({ length: 5 }, () => 'hash-v1'))
+    expect(toy.rollout?.status).toMatchObject({
+      phase: 'Healthy',
+      rollbackFrom: 'hash-v2',
+      stableRevision: 'hash-v1',
+      heldRevisions: [{ revision: 'hash-v2', reason: 'Failed', reverted: true }],
+      failure: { message: SEEN },
+    })
+    expect(condition(toy, 'Succeeded')?.status).toBe('False')
+    expect(toy.rollout?.status).not.toHaveProperty('lastAction')
+  })
+
+  it('walks the steps back where the Rollout asks for it', () => {
+    const toy = paused()
+    annotate(toy, { 'rollouts.kruise.io/rollback-in-batch': 'true' })
+    toy.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
+    settle(toy)
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.currentStepState, toy.rollout?.status?.rollbackFrom]).toEqual(['v1', 'StepPaused', 'hash-v2'])
+    expect(toy.rollout?.status?.failure?.message).toBe(SEEN)
+  })
+
+  it('is not made where the stable template is gone: the release waits, and says so', () => {
+    const toy = paused()
+    toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+    toy.latch({ action: 'Rollback' })
+    passRollout(toy)
+    expect(condition(toy, 'Stalled')).toMatchObject({
+      reason: 'ReleaseFailed',
+      message: expect.stringContaining('failure.action is Rollback, and revision hash-v1, which ran before, is no longer in the history'),
+    })
+    expect([toy.image(), toy.rollout?.status?.heldRevisions]).toEqual(['v2', undefined])
+  })
+
+  it('does not take the stable version back: what fails on the way back is said, and stops nothing', () => {
+    const toy = paused()
+    toy.setImage('v1')
+    while (toy.rollout?.status?.rollbackFrom === undefined) act(toy)
+    act(toy)
+    toy.latch({ action: 'Rollback' })
+    passRollout(toy)
+    expect([stalled(toy), toy.image(), toy.rollout?.status?.heldRevisions]).toEqual([undefined, 'v1', undefined])
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+  })
+
+  it('happens once: a retry of the held version is released anew, and not taken back by the old verdict', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    toy.setImage('v2')
+    settle(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.message]).toEqual(['RevisionHeld', SEEN])
+    expect(condition(toy, 'Stalled')?.message).toContain('revision hash-v2 failed at')
+    toy.act({ id: 'r', type: 'retry' })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })
+    expect(toy.image()).toBe('v2')
+  })
+
+  it('is called off by a retry as long as the template is not back yet', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    while (toy.rollout?.status?.heldRevisions === undefined) act(toy)
+    toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+    toy.act({ id: 'r', type: 'retry' })
+    passRollout(toy)
+    expect(toy.rollout?.status).toMatchObject({ lastAction: { result: 'Accepted' } })
+    expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.currentStepState]).toEqual(['v2', 'StepPaused'])
+  })
+})
+
+describe('a release that turns out to be bad while its Rollout goes', () => {
+  it.each(['delete', 'disable'])('waits for a retry where the policy says Pause (Complete, %s)', (how) => {
+    const toy = going(how)
+    toy.latch()
+    passRollout(toy)
+    expect(toy.rollout?.status?.message).toMatch(/^before the Rollout goes: revision hash-v2 failed/)
+    expect(stalled(toy)).toBe('ReleaseFailed')
+    toy.act({ id: 'r', type: 'retry' })
+    passRollout(toy)
+    expect([toy.rollout?.status?.lastAction?.result, toy.release?.spec.tranche?.retry]).toEqual(['Accepted', 'r'])
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length]).toEqual(['v2', 0])
+  })
+
+  it.each(['delete', 'disable'])('is taken back where the policy says Rollback, and then lets go (Complete, %s)', (how) => {
+    const toy = going(how)
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.phase]).toEqual(['v1', 0, how === 'delete' ? undefined : 'Disabled'])
+    expect(toy.daemonSet.spec.updateStrategy?.type).toBe('RollingUpdate')
+  })
+})
+
+function going(how: string): ToyCluster {
+  const toy = paused()
+  toy.onDelete('Complete')
+  if (how === 'delete') toy.deleteRollout()
+  else toy.editRollout((spec) => ({ ...spec, disabled: true }))
+  while (toy.release?.spec.releasePlan.batchPartition !== undefined) toy.passRollout()
+  return toy
+}
+
+function paused(options: ToyOptions = {}): ToyCluster {
+  const toy = new ToyCluster({ steps, ...options })
+  settle(toy)
+  toy.setImage('v2')
+  settle(toy)
+  return toy
+}
+
+function failed(change: Parameters<ToyCluster['latch']>[0] = {}): ToyCluster {
+  const toy = paused()
+  toy.latch(change)
+  passRollout(toy)
+  return toy
+}
+
+function pausedBySpec(): ToyCluster {
+  const toy = paused()
+  toy.pause(true)
+  settle(toy)
+  return toy
+}
+
+function until(state: string, toy: ToyCluster, action: object): ToyCluster {
+  toy.act(action)
+  while (toy.rollout?.status?.lastAction === undefined || toy.rollout.status.currentStepState !== state) act(toy)
+  while (toy.release?.status?.observedGeneration !== toy.release?.metadata.generation) toy.passRelease()
+  return toy
+}
+
+/** The Rollout reconciler alone, until it has nothing to write. */
+function passRollout(toy: ToyCluster): void {
+  for (let pass = 0; pass < 20 && toy.passRollout(); pass++) toy.nowMs += 10
+}
+
+function annotate(toy: ToyCluster, more: Readonly<Record<string, string>>): void {
+  const rollout = toy.rollout!
+  toy.rollout = { ...rollout, metadata: { ...rollout.metadata, annotations: { ...rollout.metadata.annotations, ...more } } }
+}
+
+function condition(
+  toy: ToyCluster,
+  type: string,
+): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
+  return toy.rollout?.status?.conditions?.find((one) => one.type === type)
+}
+
+function stalled(toy: ToyCluster): string | undefined {
+  const one = condition(toy, 'Stalled')
+  return one?.status === 'True' ? one.reason : undefined
+}
