@@ -1,4 +1,5 @@
 export { controllerCrashPorts } from './crash-ports.ts'
+export { createMetricPort, type MetricPortParts } from './metric-port.ts'
 export {
   type ControllerOptions,
   LEASE_NAME,

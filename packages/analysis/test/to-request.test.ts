@@ -51,14 +51,14 @@ describe('toRequest', () => {
         http: {
           url: 'https://health.example',
           headers: [
-            { name: 'X-Revision', value: '{{canaryRevision}}' },
+            { name: 'X-Scope', value: 'team-a' },
             { name: 'Authorization', valueFrom: { name: 'health', key: 'token' } },
           ],
         },
       },
       want: {
         privateHeaders: [
-          { name: 'X-Revision', value: 'v2' },
+          { name: 'X-Scope', value: 'team-a' },
           { name: 'Authorization', secret: { name: 'health', key: 'token' } },
         ],
       },

@@ -160,7 +160,11 @@ function hostOf({ url }: OutgoingRequest): string {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection broke'
   const code = 'code' in error ? String(error.code) : error.name
-  return /^connect |getaddrinfo|certificate|other side closed|socket|TLS|SSL/i.test(error.message) ? error.message : code
+  const ofTls = /SSL routines:[^:]*:([^:]+)/.exec(error.message)?.[1]
+  if (ofTls !== undefined) return `TLS fails: ${ofTls}`
+  // Behind a semicolon Node.js says what users of it could try.
+  const [said = ''] = error.message.split(/[;\n]/, 1)
+  return /^connect |getaddrinfo|certificate|other side closed|socket|TLS|SSL/i.test(said) ? said : code
 }
 
 function failed(reason: OutgoingFailure, message: string): OutgoingResult {
