@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
+import { analysisDigest, analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { AnalysisRun, TrancheSpec } from '@tranche/api-schema'
 import { anAnalysis, aRun } from './builders.ts'
 
@@ -51,5 +51,12 @@ describe('analysisVerdict', () => {
 
   it.each(Object.entries(cases))('%s', (_name, { tranche: spec = tranche, runs, want }) => {
     expect(analysisVerdict(spec, runs)).toEqual(want)
+  })
+})
+
+describe('analysisDigest', () => {
+  it('does not depend on the order of fields', () => {
+    const { name, ...rest } = anAnalysis('errors')
+    expect(analysisDigest({ ...rest, name })).toBe(analysisDigest({ name, ...rest }))
   })
 })

@@ -1,0 +1,255 @@
+import type { MetricRequest } from '@tranche/analysis'
+import type { Analysis, AnalysisRun, BatchRelease } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { type AnalysisPass, createAnalysisPass, type MetricResult } from '@tranche/controllers'
+import { AppError } from '@tranche/errors'
+import type { PatchOperation } from '@tranche/flight'
+import { silentLogger } from '@tranche/log'
+import type { Outcome } from '@tranche/reconcile'
+import { applyPatch } from '@tranche/testing'
+import { describe, expect, it } from 'vitest'
+
+const key = { namespace: 'demo', name: 'agent' }
+const http = { url: 'http://health.example' }
+const background: Analysis = { name: 'health', background: true, http, successCondition: 'result.ok', interval: '30s' }
+
+describe('a pass over the analyses of a BatchRelease', () => {
+  it('does nothing when the BatchRelease is gone', async () => {
+    const world = aWorld([background])
+    world.release = null
+    expect(await world.pass()).toEqual({ kind: 'awaitChange' })
+    expect(world.patches).toEqual([])
+  })
+
+  it('first writes that an analysis has begun, and measures then', async () => {
+    const world = aWorld([background])
+    expect(await world.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(world.runs()).toMatchObject([{ name: 'health', phase: 'Running' }])
+    expect(world.asked).toEqual([])
+    await world.pass()
+    expect(world.asked).toHaveLength(1)
+  })
+
+  it('waits for no answer, is woken by it, and writes what came of it', async () => {
+    const world = await aRunningWorld()
+    expect(await world.pass()).toEqual({ kind: 'awaitChange' })
+    expect(world.wakes).toBe(0)
+    await world.answer({ ok: true })
+    expect(world.wakes).toBe(1)
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ successful: 1, phase: 'Running' }])
+    expect(await world.pass()).toEqual({ kind: 'recheckAfter', ms: 30_000 })
+  })
+
+  it('makes one measurement of an analysis at a time', async () => {
+    const world = await aRunningWorld()
+    world.clock.advance(5_000)
+    await world.pass()
+    expect(world.asked).toHaveLength(1)
+  })
+
+  it('tests what it read, so that what two controllers measured counts once (G8)', async () => {
+    const world = await aRunningWorld()
+    await world.answer({ ok: true })
+    await world.pass()
+    const patch = world.patches.at(-1) ?? []
+    expect(world.runs()).toMatchObject([{ successful: 1 }])
+    expect(applyPatch(world.release ?? {}, patch)).toBeNull()
+  })
+
+  it('writes what was measured once the write that lost a race is tried again (G7)', async () => {
+    const world = await aRunningWorld()
+    await world.answer({ ok: true })
+    world.fails = new AppError('WRITE_CONFLICT', 'it changed')
+    await expect(world.pass()).rejects.toThrow('it changed')
+    world.fails = null
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ successful: 1 }])
+    expect(world.asked).toHaveLength(1)
+  })
+
+  it('measures again what a process that died had measured and not written (G7)', async () => {
+    const world = await aRunningWorld()
+    await world.answer({ ok: true })
+    world.restart()
+    await world.pass()
+    expect(world.asked).toHaveLength(2)
+    await world.answer({ ok: true })
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ successful: 1 }])
+  })
+
+  it('forgets an answer to what somebody else has measured meanwhile', async () => {
+    const world = await aRunningWorld()
+    const elsewhere = world.elsewhere()
+    await elsewhere.pass()
+    await elsewhere.answer({ ok: false })
+    await elsewhere.pass()
+    world.release = elsewhere.release
+    await world.answer({ ok: true })
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ failed: 1 }])
+    expect(world.runs()?.[0]?.successful ?? 0).toBe(0)
+  })
+
+  it('gives up a measurement when its release goes', async () => {
+    const world = await aRunningWorld()
+    world.release = null
+    await world.pass()
+    expect(world.asked[0]?.signal.aborted).toBe(true)
+  })
+
+  it('gives up every measurement when it stops', async () => {
+    const world = await aRunningWorld()
+    world.analyses.stop()
+    expect(world.asked[0]?.signal.aborted).toBe(true)
+    await world.answer({ ok: true })
+    expect(world.wakes).toBe(0)
+  })
+
+  it('counts as an error what takes longer than it may, whoever keeps it waiting', async () => {
+    const world = await aRunningWorld()
+    world.clock.advance(10_500)
+    await settled()
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it was not answered within 10000 ms' }])
+    expect(world.asked[0]?.signal.aborted).toBe(true)
+  })
+
+  it('counts as an error, and logs, what nobody foresaw', async () => {
+    const world = await aRunningWorld()
+    await world.refuse(new Error('boom'))
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it could not be measured; see the log of the controller' }])
+  })
+
+  it('tells on the Rollout, once, what an analysis has come to', async () => {
+    const world = await aRunningWorld()
+    await world.answer({ ok: false })
+    await world.pass()
+    await world.pass()
+    expect(world.told).toEqual([
+      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, and 0 may; the last one: successCondition does not hold: result.ok',
+    ])
+  })
+
+  it('tells of a dry run without a warning, and that it decides nothing', async () => {
+    const world = await aRunningWorld({ dryRun: true, count: 1 })
+    await world.answer({ ok: false })
+    await world.pass()
+    expect(world.told[0]).toMatch(/^Normal AnalysisFailed .* \(a dry run: it decides nothing\)$/)
+  })
+})
+
+interface Asked {
+  readonly request: MetricRequest
+  readonly signal: AbortSignal
+  readonly settle: PromiseWithResolvers<MetricResult>
+}
+
+/** A controller with one release, and everything that its analyses do. */
+interface World {
+  readonly clock: FakeClock
+  release: BatchRelease | null
+  fails: Error | null
+  readonly patches: (readonly PatchOperation[])[]
+  readonly asked: Asked[]
+  readonly told: string[]
+  readonly wakes: number
+  readonly analyses: AnalysisPass
+  pass(): Promise<Outcome>
+  runs(): readonly AnalysisRun[] | undefined
+  /** Answers what was asked last, with JSON. */
+  answer(body: unknown): Promise<void>
+  refuse(error: Error): Promise<void>
+  /** Another process takes the place of this one. */
+  restart(): void
+  /** Another process beside this one, which sees the release as it stands. */
+  elsewhere(): World
+}
+
+/** A world in which the first measurement is under way. */
+async function aRunningWorld(rules: Partial<Analysis> = {}): Promise<World> {
+  const world = aWorld([{ ...background, ...rules }])
+  await world.pass()
+  await world.pass()
+  return world
+}
+
+function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release: BatchRelease | null = aRelease(analyses)): World {
+  const world = {
+    clock,
+    release,
+    fails: null as Error | null,
+    patches: [] as (readonly PatchOperation[])[],
+    asked: [] as Asked[],
+    told: [] as string[],
+    wakes: 0,
+    analyses: begin(),
+    pass: () => world.analyses.reconcile(key, new AbortController().signal),
+    runs: () => world.release?.status?.analysis,
+    async answer(body: unknown) {
+      const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(body), conceal: (text: string) => text }
+      world.asked.at(-1)?.settle.resolve({ kind: 'answered', answer })
+      await settled()
+    },
+    async refuse(error: Error) {
+      world.asked.at(-1)?.settle.reject(error)
+      await settled()
+    },
+    restart: () => void (world.analyses = begin()),
+    elsewhere: () => aWorld(analyses, clock, world.release),
+  }
+  return world
+
+  function begin(): AnalysisPass {
+    return createAnalysisPass({
+      cluster: {
+        read: () => (world.release === null ? null : { release: world.release, nodes: () => ['node-1'] }),
+        async patchStatus(read, patch) {
+          if (world.fails !== null) throw world.fails
+          world.patches.push(patch)
+          const patched = applyPatch(read, patch)
+          if (patched === null) throw new AppError('WRITE_CONFLICT', 'it changed')
+          world.release = patched
+        },
+      },
+      metrics: {
+        ask(_namespace, request, signal) {
+          const settle = Promise.withResolvers<MetricResult>()
+          world.asked.push({ request, signal, settle })
+          return settle.promise
+        },
+      },
+      clock,
+      log: silentLogger,
+      events: { record: ({ kind, name }, type, reason, message) => void world.told.push(`${type} ${reason} ${kind}/${name}: ${message}`) },
+      wake: () => void world.wakes++,
+    })
+  }
+}
+
+function aRelease(analyses: readonly Analysis[]): BatchRelease {
+  return {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'BatchRelease',
+    metadata: {
+      ...key,
+      uid: 'uid-1',
+      resourceVersion: '7',
+      generation: 1,
+      ownerReferences: [{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'uid-2', controller: true }],
+    },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      releasePlan: { batches: [{ canaryReplicas: '100%' }], batchPartition: 0, enableExtraWorkloadForCanary: false },
+      tranche: { release: 'r1', analysis: analyses },
+    },
+    status: { phase: 'Progressing', observedRelease: 'r1', canaryStatus: { currentBatch: 0, batchState: 'Upgrading' } },
+  }
+}
+
+/** Lets every promise that is settled be heard of. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
