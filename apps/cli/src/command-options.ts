@@ -26,6 +26,8 @@ export interface SimulationOptions {
   readonly exit: boolean
   readonly output: 'text' | 'json'
   readonly admission: AdmissionMode
+  /** Hosts that policies may have asked, as they were written. */
+  readonly allowHosts: readonly string[]
   readonly log: string | undefined
   readonly colors: boolean
 }
@@ -42,6 +44,8 @@ export interface ProcessOptions {
   readonly logLevel: LogLevel
   readonly admission: AdmissionMode
   readonly leaderElection: boolean
+  /** Hosts that policies may have asked, as they were written. */
+  readonly allowHosts: readonly string[]
   /** 1 to 64. */
   readonly workers: number
   readonly redis: RedisOptions
@@ -83,6 +87,7 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
     exit: values['exit'] === true,
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
     admission: parseAdmission(text(values, 'admission') ?? 'none'),
+    allowHosts: allowHosts(values),
     log: path(values, 'log', '--log'),
     colors: values['color'] !== false,
   }
@@ -111,6 +116,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
     admission,
     leaderElection: values['leaderElection'] !== false,
+    allowHosts: allowHosts(values),
     workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
     redis: {
       url: text(values, 'redis'),
@@ -142,6 +148,8 @@ function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOp
       throw misplaced('--output json', 'stands without --demo', 'add --demo: the result of the demonstration is what it prints')
   }
   if (!virtual) return
+  if (options.allowHosts.length > 0)
+    throw misplaced('--allow-host', 'stands beside --virtual', 'leave one of them out: virtual time waits for no answer from outside')
   const served = [
     ['--kubeconfig', options.kubeconfig],
     ['--ready-file', options.readyFile],
@@ -157,6 +165,10 @@ function parsePrefix(value: string | undefined): string | undefined {
   if (value !== undefined && !/^[\w.-]{1,64}$/.test(value))
     throw invalid('--redis-prefix', value, 'give up to 64 letters, digits, dots, hyphens and underscores')
   return value
+}
+
+function allowHosts(values: Values): readonly string[] {
+  return Array.isArray(values['allowHost']) ? values['allowHost'].map(String) : []
 }
 
 function parseAdmission(value: string): AdmissionMode {

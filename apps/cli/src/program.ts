@@ -36,7 +36,7 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
   const dev = program
     .command('dev')
     .description('Run a simulated cluster with controller and executor in one process, and watch a release.')
-  withSimulationOptions(dev)
+  withAllowHost(withSimulationOptions(dev))
     .option('--virtual', 'let time jump to the next event: a long release takes seconds; needs --demo')
     .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'in-process')
     .option('--demo', 'perform a whole release of the demonstration DaemonSet demo/node-agent')
@@ -86,6 +86,12 @@ function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value]
 }
 
+function withAllowHost(command: Command): Command {
+  const hint =
+    'host that policies may have asked for metrics or told of releases: NAME, *.DOMAIN or address, with :PORT; may be given again'
+  return command.option('--allow-host <host>', hint, collect, [])
+}
+
 function withSimulationOptions(command: Command): Command {
   noteBoth(command)
   return command
@@ -127,7 +133,7 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
     if (name !== 'executor')
       command.option('--admission <mode>', 'none: nothing of ours sees updates of DaemonSets before they are stored', 'none')
     if (name === 'controller' || name === 'all-in-one')
-      command.option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
+      withAllowHost(command).option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
     if (name !== 'controller') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
     if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
     if (name !== 'all-in-one') addRedisOptions(command)

@@ -44,6 +44,15 @@ describe('the command line', () => {
     },
     'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'exists only in tranche dev' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
+    'refuses a host that is none, before anything starts': {
+      args: 'controller --allow-host http://prometheus',
+      says: '--allow-host does not take "http://prometheus". Give a name such as prometheus.monitoring',
+    },
+    'refuses every host at once': { args: 'dev --allow-host a.example --allow-host *', says: '--allow-host does not take "*"' },
+    'refuses to ask hosts in virtual time': {
+      args: 'dev --virtual --demo --allow-host localhost:9090',
+      says: '--allow-host stands beside --virtual',
+    },
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
     'names the help of the command that an option was given to': { args: 'sim --wat', says: 'Try tranche sim --help.' },
     'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },

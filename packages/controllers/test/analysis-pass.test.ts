@@ -223,7 +223,10 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
       },
       clock,
       log: silentLogger,
-      events: { record: ({ kind, name }, type, reason, message) => void world.told.push(`${type} ${reason} ${kind}/${name}: ${message}`) },
+      events: {
+        record: ({ kind, name }, type, reason, message) => void world.told.push(`${type} ${reason} ${kind}/${name}: ${message}`),
+        flush: async () => undefined,
+      },
       wake: () => void world.wakes++,
     })
   }

@@ -15,9 +15,11 @@ import {
 } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
+import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
+import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -46,6 +48,7 @@ const STOP_GRACE_MS = 15_000
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
   const crashPoints = crashPointsOf(options.command, io.env, systemClock)
+  const hostRules = readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
   await using cleanup = new AsyncDisposableStack()
@@ -55,7 +58,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = startPrograms({ ...options, redisSettings: redis, crashPoints }, sockets, cleanup)
+  const programs = startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules }, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -96,9 +99,16 @@ async function reachRedis(redis: RedisSettings, prefix: string | undefined, sign
   }
 }
 
+/** What was read before anything starts. */
+interface Readings {
+  readonly redisSettings: RedisSettings | null
+  readonly crashPoints: CrashPoints
+  readonly hostRules: readonly HostRule[]
+}
+
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
 function startPrograms(
-  options: ProcessOptions & { readonly redisSettings: RedisSettings | null; readonly crashPoints: CrashPoints },
+  options: ProcessOptions & Readings,
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
 ): readonly (RunningController | RunningExecutor)[] {
@@ -125,6 +135,7 @@ function startPrograms(
         identity: `${identity}_controller`,
         admission,
         leaderElection,
+        allowHosts: options.hostRules,
         ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
       }),
     )

@@ -6,9 +6,11 @@ import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
+import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedWrite } from '@tranche/recording'
 import type { CommandIo } from '../command-io.ts'
+import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { SimulationOptions } from '../command-options.ts'
 import { demoKey } from '../dev/demo-objects.ts'
@@ -44,12 +46,13 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   if (options.readyFile !== undefined) removeFile(options.readyFile)
   const document = options.faults === undefined ? undefined : readFaultsFile(options.faults)
   const clock = options.virtual ? new VirtualClock() : systemClock
+  const allowHosts = readAllowHosts(options.allowHosts)
   const crashPoints = options.command === 'dev' ? crashPointsOf('dev', io.env, clock) : noCrashPoints
   const stop = listenForStop(STOP_GRACE_MS)
   const files = watchFiles()
   try {
     const signal = AbortSignal.any([stop.signal, files.broken])
-    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document, crashPoints }))
+    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document, crashPoints, allowHosts }))
     files.check()
     return code
   } catch (error) {
@@ -81,7 +84,7 @@ function watchFiles(): FileWatch {
 
 async function runSession(
   options: SimulationOptions,
-  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document' | 'crashPoints'>,
+  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document' | 'crashPoints' | 'allowHosts'>,
 ): Promise<ExitCode> {
   await using cleanup = new AsyncDisposableStack()
   const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
@@ -101,6 +104,7 @@ interface Session {
   readonly log: Logger
   readonly files: FileWatch
   readonly crashPoints: CrashPoints
+  readonly allowHosts: readonly HostRule[]
   /** Faults to begin with. */
   readonly document: SimFaults | undefined
   /** Writes that the demonstration's result is computed from. */
@@ -160,7 +164,7 @@ function toSettings({ options, clock, cleanup, recorded, log, files }: Session):
 }
 
 function startPrograms(session: Session, simulation: Simulation): readonly (RunningController | RunningExecutor)[] {
-  const { options, cleanup, clock, log, crashPoints } = session
+  const { options, cleanup, clock, log, crashPoints, allowHosts } = session
   const { controller, executor } = fieldManagers
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
   const { admission, seed } = options
@@ -171,6 +175,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       exchange: simulation.exchangeFor(controller),
       identity: 'dev-controller',
       admission,
+      allowHosts,
       leaderElection: false,
     }),
     startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
