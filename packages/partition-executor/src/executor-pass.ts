@@ -98,8 +98,16 @@ function outcomeOfWrite(written: boolean): Outcome {
 
 function toView(reading: ExecutorReading, sent: SentDeletes, monotonicMs: number): PassView {
   const { announcement, release, fleet, podsSeen } = reading
-  const record = release.status?.flight
-  return { announcement, releaseUid: release.metadata.uid, record, fleet, podsSeen, sent: sent.pending(fleet, monotonicMs), monotonicMs }
+  return {
+    announcement,
+    releaseUid: release.metadata.uid,
+    record: release.status?.flight,
+    nodes: release.spec.tranche?.nodes,
+    fleet,
+    podsSeen,
+    sent: sent.pending(fleet, monotonicMs),
+    monotonicMs,
+  }
 }
 
 function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorReading['release']['status']>['flight']> {

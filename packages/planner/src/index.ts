@@ -1,5 +1,6 @@
 export { type PeerActivity, peerText } from './peer-activity.ts'
-export { type Candidate, firstCandidates, type Revisions } from './pass/candidate-order.ts'
+export { batchScope, type BatchScope, isInScope } from './nodes/batch-scope.ts'
+export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns } from './pass/candidate-order.ts'
 export { isOld } from './old-nodes.ts'
 export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'

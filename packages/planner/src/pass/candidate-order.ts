@@ -1,4 +1,6 @@
 import type { FleetPod, NodeView } from '@tranche/fleet'
+import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
+import { compareText } from '../nodes/node-scope.ts'
 import { isOld } from '../old-nodes.ts'
 
 /** An old pod that might be deleted next. */
@@ -7,69 +9,103 @@ export interface Candidate {
   readonly pod: FleetPod
 }
 
-/** The revisions by which order is decided. */
-export interface Revisions {
+/** By what the order is decided, and who takes part in it. */
+export interface ChoiceRules {
   readonly canary: string
   /** Undefined where it is not known: then no pod counts as superseded. */
   readonly stable: string | undefined
+  /** Which nodes may be taken, and the order of the policy. */
+  readonly scope: BatchScope
 }
 
 /**
  * The first `count` candidates among `nodes` in the order of G5: superseded revisions first; then failed, crashing,
- * pending, not ready, healthy; then the oldest, then by name. A node that is NotReady is passed over, and done when it
- * is back. The same cluster gives the same choice, whatever the order of `nodes`.
+ * pending, not ready, healthy; then by the order of the policy; then the oldest, then by name. A node that is NotReady is
+ * passed over, and done when it is back; one that the batch may not take is none. The same cluster gives the same choice,
+ * whatever the order of `nodes`.
  */
-export function firstCandidates(nodes: readonly NodeView[], revisions: Revisions, count: number): readonly Candidate[] {
+export function firstCandidates(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly Candidate[] {
+  return firstOfEachKind(nodes, rules, { count, kindOf: () => '' })
+}
+
+/** How many candidates of each kind of nodes are looked for. */
+export interface Kinds {
+  readonly count: number
+  readonly kindOf: (node: NodeView) => string
+}
+
+/** The first `count` candidates of each kind, all of them in the order of {@link firstCandidates}. */
+export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, { count, kindOf }: Kinds): readonly Candidate[] {
   if (count <= 0) return []
-  const first: Candidate[] = []
+  const kinds = new Map<string, Candidate[]>()
   for (const node of nodes) {
-    const candidate = node.ready ? candidateOn(node, revisions) : undefined
-    if (candidate !== undefined) keepFirst(first, candidate, revisions, count)
+    const candidate = node.ready && isInScope(rules.scope, node) ? candidateOn(node, rules) : undefined
+    if (candidate === undefined) continue
+    const kind = kindOf(node)
+    const first = kinds.get(kind)
+    if (first === undefined) kinds.set(kind, [candidate])
+    else keepFirst(first, candidate, rules, count)
   }
-  return first
+  const [only, ...others] = kinds.values()
+  return others.length === 0 ? (only ?? []) : [...kinds.values()].flat().sort((a, b) => compareCandidates(a, b, rules))
+}
+
+/**
+ * NotReady nodes whose turn it is: with a healthy pod, as far as anybody knows, each would be among the first `count` that
+ * the batch takes next.
+ *
+ * @param nodes with an old pod, and without a permit
+ */
+export function notReadyTurns(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly NodeView[] {
+  if (count <= 0 || nodes.every((node) => node.ready || !isInScope(rules.scope, node))) return []
+  const candidates = nodes.flatMap((node) => (isInScope(rules.scope, node) ? (candidateOn(node, rules) ?? []) : []))
+  const first = candidates.sort((a, b) => compareCandidates(a, b, rules)).slice(0, count)
+  return first.flatMap(({ node }) => (node.ready ? [] : [node]))
 }
 
 /** A node gives one pod at a time: the first of its old ones. */
-function candidateOn(node: NodeView, revisions: Revisions): Candidate | undefined {
+function candidateOn(node: NodeView, rules: ChoiceRules): Candidate | undefined {
   let first: Candidate | undefined
   for (const pod of node.pods) {
-    if (!isOld(pod, revisions.canary)) continue
+    if (!isOld(pod, rules.canary)) continue
     const candidate = { node, pod }
-    if (first === undefined || compareCandidates(candidate, first, revisions) < 0) first = candidate
+    if (first === undefined || compareCandidates(candidate, first, rules) < 0) first = candidate
   }
   return first
 }
 
 /** Puts the candidate in its place among the first `count`, if it is one of them: most of thousands are compared once. */
-function keepFirst(first: Candidate[], candidate: Candidate, revisions: Revisions, count: number): void {
+function keepFirst(first: Candidate[], candidate: Candidate, rules: ChoiceRules, count: number): void {
   const last = first.at(-1)
-  if (first.length === count && last !== undefined && compareCandidates(candidate, last, revisions) > 0) return
+  if (first.length === count && last !== undefined && compareCandidates(candidate, last, rules) > 0) return
   let low = 0
   let high = first.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (compareCandidates(candidate, first[middle]!, revisions) < 0) high = middle
+    if (compareCandidates(candidate, first[middle]!, rules) < 0) high = middle
     else low = middle + 1
   }
   first.splice(low, 0, candidate)
   if (first.length > count) first.pop()
 }
 
-function compareCandidates(a: Candidate, b: Candidate, revisions: Revisions): number {
+function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {
   return (
-    supersededRank(a.pod, revisions) - supersededRank(b.pod, revisions) ||
-    healthRank(a.pod) - healthRank(b.pod) ||
+    supersededRank(a.pod, rules) - supersededRank(b.pod, rules) ||
+    healthRank(a) - healthRank(b) ||
+    rules.scope.rules.compare(a, b) ||
     compareText(a.pod.createdAt, b.pod.createdAt) ||
     compareText(a.pod.name, b.pod.name)
   )
 }
 
-function supersededRank(pod: FleetPod, revisions: Revisions): number {
-  return revisions.stable !== undefined && pod.hash !== revisions.stable && pod.hash !== revisions.canary ? 0 : 1
+function supersededRank(pod: FleetPod, { canary, stable }: ChoiceRules): number {
+  return stable !== undefined && pod.hash !== stable && pod.hash !== canary ? 0 : 1
 }
 
-/** Failed 0, crashing 1, pending 2, not ready 3, healthy 4. */
-function healthRank(pod: FleetPod): number {
+/** Failed 0, crashing 1, pending 2, not ready 3, healthy 4; what the pod of a NotReady node says is out of date. */
+function healthRank({ node, pod }: Candidate): number {
+  if (!node.ready) return 4
   if (pod.phase === 'Failed') return 0
   if (pod.ready) return 4
   if (pod.trouble !== undefined && crashes.has(pod.trouble.reason)) return 1
@@ -77,8 +113,3 @@ function healthRank(pod: FleetPod): number {
 }
 
 const crashes: ReadonlySet<string> = new Set(['CrashLoopBackOff', 'OOMKilled', 'Error', 'RunContainerError'])
-
-/** By code unit, not by locale: the order must not depend on the machine. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}

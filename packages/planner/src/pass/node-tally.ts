@@ -8,7 +8,7 @@ export interface NodeTally {
   /** How many desired nodes have no standing pod of another revision: they run, or will come back on, the revision. */
   readonly onRevision: number
   /** Desired nodes without an available pod: U of G1. */
-  readonly unavailable: readonly string[]
+  readonly unavailable: readonly NodeView[]
   /** Desired nodes with a standing pod of another revision. */
   readonly old: readonly NodeView[]
   /** Those of `old` that are broken. */
@@ -43,7 +43,7 @@ const tallyPerBlock = keptPerBlock<CountQuestion, BlockTally>({
 })
 
 function tallyBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: CountQuestion): BlockTally {
-  const unavailable: string[] = []
+  const unavailable: NodeView[] = []
   const old: NodeView[] = []
   let onRevision = 0
   let nextAvailableMs: number | null = null
@@ -52,7 +52,7 @@ function tallyBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs }: Cou
     if (hasOldPod(node, revision)) old.push(node)
     else onRevision++
     if (node.pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs))) continue
-    unavailable.push(node.name)
+    unavailable.push(node)
     nextAvailableMs = earlier(nextAvailableMs, nextAvailableOn(node, minReadyMs))
   }
   return { onRevision, unavailable, old, broken: old.filter(isBroken), nextAvailableMs }

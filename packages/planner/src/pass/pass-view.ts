@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 
 /** What the DaemonSet says to executors. */
@@ -27,6 +27,8 @@ export interface PassView {
   readonly releaseUid: string
   /** The permit record; undefined before the first. */
   readonly record: FlightRecord | undefined
+  /** Which nodes a batch may take, as the BatchRelease says it beside the record; undefined: every node. */
+  readonly nodes?: ReleaseNodeRules | undefined
   readonly fleet: FleetView
   /** How far this process's pod watch has got (rule F2). */
   readonly podsSeen: string

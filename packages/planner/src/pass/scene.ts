@@ -1,6 +1,7 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { type FleetPod, nodeInView } from '@tranche/fleet'
 import { type Availability, permitId, permitState, type PermitState } from '@tranche/flight'
+import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
 import { hasOldPod } from '../old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
@@ -10,6 +11,8 @@ export interface Scene {
   readonly view: PassView
   readonly record: FlightRecord
   readonly availability: Availability
+  /** Which nodes the record lets be taken. */
+  readonly scope: BatchScope
   readonly tally: NodeTally
   /** In the order of the record. */
   readonly permits: readonly FlownPermit[]
@@ -45,7 +48,24 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
   })
   const size = Math.max(0, tally.desired - record.partition)
   const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
-  return { view, record, availability, tally, permits, lack: size - tally.onRevision - old.length }
+  const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
+  return { view, record, availability, scope, tally, permits, lack: size - tally.onRevision - old.length }
+}
+
+/** A node whose pod may be taken now: desired, of the batch, and its kubelet answers. */
+export function isTakeable({ view, scope }: Scene, name: string): boolean {
+  const node = nodeInView(view.fleet, name)
+  return node?.desired === true && node.ready && isInScope(scope, node)
+}
+
+/** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
+export function isUnsettled({ state }: FlownPermit): boolean {
+  return state !== 'settled'
+}
+
+/** Standing, and not sent yet. */
+export function standingPermits(scene: Scene): readonly FlownPermit[] {
+  return scene.permits.filter(({ state, isSent }) => state === 'standing' && !isSent)
 }
 
 /** Whether the node is one of {@link NodeTally.old}. */

@@ -2,6 +2,7 @@ import type { BatchRelease, Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
 import { daemonSetAnnotations, type DaemonSet, type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
+import { batchScope, scopeTextOf } from '../nodes/batch-scope.ts'
 import { strategyOf } from './daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from './discover-revisions.ts'
@@ -123,16 +124,20 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   if (canary !== discovery.canary) {
     return stop('RevisionChanged', discovery.canary, `the DaemonSet's template is now revision ${discovery.canary}, not ${canary}`)
   }
+  const batch = release.spec.releasePlan.batchPartition ?? null
+  const nodes = release.spec.tranche?.nodes
   const progress = batchProgress({
     fleet: view.fleet,
     revision: canary,
     plan: release.spec.releasePlan,
-    batch: release.spec.releasePlan.batchPartition ?? null,
+    batch,
+    nodes,
     minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
     monotonicMs: view.monotonicMs,
   })
   const generation = daemonSet.metadata.generation ?? 0
-  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, partition: progress.partition, limit }
+  const scope = scopeTextOf(batchScope(nodes, batch))
+  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, partition: progress.partition, limit, scope }
   return { kind: 'allow', allowance, stable: release.spec.tranche?.stableRevision ?? discovery.stable, progress }
 }
 

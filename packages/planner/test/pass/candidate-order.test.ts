@@ -1,10 +1,11 @@
 import { FleetIndex, type NodeView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { firstCandidates } from '@tranche/planner'
+import { batchScope, firstCandidates } from '@tranche/planner'
 import { aNode, aPod, DAEMON_SET_UID, type PodFields } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-const revisions = { canary: 'new', stable: 'stable' }
+const everyNode = batchScope(undefined, null)
+const revisions = { canary: 'new', stable: 'stable', scope: everyNode }
 const healthy = { hash: 'stable', createdAt: '2026-01-05T00:00:00Z' }
 
 /** Every reason to go first, the strongest first. Within one line of G5, older means earlier; then the name decides. */
@@ -49,12 +50,18 @@ describe('firstCandidates (G5)', () => {
 
   it('counts no pod as superseded while the stable revision is not known', () => {
     const nodes = [nodeWith('a', { hash: 'older', createdAt: '2026-01-02T00:00:00Z' }), nodeWith('b', { hash: 'stable' })]
-    expect(firstCandidates(nodes, { canary: 'new', stable: undefined }, 2).map(({ node }) => node.name)).toEqual(['b', 'a'])
+    expect(firstCandidates(nodes, { canary: 'new', stable: undefined, scope: everyNode }, 2).map(({ node }) => node.name)).toEqual([
+      'b',
+      'a',
+    ])
   })
 
   it('counts nothing as superseded while the stable revision itself is released', () => {
     const nodes = [nodeWith('a', { hash: 'bad', ready: false, createdAt: '2026-01-02T00:00:00Z' }), nodeWith('b', { hash: 'bad' })]
-    expect(firstCandidates(nodes, { canary: 'stable', stable: 'stable' }, 2).map(({ node }) => node.name)).toEqual(['a', 'b'])
+    expect(firstCandidates(nodes, { canary: 'stable', stable: 'stable', scope: everyNode }, 2).map(({ node }) => node.name)).toEqual([
+      'a',
+      'b',
+    ])
   })
 
   it('passes over nodes that are NotReady', () => {

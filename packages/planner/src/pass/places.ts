@@ -1,0 +1,151 @@
+import { nodeInView, type NodeView } from '@tranche/fleet'
+import { exemptNodes } from '../nodes/exempt-nodes.ts'
+import type { NodeScope } from '../nodes/node-scope.ts'
+import { type FlownPermit, isGone, isUnsettled, type Scene } from './scene.ts'
+
+/**
+ * The places of F4, as a walk over the permits in the order of the record goes on: whoever stands earlier has the place. The
+ * limit is a rule over all nodes; each spread rule is one over the nodes of each value of its label.
+ */
+export interface Places {
+  /** Whether the permit may be executed, as far as places and budget go. */
+  isFreeFor(flown: FlownPermit): boolean
+  /** The same by the spread rules alone. */
+  hasRoomFor(flown: FlownPermit): boolean
+  /** Whether it could be executed once as many of the nodes of its value as may be down have settled. */
+  isNextFor(flown: FlownPermit): boolean
+  /** Goes on to the next permit. */
+  pass(flown: FlownPermit): void
+}
+
+/** Nodes of which only so many may be down at a time. */
+interface Group {
+  readonly limit: number
+  /** D: nodes of earlier unsettled permits, executed or not. */
+  readonly taken: Set<string>
+  /** D, and U, and what our view shows deleted by us. */
+  readonly down: Set<string>
+  /** Node of the last permit so far whose pod is gone. */
+  lastGone: string | undefined
+  /** No permit that stands has come yet. */
+  isFirst: boolean
+}
+
+/** Begins the walk. */
+export function placesIn(scene: Scene): Places {
+  const { rules } = scene.scope
+  const down = downNodes(scene)
+  const all = groupOf(
+    scene.record.limit,
+    down.map(({ name }) => name),
+  )
+  const spread = rules.spread.map((limit, rule) => valueGroups(limit, (node) => rules.factsOf(node.labels).values[rule] ?? '', down))
+
+  const spreadGroups = (name: string): readonly Group[] => {
+    if (spread.length === 0) return []
+    const node = nodeInView(scene.view.fleet, name)
+    return node === undefined ? [] : spread.map((groups) => groups.of(node))
+  }
+  const hasRoomFor = (flown: FlownPermit): boolean => spreadGroups(flown.permit.node).every((group) => isFree(group, flown))
+  return {
+    isFreeFor: (flown) => isFree(all, flown) && hasRoomFor(flown),
+    hasRoomFor,
+    isNextFor: ({ permit: { node } }) => spreadGroups(node).every((group) => isNext(group, node)),
+    pass(flown) {
+      passBy(all, flown)
+      if (flown.state === 'left') for (const groups of spread) groups.passEverywhere(flown)
+      else for (const group of spreadGroups(flown.permit.node)) passBy(group, flown)
+    },
+  }
+}
+
+/** U less what is exempt, and the part of D that our view shows deleted by us. */
+export function namesDown(scene: Scene): Set<string> {
+  return new Set(downNodes(scene).map(({ name }) => name))
+}
+
+function downNodes(scene: Scene): readonly Pick<NodeView, 'name' | 'labels'>[] {
+  const { tally, permits, view } = scene
+  const exempt = exemptIn(scene)
+  const unavailable = exempt.size === 0 ? tally.unavailable : tally.unavailable.filter(({ name }) => !exempt.has(name))
+  const gone = permits.filter(isGone).map(({ permit: { node } }) => nodeInView(view.fleet, node) ?? { name: node, labels: {} })
+  return [...unavailable, ...gone]
+}
+
+function exemptIn({ tally, scope: { rules }, record }: Scene): ReadonlySet<string> {
+  if (rules.exempt === 0) return new Set()
+  const dead = tally.unavailable.filter(
+    ({ ready, pods }) => !ready && pods.some(({ hash, terminating }) => !terminating && hash !== record.revision),
+  )
+  return exemptNodes(
+    dead.map(({ name }) => name),
+    rules,
+    tally.desired,
+  )
+}
+
+interface ValueGroups {
+  of(node: Pick<NodeView, 'labels'>): Group
+  /** A permit of a node of which nobody can tell the value counts for every one. */
+  passEverywhere(flown: FlownPermit): void
+}
+
+function valueGroups(
+  limit: number,
+  valueOf: (node: Pick<NodeView, 'labels'>) => string,
+  down: readonly Pick<NodeView, 'name' | 'labels'>[],
+): ValueGroups {
+  const groups = new Map<string, Group>()
+  const everywhere: FlownPermit[] = []
+  const of = (node: Pick<NodeView, 'labels'>): Group => {
+    const value = valueOf(node)
+    const known = groups.get(value)
+    if (known !== undefined) return known
+    const group = groupOf(limit, [])
+    for (const flown of everywhere) passBy(group, flown)
+    groups.set(value, group)
+    return group
+  }
+  for (const node of down) of(node).down.add(node.name)
+  return {
+    of,
+    passEverywhere(flown) {
+      everywhere.push(flown)
+      for (const group of groups.values()) passBy(group, flown)
+    },
+  }
+}
+
+function groupOf(limit: number, down: readonly string[]): Group {
+  return { limit, taken: new Set(), down: new Set(down), lastGone: undefined, isFirst: true }
+}
+
+function isFree(group: Group, { permit: { node }, pod }: FlownPermit): boolean {
+  const hasPlace = sizeWithout(group.taken, node) < group.limit || (group.isFirst && group.lastGone === node)
+  // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
+  return hasPlace && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)
+}
+
+function isNext({ limit, taken, down }: Group, node: string): boolean {
+  const brokenByOthers = [...down].filter((name) => !taken.has(name)).length
+  return brokenByOthers < limit && sizeWithout(taken, node) < 2 * limit
+}
+
+function passBy(group: Group, flown: FlownPermit): void {
+  const { node } = flown.permit
+  if (flown.state === 'standing' || flown.state === 'unseen') group.isFirst = false
+  if (!isUnsettled(flown)) return
+  if (isGone(flown)) group.lastGone = node
+  group.taken.add(node)
+  group.down.add(node)
+}
+
+/** F4: the own node is excepted: deleting again on it adds nothing. */
+export function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
+  return nodes.has(own) ? nodes.size - 1 : nodes.size
+}
+
+/** Nodes with one text are bound by the same spread rules. */
+export function kindOf(rules: NodeScope, { labels }: NodeView): string {
+  return rules.spread.length === 0 ? '' : JSON.stringify(rules.factsOf(labels).values)
+}
