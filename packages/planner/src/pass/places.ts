@@ -92,13 +92,13 @@ interface ValueGroups {
 
 function valueGroups(
   limit: number,
-  valueOf: (node: Pick<NodeView, 'labels'>) => string,
+  readValue: (node: Pick<NodeView, 'labels'>) => string,
   down: readonly Pick<NodeView, 'name' | 'labels'>[],
 ): ValueGroups {
   const groups = new Map<string, Group>()
   const everywhere: FlownPermit[] = []
   const of = (node: Pick<NodeView, 'labels'>): Group => {
-    const value = valueOf(node)
+    const value = readValue(node)
     const known = groups.get(value)
     if (known !== undefined) return known
     const group = groupOf(limit, [])
