@@ -15,7 +15,7 @@ const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
 
 /** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
 export const changeOfMind: Story = {
-  setting: { nodes: 6, maxUnavailable: 2, steps },
+  setting: { nodes: 6, maxUnavailable: 2, steps, policy: { soak: { final: '5s' } } },
   async tell(stage) {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1, LONG_MS)

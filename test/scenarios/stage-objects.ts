@@ -1,8 +1,10 @@
-import type { Rollout } from '@tranche/api-schema'
-import type { ObjectKey } from '@tranche/kube-types'
+import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
 
 /** Of the DaemonSet and its Rollout. */
 export const stageKey: ObjectKey = { namespace: 'demo', name: 'node-agent' }
+/** Of the ReleasePolicy of a stage that has one. */
+export const policyKey: ObjectKey = { namespace: stageKey.namespace, name: 'careful' }
 
 /** What is released, and how. */
 export interface ReleaseOptions {
@@ -13,6 +15,8 @@ export interface ReleaseOptions {
   /** Of the pod template. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly minReadySeconds?: number
+  /** A ReleasePolicy that the Rollout names. @default none */
+  readonly policy?: ReleasePolicy['spec']
   /** @default RollingUpdate */
   readonly strategyType?: 'RollingUpdate' | 'OnDelete'
   /** Of the pod template. @default every taint, as an agent that must be everywhere has it: a node that is NotReady stays desired */
@@ -46,9 +50,19 @@ export function rolloutManifest(options: ReleaseOptions, name: string = stageKey
   return {
     apiVersion: 'rollouts.kruise.io/v1beta1',
     kind: 'Rollout',
-    metadata: { namespace: stageKey.namespace, name },
+    metadata: { namespace: stageKey.namespace, name, ...(options.policy !== undefined && { annotations: goesBy(policyKey.name) }) },
     spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name }, strategy: { canary: { steps } } },
   }
+}
+
+/** A ReleasePolicy. */
+export function policyManifest(spec: ReleasePolicy['spec']): object {
+  return { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: policyKey, spec }
+}
+
+/** What a Rollout says that goes by a policy. */
+export function goesBy(policy: string): Readonly<Record<string, string>> {
+  return { [rolloutAnnotations.releasePolicy]: policy }
 }
 
 /** @returns the image of the DaemonSet's container with this tag */

@@ -13,7 +13,7 @@ import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
 import { admissionOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
-import { daemonSetManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
+import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
 /** One of our programs, in a process of its own. */
 export interface Program {
@@ -227,6 +227,7 @@ async function furnish(stage: Stage, options: StageOptions): Promise<void> {
     return status?.observedGeneration === metadata.generation && (status?.numberAvailable ?? 0) === (options.nodes ?? 10)
   }
   await stage.until('the DaemonSet is rolled out', isRolledOut)
+  if (options.policy !== undefined) await create(resourcePaths.releasePolicies, policyManifest(options.policy))
   if (options.withRollout !== false) await create(resourcePaths.rollouts, rolloutManifest(options))
   for (const identity of options.controllers ?? ['controller-1']) await stage.startController(identity)
   for (const identity of options.executors ?? ['executor-1']) await stage.startExecutor(identity)

@@ -8,7 +8,6 @@ import {
   daemonSetAnnotations,
   keyOf,
   type ObjectKey,
-  rolloutAnnotations,
   ROLLOUT_HASH_ANNOTATION,
   ROLLOUT_FINALIZER,
   ROLLOUTS_API_VERSION,
@@ -16,6 +15,7 @@ import {
 import type { PolicyReading, StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
+import { policyNameOf } from './policy-port.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 
@@ -114,8 +114,8 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
 }
 
-function policyOf({ newest, policies }: WatchedCluster, { metadata }: Rollout, { namespace }: ObjectKey): PolicyReading {
-  const name = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+function policyOf({ newest, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
+  const name = policyNameOf(rollout)
   if (name === undefined) return { kind: 'none' }
   if (!policies.synced) return { kind: 'unseen', name }
   const policy = newest.policies.get({ namespace, name })

@@ -1,5 +1,5 @@
 import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
-import { createAnalysisPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { createAnalysisPass, createPolicyPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
 import { noCrashPoints } from '@tranche/crash-points'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Outgoing } from '@tranche/outgoing'
@@ -15,12 +15,13 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './analysis-port.ts'
 import { createMetricPort } from './metric-port.ts'
+import { createPolicyPort } from './policy-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 import { createSecretReader } from './secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
-import { wakeAll, wakeAnalyses, type Woken } from './wake.ts'
+import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
 const STOP_GRACE_MS = 5_000
 
@@ -47,7 +48,7 @@ interface Lane {
   readonly workers: number
 }
 
-type LaneName = 'rollout' | 'release' | 'analysis'
+type LaneName = 'rollout' | 'release' | 'analysis' | 'policy'
 
 /** @returns a term that has not begun; it may begin and end any number of times */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
@@ -68,16 +69,18 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
     rolloutSoon: wakingSoon('rollout'),
     releaseSoon: wakingSoon('release'),
     analysis: waking('analysis'),
+    policy: waking('policy'),
   }
   return {
     woken,
     begin() {
-      const fresh = { rollout: createWorkQueue({ clock }), release: createWorkQueue({ clock }), analysis: createWorkQueue({ clock }) }
+      const queue = (): WorkQueue => createWorkQueue({ clock })
+      const fresh = { rollout: queue(), release: queue(), analysis: queue(), policy: queue() }
       queues = fresh
       runners = (Object.keys(fresh) as LaneName[]).map((lane) => createRunner({ ...lanes[lane], queue: fresh[lane], clock, log }))
       for (const runner of runners) runner.start()
       wakeAll(cluster, woken)
-      wakeAnalyses(cluster, woken)
+      wakeAtFirst(cluster, woken)
     },
     async end() {
       queues = null
@@ -100,6 +103,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const { wrap } = options.crashPoints ?? noCrashPoints
   const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
+  const policyPort = createPolicyPort(client, cluster)
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue })
   const analysis = createAnalysisPass({
@@ -119,6 +123,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         workers: 2,
       },
       analysis: { name: 'analysis', reconcile: analysis.reconcile, workers: 2 },
+      policy: { name: 'release-policy', reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock, log }), workers: 1 },
     },
     onEnd: () => analysis.stop(),
   }

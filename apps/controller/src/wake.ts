@@ -1,6 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
-import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
+import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { policyNameOf, rolloutsOf } from './policy-port.ts'
 
 /** Where keys to look at go. */
 export interface Woken {
@@ -12,6 +13,8 @@ export interface Woken {
   readonly releaseSoon: (key: string) => void
   /** Of a BatchRelease: its analyses. */
   readonly analysis: (key: string) => void
+  /** Of a ReleasePolicy: what it says of itself. */
+  readonly policy: (key: string) => void
 }
 
 /** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
@@ -23,6 +26,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     onChange(key, previous, current) {
       woken.rollout(keyText(key))
       woken.release(keyText(key))
+      wakePolicies(key, [previous, current], woken)
       // Which of two Rollouts holds a DaemonSet may have changed.
       if (isSameSpec(previous, current)) return
       for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
@@ -68,6 +72,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   })
   policies.subscribe({
     onChange(key, previous, current) {
+      woken.policy(keyText(key))
       // What it says of itself is no reason to look at Rollouts again.
       if (previous?.metadata.generation === current?.metadata.generation && previous?.metadata.uid === current?.metadata.uid) return
       for (const rollout of rolloutsOf(cluster, key)) woken.rollout(keyText(keyOf(rollout)))
@@ -83,17 +88,17 @@ export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woke
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
 }
 
-/** The same for the analyses: when leadership begins. They look at BatchReleases and the clock alone. */
-export function wakeAnalyses({ batchReleases }: WatchedCluster, woken: Woken): void {
+/** The same for what no node concerns, when leadership begins: analyses and policies. */
+export function wakeAtFirst({ batchReleases, policies }: WatchedCluster, woken: Woken): void {
   for (const release of batchReleases.store.list()) woken.analysis(keyText(keyOf(release)))
+  for (const policy of policies.store.list()) woken.policy(keyText(keyOf(policy)))
 }
 
-function rolloutsOf({ rollouts }: WatchedCluster, policy: ObjectKey): readonly Rollout[] {
-  return rollouts.store
-    .list()
-    .filter(
-      ({ metadata }) => metadata.namespace === policy.namespace && metadata.annotations?.[rolloutAnnotations.releasePolicy] === policy.name,
-    )
+/** A policy says who names it. */
+function wakePolicies({ namespace }: ObjectKey, [previous, current]: readonly (Rollout | undefined)[], { policy }: Woken): void {
+  const [was, is] = [previous, current].map((rollout) => (rollout === undefined ? undefined : policyNameOf(rollout)))
+  if (was === is) return
+  for (const name of [was, is]) if (name !== undefined) policy(keyText({ namespace, name }))
 }
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {

@@ -1,0 +1,35 @@
+import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { PolicyPort } from '@tranche/controllers'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
+import { isDaemonSetRef } from '@tranche/validation'
+import { patchOrConflict } from './patch-or-conflict.ts'
+
+/** The ReleasePolicy reconciler's port over the API server and this process's own watches. */
+export function createPolicyPort(client: KubeClient, cluster: WatchedCluster): PolicyPort {
+  return {
+    read(key) {
+      const policy = cluster.newest.policies.get(key)
+      return policy === undefined ? null : { policy, rollouts: rolloutsOf(cluster, key) }
+    },
+    async patchStatus(policy, patch, signal) {
+      const options = { subresource: 'status', signal }
+      cluster.newest.policies.learn(await patchOrConflict<ReleasePolicy>(client, resourcePaths.releasePolicies, policy, patch, options))
+    },
+  }
+}
+
+/** The Rollouts that name a policy; those of another workload kind are none of ours. */
+export function rolloutsOf({ rollouts }: WatchedCluster, { namespace, name }: ObjectKey): readonly Rollout[] {
+  return rollouts.store
+    .list()
+    .filter(
+      (rollout) => rollout.metadata.namespace === namespace && policyNameOf(rollout) === name && isDaemonSetRef(rollout.spec.workloadRef),
+    )
+}
+
+/** Name of the ReleasePolicy that a Rollout goes by; undefined where it names none. */
+export function policyNameOf({ metadata }: Rollout): string | undefined {
+  return metadata.annotations?.[rolloutAnnotations.releasePolicy]
+}

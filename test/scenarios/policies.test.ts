@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { unavailableSeen } from '@tranche/recording'
+import { deletions } from './expect-kept.ts'
+import { events } from './hands.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { applyPolicy, deletePolicy, policyOf } from './policies.ts'
+import { goesBy } from './stage-objects.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+
+describe.each([
+  {
+    what: 'is deleted',
+    reason: 'PolicyNotFound',
+    text: 'the annotation tranche.dev/release-policy is "careful": there is no such ReleasePolicy in namespace demo',
+    spoil: () => deletePolicy(stage),
+  },
+  {
+    what: 'becomes invalid',
+    reason: 'PolicyInvalid',
+    text: 'ReleasePolicy careful: spec.soak.step is "soon"',
+    spoil: () => applyPolicy(stage, { maxUnavailable: 2, soak: { step: 'soon' } }),
+  },
+])('a release whose policy $what', ({ reason, text, spoil }) => {
+  it('stops, says why, and goes on by itself when the policy is back and valid', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 1, steps, policy: { maxUnavailable: 2 } })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    await spoil()
+    await untilStalled(reason)
+    expect((await condition(stage, 'Stalled'))?.message).toContain(text)
+    const { status } = await stage.rollout()
+    expect(status?.message).toContain(text)
+    expect(status?.policy).toEqual({ name: 'careful', message: expect.stringContaining(text) })
+
+    await untilStopped()
+    const deleted = deletions(stage)
+    expect((await stage.release())?.status?.waiting).toMatchObject({ reason, message: expect.stringContaining(text) })
+    await stage.pass(120_000)
+    expect(deletions(stage)).toBe(deleted)
+    expect((await events(stage)).filter((event) => event.reason === reason)).toHaveLength(1)
+
+    await applyPolicy(stage, { maxUnavailable: 2 })
+    await untilPausedAt(stage, 1)
+    expect((await condition(stage, 'Stalled'))?.status).toBe('False')
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+  })
+
+  it('begins with no new template until then, whatever admission there is', async () => {
+    stage = await setStage({ nodes: 4, steps, policy: {} })
+    await spoil()
+    await untilStalled(reason)
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+    await applyPolicy(stage, {})
+    await untilPausedAt(stage, 1)
+  })
+})
+
+it('a Rollout whose policy never was is bound all the same, so that nobody else releases its template', async () => {
+  stage = await setStage({ nodes: 4, steps })
+  await stage.patchRollout({ metadata: { annotations: goesBy('careful') } })
+  await untilStalled('PolicyNotFound')
+  await stage.setImage('v2')
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toEqual([])
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': null } } })
+  await untilPausedAt(stage, 1)
+  expect((await stage.rollout()).status?.policy).toBeUndefined()
+})
+
+it('an override of maxUnavailable counts from the next decision on: raised, and lowered, in mid-release', async () => {
+  stage = await setStage({ nodes: 24, maxUnavailable: 5, steps: [{ replicas: '100%' }], policy: { maxUnavailable: 1 } })
+  const sinceMs = stage.clock.nowMs()
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  expect(unavailable(sinceMs)).toBe(1)
+  await applyPolicy(stage, { maxUnavailable: '12%' })
+  await untilNodesOn(stage, 'v2', 10)
+  expect(unavailable(sinceMs)).toBe(3)
+  await applyPolicy(stage, { maxUnavailable: 1 })
+  await stage.until('the limit is lowered', async () => (await stage.release())?.status?.flight?.limit === 1)
+  await stage.pass(4_000)
+  const loweredMs = stage.clock.nowMs()
+  await untilReleased(stage, 'v2')
+  expect(unavailable(loweredMs)).toBe(1)
+  expect((await stage.rollout()).status?.policy).toEqual({ name: 'careful', generation: 3 })
+})
+
+it('a policy says whether it is valid, with every problem, and who uses it', async () => {
+  stage = await setStage({ nodes: 2, steps, policy: {} })
+  await stage.until('the policy says so', async () => (await policyOf(stage)).status?.rolloutCount === 1)
+  expect((await policyOf(stage)).status).toMatchObject({
+    observedGeneration: 1,
+    conditions: [{ type: 'Valid', status: 'True', observedGeneration: 1, reason: 'Valid', message: '' }],
+    rollouts: ['node-agent'],
+    rolloutCount: 1,
+  })
+  await applyPolicy(stage, { maxUnavailable: 0, soak: { step: 'soon', final: '25h' } })
+  await stage.until('it is invalid', async () => (await policyOf(stage)).status?.conditions?.[0]?.status === 'False')
+  const { message } = (await policyOf(stage)).status?.conditions?.[0] ?? {}
+  for (const path of ['spec.maxUnavailable is 0', 'spec.soak.step is "soon"', 'spec.soak.final is "25h"']) expect(message).toContain(path)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': null } } })
+  await stage.until('nobody uses it', async () => (await policyOf(stage)).status?.rolloutCount === 0)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const written = stage.recording().filter(({ kind, actor }) => kind === 'ReleasePolicy' && actor === 'controller-1')
+  expect(written).toHaveLength(3)
+})
+
+async function untilStalled(reason: string): Promise<void> {
+  await stage.until(`it is stalled: ${reason}`, async () => (await condition(stage, 'Stalled'))?.reason === reason)
+}
+
+async function untilStopped(): Promise<void> {
+  await stage.until('the record is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
+  await stage.until('and says so', async () => (await stage.release())?.status?.waiting?.reason.startsWith('Policy') === true)
+}
+
+function unavailable(sinceMs: number): number {
+  return unavailableSeen(stage.recording(), { namespace: 'demo', daemonSet: 'node-agent', sinceMs }).max
+}
