@@ -2,6 +2,7 @@ import { type Breach, type JudgeQuery, recordedGuarantees } from './breach.ts'
 import { createAimJudge } from './judges/judge-aim.ts'
 import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
+import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
 import { createHandsOffJudge } from './judges/judge-hands-off.ts'
@@ -60,6 +61,7 @@ export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pic
 const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createAimJudge,
   createStopJudge,
+  createFailureJudge,
   createBatchJudge,
   createFlightJudge,
   createBudgetJudge,

@@ -19,6 +19,8 @@ export interface RecordedPermit {
   readonly node: string
   readonly podUid: string
   readonly podResourceVersion: string
+  /** The node was not well when it was taken. */
+  readonly wasBad?: boolean
 }
 
 /** A limit that a record had in force from `t` on, and the most that the DaemonSet declared when it was set. */

@@ -1,4 +1,5 @@
 import type { RecordedWrite } from '../recorded-write.ts'
+import { createFailures } from './failures.ts'
 import type { RecordedFlight } from './orders.ts'
 import type { RecordedTerms } from './terms.ts'
 
@@ -32,6 +33,7 @@ export interface RecordedRollout {
       readonly currentStepState?: string
       readonly canaryRevision?: string
     }
+    readonly failure?: { readonly stops?: boolean; readonly release?: string; readonly at?: string; readonly reason?: string }
     readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string }[]
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
@@ -45,7 +47,11 @@ export interface RecordedRelease {
     readonly workloadRef?: { readonly name: string }
     readonly tranche?: RecordedTerms & { readonly paused?: boolean; readonly hold?: object }
   }
-  readonly status?: { readonly observedGeneration?: number; readonly flight?: RecordedFlight }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly flight?: RecordedFlight
+    readonly failure?: { readonly accepted?: readonly string[] }
+  }
 }
 
 /** The stops of one DaemonSet: of each Rollout and BatchRelease that speaks of it, what it wishes and whether that is acknowledged. */
@@ -54,6 +60,8 @@ export interface Stops {
   followRelease(write: RecordedWrite): void
   /** A release that nobody's Rollout made is one that somebody wants. */
   releaseWritten(): void
+  /** What made a release fail is there no more, or may be judged otherwise: its template, or its policy, has changed. */
+  forgiveFailures(): void
   /** @returns what stops us and is acknowledged; null when nothing is */
   acknowledged(charge: Charge): Stop['wish'] | null
 }
@@ -68,7 +76,7 @@ export interface Charge {
 
 /** A wish that nothing be deleted, from the generation that it was written with. */
 interface Stop {
-  readonly wish: 'paused' | 'held' | 'disabled' | 'deleted'
+  readonly wish: 'paused' | 'held' | 'disabled' | 'deleted' | 'failed'
   readonly generation: number
   readonly acknowledged: boolean
 }
@@ -79,10 +87,14 @@ export function createStops(): Stops {
   const releases = new Map<string, { readonly stop: Stop | null; readonly flight: RecordedFlight | undefined }>()
   /** Rollouts whose status says that they let their release go. */
   const letting = new Set<string>()
+  const failures = createFailures()
+
   return {
-    followRollout({ type, o }) {
+    followRollout(write) {
+      const { type, o } = write
       const rollout = o as unknown as RecordedRollout
       const { name } = rollout.metadata
+      failures.follow(write, rollout)
       const stop: Stop | null =
         type === 'DELETED' ? { wish: 'deleted', generation: 0, acknowledged: true } : stopOf(rollout, stops.get(name))
       if (stop === null) stops.delete(name)
@@ -96,13 +108,16 @@ export function createStops(): Stops {
       const stop = stops.get(name)
       // Its BatchRelease is gone, so that is done which the status of the Rollout said was being done.
       if (type === 'DELETED' && stop !== undefined && letting.has(name)) stops.set(name, { ...stop, acknowledged: true })
+      if (release.spec?.tranche?.failure?.autoResume !== undefined) failures.mayResume(name)
       if (type === 'DELETED') releases.delete(name)
       else releases.set(name, { stop: releaseStopOf(release, releases.get(name)?.stop ?? null), flight: release.status?.flight })
     },
     releaseWritten() {
       for (const [name, { wish }] of stops) if (wish === 'deleted') stops.delete(name)
     },
+    forgiveFailures: () => failures.forgive(),
     acknowledged({ rollout, flight }) {
+      for (const name of failures.told()) if (rollout === undefined || rollout === name) return 'failed'
       for (const [name, stop] of stops) if (stop.acknowledged && (rollout === undefined || rollout === name)) return stop.wish
       for (const { stop, flight: own } of releases.values()) {
         if (stop?.acknowledged === true && own !== undefined && own === flight) return stop.wish

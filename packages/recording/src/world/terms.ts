@@ -6,7 +6,12 @@ export interface RecordedTerms {
   readonly release?: string
   readonly maxUnavailable?: number | string
   readonly nodes?: RecordedNodeRules
-  readonly failure?: { readonly action?: string; readonly maxFailedNodes?: number | string; readonly autoResume?: string }
+  readonly failure?: {
+    readonly action?: string
+    readonly maxFailedNodes?: number | string
+    readonly ignoreReasons?: readonly string[]
+    readonly autoResume?: string
+  }
   readonly retry?: string
 }
 

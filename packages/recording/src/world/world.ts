@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
 import type { Decision, Sight } from './sight.ts'
@@ -114,7 +114,8 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
       for (const story of stories.values()) story.advance(write.t)
       if (write.kind === 'Pod') applyPod(write)
       else if (write.kind === 'Node') applyNode(write)
-      else if (write.kind === 'DaemonSet') storyOf(write.namespace, String(write.o['name'])).applyDaemonSet(write, nodes.values())
+      else if (write.kind === 'DaemonSet') applyDaemonSet(write)
+      else if (write.kind === 'ReleasePolicy') applyPolicy(write)
       else if (write.kind === 'BatchRelease') applyRelease(write)
       else if (write.kind === 'Rollout') applyRollout(write)
       else if (write.kind === 'ControllerRevision') applyRevision(write)
@@ -132,6 +133,18 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
         .filter(({ spec }) => spec.workloadRef?.name === daemonSet.name)
     },
     templateOf: (hash) => templates.get(hash),
+  }
+
+  function applyDaemonSet(write: RecordedWrite): void {
+    const story = storyOf(write.namespace, String(write.o['name']))
+    if (story.latest?.template !== (write.o as unknown as RecordedDaemonSet).template) stops.get(story)!.forgiveFailures()
+    story.applyDaemonSet(write, nodes.values())
+  }
+
+  /** Its status is ours and changes nothing. */
+  function applyPolicy(write: RecordedWrite): void {
+    if (isOurs(write.actor ?? '')) return
+    for (const story of stories.values()) if (story.namespace === write.namespace) stops.get(story)!.forgiveFailures()
   }
 
   function applyRollout(write: RecordedWrite): void {

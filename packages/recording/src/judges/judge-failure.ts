@@ -1,0 +1,105 @@
+import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { inNodes } from '../world/resolve-limit.ts'
+import type { Cause } from '../world/sight.ts'
+import type { RecordedRelease } from '../world/stops.ts'
+import type { RecordedTerms } from '../world/terms.ts'
+import type { Deletion } from '../world/world.ts'
+import type { Judge, JudgeParts } from './judge-parts.ts'
+
+/**
+ * G9, of a version that fails: nothing is deleted for it once the watches of whoever decided had told of more nodes on which
+ * it fails than are tolerated, whether or not any status says so yet. Only nodes count that we took while they were well,
+ * and only what a container waits for after it has failed: what a clock decides is not looked at.
+ */
+export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge {
+  const failing = new Map<string, Failing>()
+  const fair = new Set<string>()
+  const accepted = new Map<string, ReadonlySet<string>>()
+  const retried = new Map<string, { readonly retry: string | undefined; readonly t: number }>()
+
+  function judgeDeletion(deletion: Deletion): void {
+    const { daemonSet, pod, atMs } = deletion
+    const { revision } = daemonSet.orders
+    const stable = daemonSet.latest?.annotations?.[STABLE]
+    if (revision === undefined || stable === undefined || stable === revision) return
+    for (const terms of daemonSet.terms.possible(deletion.decision, sight)) if (!isBroken(deletion, terms)) return
+    const nodes = failedNodes(deletion, undefined).join(', ')
+    breach({ guarantee: 'G9', atMs, node: pod.node, text: `revision ${revision} had failed on ${nodes}, as whoever decided had been told` })
+  }
+
+  function isBroken(deletion: Deletion, terms: RecordedTerms | undefined): boolean {
+    const { failure } = terms ?? {}
+    if (failure?.action === 'Continue') return false
+    const tolerated = inNodes(failure?.maxFailedNodes ?? 0, deletion.daemonSet.mostWanted(deletion.decision, sight))
+    return failedNodes(deletion, terms).length > tolerated
+  }
+
+  function failedNodes({ daemonSet, decision, pod: { node: taken } }: Deletion, terms: RecordedTerms | undefined): readonly string[] {
+    const key = keyOf(daemonSet)
+    const names: string[] = []
+    for (const { name, wanted, pods } of daemonSet.nodes()) {
+      if (!wanted || name === taken || !fair.has(`${key} ${name}`) || accepted.get(key)?.has(name) === true) continue
+      for (const { uid, ended, last } of pods.values()) {
+        const found = failing.get(uid)
+        if (ended !== null || last.hash !== daemonSet.orders.revision || found === undefined) continue
+        if (terms?.failure?.ignoreReasons?.includes(found.reason) === true || found.cause.t <= (retried.get(key)?.t ?? 0)) continue
+        if (sight.hasSeen(decision, found.cause)) names.push(name)
+      }
+    }
+    return names
+  }
+
+  function followPod(write: RecordedWrite): void {
+    const { uid, waiting } = write.o as unknown as RecordedPod
+    if (write.type === 'DELETED' || waiting === undefined || !fatal.has(waiting)) return void failing.delete(uid)
+    const known = failing.get(uid)
+    if (known === undefined) failing.set(uid, { reason: waiting, cause: { t: write.t, rv: write.rv, of: 'pods' } })
+  }
+
+  function followRelease(write: RecordedWrite): void {
+    const { spec, status } = write.o as unknown as RecordedRelease
+    const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
+    if (story === undefined) return
+    const key = keyOf(story)
+    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
+    const retry = `${spec?.tranche?.release} ${spec?.tranche?.retry}`
+    if (retried.get(key)?.retry !== retry) retried.set(key, { retry, t: write.t })
+  }
+
+  return {
+    onDeletion(deletion) {
+      judgeDeletion(deletion)
+      const { daemonSet, pod } = deletion
+      const node = daemonSet.node(pod.node)
+      const permit = daemonSet.orders.flight?.permits?.find(({ podUid }) => podUid === pod.uid)
+      const id = `${keyOf(daemonSet)} ${pod.node}`
+      if (node?.up === true && node.node?.ready === 'True' && permit?.wasBad !== true) fair.add(id)
+      else fair.delete(id)
+    },
+    onWrite(write) {
+      if (write.kind === 'Pod') followPod(write)
+      else if (write.kind === 'BatchRelease') followRelease(write)
+    },
+  }
+}
+
+/** Since when a container has waited for a reason that only a failure has. */
+interface Failing {
+  readonly reason: string
+  readonly cause: Cause
+}
+
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
+const fatal: ReadonlySet<string> = new Set([
+  'CrashLoopBackOff',
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+])
+
+function keyOf({ namespace, name }: DaemonSetStory): string {
+  return `${namespace}/${name}`
+}

@@ -1,0 +1,63 @@
+import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedRollout } from './stops.ts'
+
+/** Failures that the status of a Rollout has told of: they stop its release until somebody lifts them. */
+export interface Failures {
+  follow(write: RecordedWrite, rollout: RecordedRollout): void
+  /** The policy of this Rollout lets a release that failed go on by itself. */
+  mayResume(rollout: string): void
+  /** What has been told counts no more. */
+  forgive(): void
+  /** Names of the Rollouts whose release has failed. */
+  told(): Iterable<string>
+}
+
+/** Begins with none. */
+export function createFailures(): Failures {
+  /** The failure of each Rollout, with what people wished when it was told. */
+  const standing = new Map<string, { readonly id: string; readonly wishes: string }>()
+  /** The failure of each Rollout that was lifted last: a status may go on telling of it. */
+  const lifted = new Map<string, string>()
+  const resuming = new Set<string>()
+
+  function lift(name: string): void {
+    const id = standing.get(name)?.id
+    if (id !== undefined) lifted.set(name, id)
+    standing.delete(name)
+  }
+
+  return {
+    follow({ type }, rollout) {
+      const { name } = rollout.metadata
+      if (type === 'DELETED') return void standing.delete(name)
+      const wishes = wishesText(rollout)
+      const known = standing.get(name)
+      if (known !== undefined && known.wishes !== wishes) lift(name)
+      const id = failureIn(rollout)
+      if (id === null && resuming.has(name)) standing.delete(name)
+      if (id !== null && id !== lifted.get(name)) standing.set(name, { id, wishes })
+    },
+    mayResume: (name) => void resuming.add(name),
+    forgive() {
+      for (const name of standing.keys()) lift(name)
+    },
+    told: () => standing.keys(),
+  }
+}
+
+/** What tells one failure from the next; null where the status says of none that the release is stopped for it. */
+function failureIn({ status }: RecordedRollout): string | null {
+  const stall = status?.conditions?.find(({ type }) => type === 'Stalled')
+  if (stall?.status !== 'True' || !reasons.has(stall.reason) || status?.failure?.stops !== true) return null
+  const { release, at, reason } = status.failure
+  return JSON.stringify([release, at, reason])
+}
+
+const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive'])
+
+/** What people wish that may lift a failure. */
+function wishesText({ metadata, spec }: RecordedRollout): string {
+  const { annotations = {}, deletionTimestamp } = metadata
+  const wishes = ['action', 'release-policy', 'on-delete'].map((key) => annotations[`tranche.dev/${key}`])
+  return JSON.stringify([wishes, deletionTimestamp, spec.disabled === true, spec.strategy?.paused === true])
+}

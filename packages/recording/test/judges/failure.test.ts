@@ -1,0 +1,128 @@
+import { describe } from 'vitest'
+import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
+
+const crashing = { ready: false, waiting: 'CrashLoopBackOff' }
+
+/** The fleet under these terms; a1 has gone, and v2 crashes in its place, as everybody has seen. */
+function crashed(terms: Fields = {}): Script {
+  return fleet()
+    .order({ spec: { tranche: { release: 'first', ...terms } } })
+    .seen()
+    .wait(2_000)
+    .del('a1')
+    .replace('a1', crashing)
+    .seen()
+    .wait(1)
+}
+
+describe('a version that fails', () => {
+  judgeEach(
+    'G9',
+    [
+      ['ends all deletion for it, though no status says so', (s) => s.del('b1'), ['G9 b']],
+      ['ends it for whoever has been told', (s) => s.wait(2_000).del('b1', { actor: 'executor-2' }), ['G9 b']],
+      ['may go on with its own node', (s) => s.record({}, "a1'").del("a1'"), []],
+      [
+        'is forgiven where a retry has accepted the node',
+        (s) =>
+          s
+            .order({ spec: { tranche: { retry: 'again' } } })
+            .seen()
+            .wait(2_000)
+            .del('b1'),
+        [],
+      ],
+      [
+        'is forgiven where the status has accepted the node, also when it crashes again',
+        (s) =>
+          s
+            .order({ spec: { tranche: { retry: 'again' } }, status: { failure: { accepted: ['a'] } } })
+            .pod("a1'", { waiting: undefined })
+            .pod("a1'", crashing)
+            .seen()
+            .wait(2_000)
+            .del('b1'),
+        [],
+      ],
+      ['may be the stable one', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'), []],
+    ],
+    { begin: crashed },
+  )
+  judgeEach('G9', [['is let go on with as long as the policy says so', (s) => s.del('b1'), []]], {
+    begin: () => crashed({ failure: { action: 'Continue' } }),
+  })
+  judgeEach(
+    'G9',
+    [['may fail on as many nodes as are tolerated', (s) => s.del('b1').replace('b1', crashing).seen().wait(1).del('c1'), ['G9 c']]],
+    {
+      begin: () => crashed({ failure: { maxFailedNodes: 1 } }),
+    },
+  )
+  judgeEach('G9', [['may wait for reasons that are ignored', (s) => s.del('b1'), []]], {
+    begin: () => crashed({ failure: { ignoreReasons: ['CrashLoopBackOff'] } }),
+  })
+  judgeEach('G9', [
+    ['is not known before a watch has told', (s) => s.del('a1').replace('a1', crashing).wait(500).del('b1'), []],
+    [
+      'is not blamed for a node that was not well before',
+      (s) => s.pod('a1', { ready: false }).record({}, 'a1 b1').del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
+      [],
+    ],
+    [
+      'is not blamed for a node that was NotReady before',
+      (s) => s.node('a', { ready: 'Unknown' }).del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
+      [],
+    ],
+    [
+      'is not blamed for what passes',
+      (s) => s.del('a1').replace('a1', { ready: false, waiting: 'ContainerCreating' }).seen().wait(1).del('b1'),
+      [],
+    ],
+  ])
+})
+
+describe('a failure that the Rollout has told of', () => {
+  const toldAt = (at: string): Fields => ({
+    status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }], failure: { stops: true, release: 'first', at } },
+  })
+  const told = toldAt('12:00')
+  const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
+  const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
+  const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
+
+  judgeEach(
+    'G9',
+    [
+      ['stops everything', (s) => s.del('a1'), ['G9 a']],
+      ['stops it still when the status no longer says so by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
+      [
+        'is lifted, though a status that was written before tells of it',
+        (s) => s.rollout(action('again')).rollout(told, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
+        [],
+      ],
+      [
+        'may be another one after the retry',
+        (s) => s.rollout(action('again')).rollout(toldAt('12:05'), 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
+      ['is not lifted by what we write of the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
+      [
+        'is not lifted by an approval',
+        (s) => s.rollout({ status: { canaryStatus: { currentStepState: 'StepReady' } } }).del('a1'),
+        ['G9 a'],
+      ],
+      [
+        'may be lifted by time where the policy says so',
+        (s) =>
+          s
+            .order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
+            .rollout(quiet, 'controller-1')
+            .del('a1'),
+        [],
+      ],
+    ],
+    { begin: failed },
+  )
+})
