@@ -2,6 +2,8 @@ import { listCrashPoints } from '@tranche/crash-points'
 import { controllerCrashPorts } from '@tranche/controller'
 import { executorCrashPorts } from '@tranche/executor'
 import { createRandom, type Random } from '@tranche/sim-api'
+import { between, duration, pick } from './draw.ts'
+import { generatePolicy } from './generate-policy.ts'
 import {
   type ApiDeed,
   type ClusterDeed,
@@ -40,6 +42,7 @@ function generateShape(random: Random): Shape {
     rollbackInBatch: random.next() < 0.2,
     leaseSeconds: pick(random, [15, 15, 60]),
     steps: generateSteps(random),
+    policy: random.next() < 0.5 ? generatePolicy(random) : null,
     maxUnavailable: generateBudget(random),
     minReadySeconds: pick(random, [0, 0, 0, 1, 5, 20]),
     watchDelayMs: pick(random, [5, 20, 20, 300, 2_000]),
@@ -181,15 +184,29 @@ function generateClusterDeed(random: Random): ClusterDeed {
   }
 }
 
-const tags = ['v1', 'v2', 'v2', 'v3', 'v3', 'v4', 'v5', 'v6-bad-ready', 'v7-bad-crash', 'v8-bad-pull', 'v9-bad-flap']
+const goodTags = ['v1', 'v2', 'v2', 'v3', 'v3', 'v4', 'v5']
+const badTags = [
+  'v6-bad-ready',
+  'v6-bad-probe',
+  'v6-bad-late',
+  'v6-bad-restart',
+  'v7-bad-crash',
+  'v7-bad-oom',
+  'v7-bad-start',
+  'v8-bad-pull',
+  'v8-bad-config',
+  'v8-bad-heals',
+  'v9-bad-flap',
+  'v9-bad-node',
+]
 
 function generateWish(random: Random): Wish {
-  switch (random.integer(23)) {
+  switch (random.integer(27)) {
     case 0:
     case 1:
     case 2:
     case 3:
-      return { kind: 'template', tag: pick(random, tags), whole: random.next() < 0.3 }
+      return { kind: 'template', tag: pick(random, random.next() < 0.4 ? badTags : goodTags), whole: random.next() < 0.3 }
     case 4:
       return { kind: 'reapply' }
     case 5:
@@ -217,22 +234,18 @@ function generateWish(random: Random): Wish {
       return { kind: 'act', type: pick(random, ['promote', 'abort', 'retry']) }
     case 17:
       return { kind: 'onDelete', policy: pick(random, [null, 'Freeze', 'Complete', 'Rollback']) }
+    case 18:
+    case 19:
+      return { kind: 'policy', spec: generatePolicy(random) }
+    case 20:
+      return random.next() < 0.5
+        ? { kind: 'spoilPolicy', forMs: duration(random, 3 * MINUTE) }
+        : { kind: 'deletePolicy', forMs: duration(random, 3 * MINUTE) }
+    case 21:
+      return { kind: 'namePolicy', isNamed: random.next() < 0.7 }
     default:
       return { kind: 'approve', by: pick(random, ['status', 'status', 'action']) }
   }
-}
-
-function pick<T>(random: Random, list: readonly T[]): T {
-  return list[random.integer(list.length)]!
-}
-
-function between(random: Random, from: number, to: number): number {
-  return from + random.integer(to - from)
-}
-
-/** Short ones as often as long ones: drawn by order of magnitude, from 50 ms. */
-function duration(random: Random, mostMs: number): number {
-  return Math.round(50 * (mostMs / 50) ** random.next())
 }
 
 function clockStep(random: Random): number {

@@ -5,7 +5,7 @@ import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
 import { findUnended } from './the-end.ts'
-import { createOwners, type Owners, rolloutOf } from './wishes.ts'
+import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
 import { durationText } from './words.ts'
 import { createWorld, drive, letPass, type Note, type World } from './world.ts'
 
@@ -158,25 +158,37 @@ async function untilEnded(world: World, owners: Owners, withinMs: number): Promi
 }
 
 /** What only a person lifts. */
-const personal: readonly string[] = ['StrategyContested', 'RevisionHeld']
-/** How long a person waits for what came of a retry, in looks. */
+const personal: readonly string[] = ['StrategyContested', 'RevisionHeld', 'ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive']
+/** How long a person waits for what came of a retry, or of another template, in looks. */
 const PATIENCE = 12
 
 /** @returns what somebody does who looks: creates what is gone, approves, and lifts what stands in the way */
 function createPerson(world: World, owners: Owners): () => Promise<void> {
   let looks = 0
+  let templates = 10
+  const release = (): Promise<void> => owners.wish({ kind: 'template', tag: `v${++templates}`, whole: false })
   return async () => {
     await owners.install()
     const { status } = (await rolloutOf(world)) ?? {}
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
     if (personal.includes(stall)) {
-      if (looks === 0) await owners.wish({ kind: 'act', type: 'retry' })
-      else if (looks === PATIENCE) await owners.wish({ kind: 'template', tag: 'v11', whole: false })
+      if (looks % (2 * PATIENCE) === 0) await owners.wish({ kind: 'act', type: 'retry' })
+      else if (looks % PATIENCE === 0) await release()
       looks++
     } else if (currentStepState === 'StepPaused') {
       world.note(`somebody approves step ${currentStepIndex}`)
       await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+    } else if (status?.phase === 'Healthy' && (await wasTakenBack(world, owners.tag()))) {
+      looks++
+      if (looks % PATIENCE === 0) await release()
     }
   }
+}
+
+/** The template is another one than its owners want: we have put the stable one back. */
+async function wasTakenBack(world: World, tag: string): Promise<boolean> {
+  const { spec } = (await daemonSetOf(world)) ?? {}
+  const { containers = [] } = (spec?.template.spec ?? {}) as { readonly containers?: readonly { readonly image: string }[] }
+  return containers.some(({ image }) => !image.endsWith(`:${tag}`))
 }

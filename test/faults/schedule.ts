@@ -1,4 +1,4 @@
-import type { OnDeletePolicy, Rollout } from '@tranche/api-schema'
+import type { OnDeletePolicy, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 
 /** Steps as a Rollout has them. */
 export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
@@ -27,6 +27,8 @@ export interface Shape {
   /** Seconds, as the Lease of the controllers has it. */
   readonly leaseSeconds: number
   readonly steps: Steps
+  /** The ReleasePolicy that the Rollout names; null: it names none. */
+  readonly policy: ReleasePolicySpec | null
   readonly maxUnavailable: number | string
   readonly minReadySeconds: number
   readonly watchDelayMs: number
@@ -101,6 +103,13 @@ export type Wish =
   /** What becomes of a release whose Rollout is disabled or deleted; null: nobody says. */
   | { readonly kind: 'onDelete'; readonly policy: OnDeletePolicy | null }
   | { readonly kind: 'steps'; readonly steps: Steps }
+  /** The policy says this from now on. */
+  | { readonly kind: 'policy'; readonly spec: ReleasePolicySpec }
+  /** The policy breaks its rules for a while. */
+  | { readonly kind: 'spoilPolicy'; readonly forMs: number }
+  | { readonly kind: 'deletePolicy'; readonly forMs: number }
+  /** The Rollout names a policy, or none. */
+  | { readonly kind: 'namePolicy'; readonly isNamed: boolean }
   | { readonly kind: 'budget'; readonly maxUnavailable: number | string }
   | { readonly kind: 'minReady'; readonly seconds: number }
   | { readonly kind: 'disable'; readonly forMs: number }

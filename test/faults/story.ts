@@ -28,11 +28,11 @@ export function tellStory(played: Played, violations: readonly Violation[], inci
   ].join('\n')
 }
 
-function shapeText({ nodes, maxUnavailable, steps, admission, declares, minReadySeconds, queue }: Shape): string {
+function shapeText({ nodes, maxUnavailable, steps, policy, admission, declares, minReadySeconds, queue }: Shape): string {
   const sizes = steps.map(
     ({ replicas, pause }) => `${replicas}${pause === undefined ? '' : pause.duration === undefined ? ' pause' : ` ${pause.duration} s`}`,
   )
-  return `${nodes} nodes, maxUnavailable ${maxUnavailable}, steps ${sizes.join(' | ')}, minReadySeconds ${minReadySeconds}, ${declares}, admission ${admission}, queue ${queue}`
+  return `${nodes} nodes, maxUnavailable ${maxUnavailable}, steps ${sizes.join(' | ')}, minReadySeconds ${minReadySeconds}, ${declares}, admission ${admission}, queue ${queue}${policy === null ? '' : `, policy ${JSON.stringify(policy)}`}`
 }
 
 /** What was done, and what came of it, by time. */

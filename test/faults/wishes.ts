@@ -1,4 +1,4 @@
-import type { ActionType, Rollout } from '@tranche/api-schema'
+import type { ActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
@@ -27,6 +27,9 @@ interface Manifest {
   maxUnavailable: number | string
   minReadySeconds: number
   steps: Steps
+  /** What the policy says, also where the Rollout does not name it. */
+  policy: ReleasePolicySpec
+  namesPolicy: boolean
   /** We may have put an older template back than Git says. */
   tookBack: boolean
 }
@@ -40,7 +43,9 @@ export function createOwners(world: World): Owners {
     maxUnavailable: shape.maxUnavailable,
     minReadySeconds: shape.minReadySeconds,
     steps: shape.steps,
-    tookBack: false,
+    policy: shape.policy ?? {},
+    namesPolicy: shape.policy !== null,
+    tookBack: mayTakeBack(shape.policy),
   }
   let actions = 0
 
@@ -60,11 +65,38 @@ export function createOwners(world: World): Owners {
 
   async function createRollout(): Promise<void> {
     const rollout = rolloutManifest({ steps: git.steps }) as Rollout
-    const annotations = { [rolloutAnnotations.rollbackInBatch]: String(shape.rollbackInBatch) }
+    const annotations = {
+      [rolloutAnnotations.rollbackInBatch]: String(shape.rollbackInBatch),
+      ...(git.namesPolicy && { [rolloutAnnotations.releasePolicy]: POLICY }),
+    }
     await ignoreExisting(people.create(resourcePaths.rollouts, { ...rollout, metadata: { ...rollout.metadata, annotations } } as never))
   }
 
+  async function createPolicy(): Promise<void> {
+    const metadata = { namespace: stageKey.namespace, name: POLICY }
+    await ignoreExisting(
+      people.create(resourcePaths.releasePolicies, {
+        apiVersion: 'tranche.dev/v1alpha1',
+        kind: 'ReleasePolicy',
+        metadata,
+        spec: git.policy,
+      } as never),
+    )
+  }
+
+  async function setPolicy(spec: object): Promise<void> {
+    const body = [{ op: 'replace', path: '/spec', value: spec }] as const
+    await ignoreMissing(
+      people.patch(resourcePaths.releasePolicies, { namespace: stageKey.namespace, name: POLICY }, { type: 'json', body }),
+    )
+  }
+
+  async function nameIt(): Promise<void> {
+    await patchRollout({ metadata: { annotations: { [rolloutAnnotations.releasePolicy]: git.namesPolicy ? POLICY : null } } })
+  }
+
   async function install(): Promise<void> {
+    await createPolicy()
     await create()
     await createRollout()
   }
@@ -112,6 +144,19 @@ export function createOwners(world: World): Owners {
       case 'onDelete':
         git.tookBack ||= deed.policy === 'Rollback'
         return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: deed.policy } } })
+      case 'policy':
+        git.policy = deed.spec
+        git.tookBack ||= mayTakeBack(deed.spec)
+        return setPolicy(deed.spec)
+      case 'spoilPolicy':
+        world.later(deed.forMs, () => setPolicy(git.policy))
+        return setPolicy({ ...git.policy, soak: { step: 'a while' } })
+      case 'deletePolicy':
+        world.later(deed.forMs, createPolicy)
+        return ignoreMissing(people.delete(resourcePaths.releasePolicies, { namespace: stageKey.namespace, name: POLICY }))
+      case 'namePolicy':
+        git.namesPolicy = deed.isNamed
+        return nameIt()
       case 'steps':
         git.steps = deed.steps
         return patchRollout({ spec: { strategy: { canary: { steps: deed.steps } } } })
@@ -139,7 +184,12 @@ export function createOwners(world: World): Owners {
     install,
     wish,
     async settle() {
+      // Whoever excludes nodes has a release that leaves them behind.
+      const { exclude: _, ...nodes } = git.policy.nodes ?? {}
+      git.policy = { ...git.policy, nodes }
       await install()
+      await setPolicy(git.policy)
+      await nameIt()
       if (git.tookBack || /bad/.test(git.tag)) await wish({ kind: 'template', tag: 'v10', whole: false })
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
     },
@@ -147,6 +197,13 @@ export function createOwners(world: World): Owners {
     tag: () => git.tag,
     lastAction: () => (actions === 0 ? undefined : `wish-${actions}`),
   }
+}
+
+const POLICY = 'careful'
+
+/** By it we may put an older template back than Git says. */
+function mayTakeBack(policy: ReleasePolicySpec | null): boolean {
+  return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
 
 function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs, toleratesAll }: Shape): ReleaseOptions {
@@ -170,6 +227,14 @@ function wishText(deed: Wish): string {
       return `the annotation on-delete becomes ${deed.policy ?? 'nothing'}`
     case 'steps':
       return `the steps become ${JSON.stringify(deed.steps)}`
+    case 'policy':
+      return `the policy becomes ${JSON.stringify(deed.spec)}`
+    case 'spoilPolicy':
+      return `the policy breaks its rules for ${durationText(deed.forMs)}`
+    case 'deletePolicy':
+      return `the policy is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'namePolicy':
+      return `the Rollout names ${deed.isNamed ? 'the policy' : 'no policy'}`
     case 'budget':
       return `maxUnavailable becomes ${deed.maxUnavailable}`
     case 'minReady':

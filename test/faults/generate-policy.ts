@@ -1,0 +1,54 @@
+import type { ReleasePolicySpec } from '@tranche/api-schema'
+import type { Random } from '@tranche/sim-api'
+import { pick } from './draw.ts'
+
+/** @returns a policy that keeps every rule; no deadline of it is shorter than a pod of any world takes */
+export function generatePolicy(random: Random): ReleasePolicySpec {
+  const nodes = random.next() < 0.5 ? { nodes: generateNodeRules(random) } : {}
+  const soak = random.next() < 0.4 ? { soak: generateSoak(random) } : {}
+  return {
+    ...nodes,
+    ...some('maxUnavailable', pick(random, [undefined, undefined, 1, 2, 3, '30%', '100%'])),
+    failure: generateFailure(random),
+    ...soak,
+  }
+}
+
+function generateFailure(random: Random): NonNullable<ReleasePolicySpec['failure']> {
+  return {
+    action: pick(random, ['Pause', 'Pause', 'Rollback', 'Rollback', 'Continue']),
+    ...some('maxFailedNodes', pick(random, [undefined, undefined, 1, 2, '20%'])),
+    ...some('maxFailedNodesPerBatch', pick(random, [undefined, undefined, undefined, 1, '50%'])),
+    ...some('progressDeadlineSeconds', pick(random, [undefined, 90, 180])),
+    ...some('schedulingDeadlineSeconds', pick(random, [undefined, 20])),
+    ...some('maxRestarts', pick(random, [undefined, 0, 5])),
+    ...some('ignoreReasons', pick(random, [undefined, undefined, ['ErrImagePull', 'CreateContainerConfigError']])),
+    ...some('onReapply', pick(random, [undefined, 'Hold', 'Revert'] as const)),
+    ...some('autoResume', pick(random, [undefined, undefined, undefined, '1m'])),
+  }
+}
+
+function generateNodeRules(random: Random): NonNullable<ReleasePolicySpec['nodes']> {
+  const zone = (): { readonly matchLabels: Readonly<Record<string, string>> } => ({
+    matchLabels: { [ZONE]: pick(random, ['zone-a', 'zone-b', 'zone-c']) },
+  })
+  const by = pick(random, ['Oldest', 'Newest', 'Name'] as const)
+  const order = [{ by }, { selector: zone() }]
+  return {
+    ...some('order', random.next() < 0.6 ? [pick(random, order), pick(random, order)] : undefined),
+    ...some('exclude', random.next() < 0.2 ? [zone()] : undefined),
+    ...some('spread', random.next() < 0.4 ? [{ topologyKey: ZONE, maxUnavailable: 1 + random.integer(2) }] : undefined),
+    notReady: { action: pick(random, ['Skip', 'Wait', 'Fail']), exempt: pick(random, [0, 0, 1, 2, '20%']) },
+  }
+}
+
+function generateSoak(random: Random): NonNullable<ReleasePolicySpec['soak']> {
+  return { ...some('step', pick(random, [undefined, '3s', '45s'])), ...some('final', pick(random, [undefined, '0s', '2m'])) }
+}
+
+const ZONE = 'topology.kubernetes.io/zone'
+
+/** A member that is there only with a value. */
+function some<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })
+}
