@@ -15,8 +15,9 @@ export function generatePolicy(random: Random): ReleasePolicySpec {
 }
 
 function generateFailure(random: Random): NonNullable<ReleasePolicySpec['failure']> {
+  const action = pick(random, ['Pause', 'Pause', 'Rollback', 'Rollback', 'Continue'] as const)
   return {
-    action: pick(random, ['Pause', 'Pause', 'Rollback', 'Rollback', 'Continue']),
+    action,
     ...some('maxFailedNodes', pick(random, [undefined, undefined, 1, 2, '20%'])),
     ...some('maxFailedNodesPerBatch', pick(random, [undefined, undefined, undefined, 1, '50%'])),
     ...some('progressDeadlineSeconds', pick(random, [undefined, 90, 180])),
@@ -24,7 +25,7 @@ function generateFailure(random: Random): NonNullable<ReleasePolicySpec['failure
     ...some('maxRestarts', pick(random, [undefined, 0, 5])),
     ...some('ignoreReasons', pick(random, [undefined, undefined, ['ErrImagePull', 'CreateContainerConfigError']])),
     ...some('onReapply', pick(random, [undefined, 'Hold', 'Revert'] as const)),
-    ...some('autoResume', pick(random, [undefined, undefined, undefined, '1m'])),
+    ...some('autoResume', action === 'Pause' && random.next() < 0.25 ? '1m' : undefined),
   }
 }
 
@@ -32,10 +33,9 @@ function generateNodeRules(random: Random): NonNullable<ReleasePolicySpec['nodes
   const zone = (): { readonly matchLabels: Readonly<Record<string, string>> } => ({
     matchLabels: { [ZONE]: pick(random, ['zone-a', 'zone-b', 'zone-c']) },
   })
-  const by = pick(random, ['Oldest', 'Newest', 'Name'] as const)
-  const order = [{ by }, { selector: zone() }]
+  const order = [{ selector: zone() }, { by: pick(random, ['Oldest', 'Newest', 'Name'] as const) }].slice(random.integer(2))
   return {
-    ...some('order', random.next() < 0.6 ? [pick(random, order), pick(random, order)] : undefined),
+    ...some('order', random.next() < 0.6 ? order : undefined),
     ...some('exclude', random.next() < 0.2 ? [zone()] : undefined),
     ...some('spread', random.next() < 0.4 ? [{ topologyKey: ZONE, maxUnavailable: 1 + random.integer(2) }] : undefined),
     notReady: { action: pick(random, ['Skip', 'Wait', 'Fail']), exempt: pick(random, [0, 0, 1, 2, '20%']) },

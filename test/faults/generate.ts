@@ -197,7 +197,6 @@ const badTags = [
   'v8-bad-config',
   'v8-bad-heals',
   'v9-bad-flap',
-  'v9-bad-node',
 ]
 
 function generateWish(random: Random): Wish {
