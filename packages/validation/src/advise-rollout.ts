@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
-import { matchesEverything } from './policy/selector-faults.ts'
 import { type Advice, adviceOf } from './problem.ts'
-import { STEPS_PATH } from './validate-steps.ts'
+import { EVERY_NODE } from './validate-sizes.ts'
+import { nodeSets, STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
 
 /** What is known of the cluster when a Rollout is looked at for what may surprise. */
@@ -41,13 +41,13 @@ const lastStepChooses = 'the last step chooses nodes: after its pause the remain
 /** Of a number it can be told only where the nodes are known. */
 function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
   const steps = spec.strategy.canary?.steps ?? []
-  const last = steps.at(-1)?.replicas
-  const nodes = steps.at(-1)?.nodes
-  if (nodes !== undefined && !matchesEverything(nodes)) {
-    return [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].nodes`, value: nodes, message: lastStepChooses })]
+  const last = steps.at(-1)
+  if (last !== undefined && nodeSets(steps).at(-1) !== EVERY_NODE) {
+    return [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].nodes`, value: last.nodes, message: lastStepChooses })]
   }
-  const isAll = typeof last === 'number' ? desired === null || last >= desired : last === undefined || last === '100%'
-  return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: last })]
+  const size = last?.replicas
+  const isAll = typeof size === 'number' ? desired === null || size >= desired : size === undefined || size === '100%'
+  return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: size })]
 }
 
 function ignoredAdvice({ spec }: Rollout): readonly Advice[] {

@@ -38,7 +38,7 @@ export const policyRules = {
     'set name and key to those of a Secret in the namespace of the policy',
   ),
   PolicyTemplate: rule('spec…', 'between {{ and }} stands the name of an argument', 'name one of the arguments, or remove the braces'),
-  NodeOrderKey: rule('spec.nodes.order[i]…', 'an entry has either a selector or by', 'remove one of the two, or write two entries'),
+  NodeOrderKey: rule('spec.nodes.order[i]…', 'an entry has a selector, by, or both', 'add selector or by, or remove the entry'),
   NodeOrderIdle: rule(
     'spec.nodes.order[i]…',
     'behind an entry by Name nothing is left to decide, and behind Oldest or Newest no other age',

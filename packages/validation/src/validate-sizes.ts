@@ -3,9 +3,14 @@ import { type Problem, problemOf } from './problem.ts'
 import type { ProblemRule } from './rules.ts'
 import { resolveSize } from './step-sizes.ts'
 
+/** Key of a size that is one of every desired node. */
+export const EVERY_NODE = 'every node'
+
 /** A list of cumulative sizes: the steps of a Rollout or the batches of a BatchRelease. */
 export interface SizeList {
   readonly sizes: readonly (IntOrString | undefined)[]
+  /** Of which nodes each is a size; only sizes of the same nodes are compared. Absent: all are of the same. */
+  readonly sets?: readonly string[]
   /** Path of one size. */
   readonly pathOf: (index: number) => string
   /** What the list is called where one of its entries is named. */
@@ -46,13 +51,16 @@ function unquoted(size: string): string {
  * @param desired nodes on which the DaemonSet should run; null while not known, then numbers and percentages are compared
  *   among themselves only
  */
-export function shrinkingProblems({ sizes, pathOf, list, rules }: SizeList, desired: number | null): readonly Problem[] {
+export function shrinkingProblems({ sizes, sets, pathOf, list, rules }: SizeList, desired: number | null): readonly Problem[] {
   return sizes.flatMap((size, index) => {
     if (!isSize(size)) return []
-    const larger = sizes.slice(0, index).flatMap((earlier, at) => (isSmaller(size, earlier, desired) ? [at] : []))
+    const nodes = (sets?.[index] ?? EVERY_NODE) === EVERY_NODE ? desired : null
+    const larger = sizes
+      .slice(0, index)
+      .flatMap((earlier, at) => (sets?.[at] === sets?.[index] && isSmaller(size, earlier, nodes) ? [at] : []))
     const [first, ...others] = larger
     if (first === undefined) return []
-    const largest = others.reduce((best, at) => (isSmaller(sizes[best]!, sizes[at], desired) ? at : best), first)
+    const largest = others.reduce((best, at) => (isSmaller(sizes[best]!, sizes[at], nodes) ? at : best), first)
     const earlier = JSON.stringify(sizes[largest])
     return [
       problemOf(rules.shrinks, {

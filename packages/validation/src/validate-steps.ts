@@ -1,8 +1,9 @@
 import type { RolloutStep } from '@tranche/api-schema'
-import { selectorFaults } from './policy/selector-faults.ts'
+import { canonicalJson } from '@tranche/kube-types'
+import { matchesEverything, selectorFaults } from './policy/selector-faults.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { problemRules } from './rules.ts'
-import { shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
+import { EVERY_NODE, shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
 
 /** Path of the steps of a Rollout that is ours. */
 export const STEPS_PATH = problemRules.StepsMissing.path
@@ -20,12 +21,27 @@ export function validateSteps(steps: readonly RolloutStep[] | undefined, desired
   if (steps === undefined || steps.length === 0) return [problemOf('StepsMissing', { value: steps })]
   if (steps.length > MAX_STEPS) return [problemOf('StepsTooMany', { value: countOfSteps(steps.length) })]
   const sizes: SizeList = {
-    sizes: steps.map(({ replicas }) => replicas),
+    sizes: steps.map(({ nodes, replicas }) => replicas ?? (nodes === undefined ? undefined : '100%')),
+    sets: nodeSets(steps),
     pathOf: (index) => `${STEPS_PATH}[${index}].replicas`,
     list: 'steps',
     rules: { size: 'StepSize', shrinks: 'StepShrinks' },
   }
   return [...steps.flatMap((step, index) => stepProblems(step, index, sizes)), ...shrinkingProblems(sizes, desired)]
+}
+
+/**
+ * Which nodes each step may take: those that its own selector and those of the steps before it choose, and every node from a
+ * step without one on.
+ *
+ * @returns a key for each step; equal keys are the same nodes
+ */
+export function nodeSets(steps: readonly RolloutStep[]): readonly string[] {
+  const selectors = new Set<string>()
+  return steps.map(({ nodes }) => {
+    selectors.add(nodes === undefined || matchesEverything(nodes) ? EVERY_NODE : canonicalJson(nodes))
+    return selectors.has(EVERY_NODE) ? EVERY_NODE : String(selectors.size)
+  })
 }
 
 /** @returns "1 step", "2 steps" … */
@@ -35,12 +51,7 @@ export function countOfSteps(count: number): string {
 
 function stepProblems(step: RolloutStep, index: number, sizes: SizeList): readonly Problem[] {
   const path = `${STEPS_PATH}[${index}]`
-  return [...ownSize(step, index, sizes), ...nodeProblems(step, path), ...pauseProblems(step, path), ...trafficProblems(step, path)]
-}
-
-/** A step by selector takes all that it chooses where it has no size. */
-function ownSize({ nodes, replicas }: RolloutStep, index: number, sizes: SizeList): readonly Problem[] {
-  return nodes !== undefined && replicas === undefined ? [] : sizeProblems(sizes, index)
+  return [...sizeProblems(sizes, index), ...nodeProblems(step, path), ...pauseProblems(step, path), ...trafficProblems(step, path)]
 }
 
 function nodeProblems({ nodes }: RolloutStep, path: string): readonly Problem[] {

@@ -67,7 +67,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   StepsTooMany: () => validateRollout(rolloutInSteps(...Array.from({ length: 51 }, () => ({ replicas: 1 })))),
   StepsFrozen: () => validateChange(running, rolloutInSteps({ replicas: 1 })),
   StepSize: () => inRollout(rolloutInSteps({ replicas: 0 })),
-  StepNodes: () => inRollout(rolloutInSteps({ nodes: { matchLabels: { pool: 'a b' } } }, { replicas: '100%' })),
+  StepNodes: () => inRollout(rolloutInSteps({ nodes: { matchLabels: { pool: 'a b' } } })),
   StepShrinks: () => inRollout(rolloutInSteps({ replicas: 5 }, { replicas: 3 })),
   PauseNegative: () => inRollout(rolloutInSteps({ replicas: 1, pause: { duration: -1 } })),
   StepTraffic: () => inRollout(rolloutInSteps({ replicas: 1, traffic: '5%' })),

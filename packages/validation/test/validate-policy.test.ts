@@ -12,7 +12,12 @@ it('a policy that says nothing is in order, and so is one that says everything',
   expect(
     problems({
       nodes: {
-        order: [{ selector: { matchLabels: { 'example.com/canary': '' } } }, { by: 'Newest' }, { selector: {} }],
+        order: [
+          { selector: { matchLabels: { 'example.com/canary': '' } } },
+          { selector: { matchLabels: { pool: 'b' } }, by: 'Name' },
+          { by: 'Newest' },
+          { selector: {} },
+        ],
         exclude: [
           {
             matchExpressions: [
@@ -87,6 +92,11 @@ it('a policy that says nothing is in order, and so is one that says everything',
 
 describe('each problem says field, value, rule and fix:', () => {
   it.each<[string, unknown, readonly string[]]>([
+    [
+      'an order that says nothing',
+      { nodes: { order: [{}] } },
+      ['spec.nodes.order[0].selector is missing: an entry has a selector, by, or both; add selector or by'],
+    ],
     [
       'a word that is none',
       { failure: { action: 'Rollbak' } },

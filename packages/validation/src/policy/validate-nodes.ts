@@ -25,17 +25,17 @@ function orderProblems(order: NonNullable<NodeRules['order']>): readonly Problem
     if (selector === undefined && by === undefined) {
       return [problemOf('NodeOrderKey', { path: `${at}.selector`, value: undefined, fix: 'add selector or by, or remove the entry' })]
     }
-    if (selector !== undefined && by !== undefined) return [problemOf('NodeOrderKey', { path: `${at}.by`, value: by })]
     if (isIdle(order, index))
-      return [problemOf('NodeOrderIdle', { path: by === undefined ? `${at}.selector` : `${at}.by`, value: by ?? selector })]
+      return [problemOf('NodeOrderIdle', { path: selector === undefined ? `${at}.by` : `${at}.selector`, value: selector ?? by })]
     return selectorFaults(`${at}.selector`, selector ?? {}).map((fault) => problemOf('PolicySelector', fault))
   })
 }
 
-/** Names tell any two nodes apart, and ages all but those of one second. */
+/** Names tell any two nodes apart, and ages all but those of one second; with a selector they do so among its nodes only. */
 function isIdle(order: NonNullable<NodeRules['order']>, index: number): boolean {
-  const earlier = order.slice(0, index).map(({ by }) => by)
-  const isByAge = order[index]?.by === 'Oldest' || order[index]?.by === 'Newest'
+  const earlier = order.slice(0, index).flatMap(({ selector, by }) => (selector === undefined ? [by] : []))
+  const { selector, by } = order[index] ?? {}
+  const isByAge = selector === undefined && (by === 'Oldest' || by === 'Newest')
   return earlier.includes('Name') || (isByAge && (earlier.includes('Oldest') || earlier.includes('Newest')))
 }
 
