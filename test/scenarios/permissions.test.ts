@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { resourcePaths } from '@tranche/kube-client'
+import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
+import { afterEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/** What docs/operations/permissions.md gives to each program, as `verb group/resource`. */
+const page = readFileSync(`${import.meta.dirname}/../../docs/operations/permissions.md`, 'utf8')
+const given: Readonly<Record<'controller' | 'executor', ReadonlySet<string>>> = {
+  controller: rightsOf('tranche-controller'),
+  executor: rightsOf('tranche-executor'),
+}
+
+let stage: Stage
+afterEach(() => stage.end())
+
+describe('with the permissions of docs/operations/permissions.md', () => {
+  it('releases, rollbacks, pauses, policies and endings need nothing more, and hardly less', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    stage = await setStage({ nodes: 4, controllers: ['controller-1', 'controller-2'], faults: enforced(asked) })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('it is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await wish('1', 'abort')
+    await untilReleased(stage, 'v1')
+    await wish('2', 'retry')
+    await applyPolicy()
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    await stage.client.delete(resourcePaths.rollouts, stageKey)
+    await stage.until('it is gone', async () => (await stage.release()) === undefined)
+    expect(missing(asked)).toEqual([])
+    expect(unused(asked)).toEqual([])
+  })
+})
+
+async function wish(id: string, type: string): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } } })
+  await stage.until(`${type} is answered`, async () => (await stage.rollout()).status?.lastAction?.id === id)
+}
+
+async function applyPolicy(): Promise<void> {
+  const policy = parse(readFileSync(`${import.meta.dirname}/../../examples/policy.yaml`, 'utf8')) as { metadata: object }
+  await stage.client.create(resourcePaths.releasePolicies, {
+    ...policy,
+    metadata: { ...policy.metadata, namespace: stageKey.namespace },
+  } as never)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': 'careful' } } })
+}
+
+/** Refuses what the page does not give, and notes what was asked. */
+function enforced(asked: Record<'controller' | 'executor', Set<string>>): FaultInjector {
+  return {
+    onRequest({ actor, verb, resource, subresource }) {
+      const program = actor.startsWith('controller-') ? 'controller' : actor.startsWith('executor-') ? 'executor' : null
+      if (program === null) return undefined
+      const right = `${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`
+      asked[program].add(right)
+      if (given[program].has(right)) return undefined
+      return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${right}`) }
+    },
+  }
+}
+
+function missing(asked: Readonly<Record<'controller' | 'executor', ReadonlySet<string>>>): readonly string[] {
+  return (['controller', 'executor'] as const).flatMap((program) =>
+    [...asked[program]].filter((right) => !given[program].has(right)).map((right) => `${program}: ${right}`),
+  )
+}
+
+/** What these stories do not ask for. */
+const rare: readonly string[] = [
+  // The API server asks for it where OwnerReferencesPermissionEnforcement is on.
+  'controller: update rollouts.kruise.io/rollouts/finalizers',
+  // A receiver was told, or could not be.
+  'controller: patch rollouts.kruise.io/rollouts/status',
+  // A permit is withdrawn.
+  'executor: patch /pods',
+  'controller: patch tranche.dev/releasepolicies/status',
+]
+
+function unused(asked: Readonly<Record<'controller' | 'executor', ReadonlySet<string>>>): readonly string[] {
+  return (['controller', 'executor'] as const).flatMap((program) =>
+    [...given[program]]
+      .filter((right) => !asked[program].has(right))
+      .map((right) => `${program}: ${right}`)
+      .filter((right) => !rare.includes(right)),
+  )
+}
+
+function rightsOf(name: string): ReadonlySet<string> {
+  const block = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
+    .map(([, text = '']) => text)
+    .find((text) => text.includes(`name: ${name}\n`))
+  const { rules } = parse(block ?? '') as { readonly rules: readonly PolicyRule[] }
+  return new Set(
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),
+    ),
+  )
+}
