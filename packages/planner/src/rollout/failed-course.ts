@@ -25,7 +25,7 @@ export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Co
 }
 
 /** Says what was seen, what is done about it, and what somebody can do. */
-export function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
+function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
   const whyNot = asksForRollback(failure) ? whyNoRollback(view, course) : null
   const said = whyNot === null ? '' : `; failure.action is Rollback, and ${whyNot}`
   return {

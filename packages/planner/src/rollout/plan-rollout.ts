@@ -141,14 +141,7 @@ function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan 
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
   const { rollout } = view
   const paused = rollout.spec.strategy.paused === true
-  const retry = rollout.status?.acceptedWishes?.retry
-  const tranche = {
-    ...withoutPolicyTerms(release.spec.tranche),
-    ...policyTerms(view),
-    paused,
-    rolloutGeneration: generationOf(rollout),
-    ...(retry !== undefined && { retry }),
-  }
+  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...policyTerms(view), paused, rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

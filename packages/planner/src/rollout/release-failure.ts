@@ -14,8 +14,7 @@ type Standing = Pick<Course, 'canary' | 'acceptedWishes'>
 export function standingFailure(view: RolloutView, { canary, acceptedWishes }: Standing): Failure | null {
   const { failure } = releaseReport(view)
   if (failure?.stops !== true || isReturn(canary)) return null
-  const retry = acceptedWishes.retry ?? view.release?.spec.tranche?.retry
-  return failure.retry === retry ? failure : null
+  return failure.retry === acceptedWishes.retry ? failure : null
 }
 
 /**
@@ -26,7 +25,7 @@ export function failureToSay(view: RolloutView, { canary, failure, heldRevisions
   const { failure: reported } = releaseReport(view)
   const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
   if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
-  return reported ?? undefined
+  return reported === null || reported.reason === 'Accepted' ? undefined : reported
 }
 
 /** The policy asks for the version to be taken back, which a verdict that nobody could reach never does. */

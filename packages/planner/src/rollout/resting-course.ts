@@ -4,8 +4,7 @@ import { oldNodes } from '../old-nodes.ts'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
-import { failedStall } from './failed-course.ts'
-import { failureToSay, standingFailure } from './release-failure.ts'
+import { failureToSay } from './release-failure.ts'
 import { policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -25,8 +24,7 @@ export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: C
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, failure, message } as const
-  const stalled = leftStall(view, resting) ?? budgetStall(view, daemonSet)
-  return { ...resting, stalled, recheckAfterMs: left === null ? availableInMs : null }
+  return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
 /**
@@ -42,12 +40,6 @@ function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata
     daemonSetAnnotations.reverted in annotations ||
     (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations)
   )
-}
-
-/** Nodes that a release has left behind are not updated to a version that has failed since; what is over is not taken back. */
-function leftStall(view: RolloutView, course: Course): Course['stalled'] {
-  const failure = standingFailure(view, course)
-  return failure === null ? null : failedStall(view, course, { ...failure, action: 'Pause' })
 }
 
 /** A budget that lets nothing be updated is said before anybody needs it. */

@@ -30,8 +30,17 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
     : [{ type: 'Warning', reason: 'WishRefused', message }]
 }
 
-/** A version that is taken back at once is never said to be stalled. */
+/** A version that is taken back at once, or goes on all the same, is never said to be stalled. */
 function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  return [...rollbackEvents(before, after), ...continueEvents(before, after)]
+}
+
+function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutStatus): PlannedEvent[] {
+  if (failure?.action !== 'Continue' || (before?.failure?.action === 'Continue' && before.failure.release === failure.release)) return []
+  return [{ type: 'Warning', reason: 'ReleaseFailed', message: `${failure.message}; failure.action is Continue, so the release goes on` }]
+}
+
+function rollbackEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const known = new Set(before?.heldRevisions?.map(({ digest, at }) => `${digest} ${at}`))
   return (after.heldRevisions ?? [])
     .filter(({ reason, digest, at }) => reason === 'Failed' && !known.has(`${digest} ${at}`))

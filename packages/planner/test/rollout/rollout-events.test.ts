@@ -47,6 +47,21 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [{ ...held('Failed'), reverted: true, revision: 'newer' }] },
       want: [],
     },
+    'warn of nodes that failed where the release goes on all the same': {
+      before: aStatus('InRolling', 'StepUpgrade'),
+      after: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Continue') },
+      want: ['ReleaseFailed'],
+    },
+    'warn of them once': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Continue') },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), failure: { ...failure('Continue'), count: 2 } },
+      want: [],
+    },
+    'leave a failure that stops to what is said of the stop': {
+      before: aStatus('InRolling', 'StepUpgrade'),
+      after: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Pause') },
+      want: [],
+    },
     'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
     'tell of a wish that was accepted': {
       before: aStatus('InRolling', 'StepUpgrade'),
@@ -90,6 +105,18 @@ function aStatus(reason: string, currentStepState: NonNullable<RolloutStatus['ca
     currentStepState,
     conditions: [{ type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', reason, message: '' }],
     canaryStatus: { ...canaryStatus, currentStepIndex: 1, nextStepIndex: 2, finalisingStep: '', currentStepState },
+  }
+}
+
+function failure(action: string): NonNullable<RolloutStatus['failure']> {
+  return {
+    reason: 'ReleaseFailed',
+    message: '1 of 5 nodes failed',
+    nodes: ['a'],
+    count: 1,
+    action,
+    stops: action !== 'Continue',
+    release: 'r',
   }
 }
 

@@ -2,29 +2,31 @@ import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
+import { createReverts } from './reverts.ts'
 import { actionOf } from './wishes.ts'
 
 /**
  * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,
- * and only where that was asked for. The type that it had is remembered as it was, never overwritten, and forgotten only
+ * and only where that was asked for, by a person or a policy: once for each time that it was, or with a back-off where the
+ * policy says `Revert`. The type that it had is remembered as it was, never overwritten, and forgotten only
  * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry, or
  * until somebody says OnDelete again.
  */
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()
   const templates = new Map<string, Set<string>>()
+  const reverts = createReverts()
 
   function judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
     const tell = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
     for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) tell(text)
     if (before.template === next.template) return
     if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) tell('changed the template to one that the DaemonSet never had')
-    else if (!isRollbackAskedFor(write, next)) tell('changed the template, and nobody had asked for it')
-  }
-
-  function isRollbackAskedFor({ namespace }: RecordedWrite, { name }: RecordedDaemonSet): boolean {
-    const story = world.story(namespace, name)
-    return story !== undefined && world.rolloutsOf(story).some(asksForRollback)
+    else {
+      const story = world.story(write.namespace, next.name)
+      const fault = reverts.fault(write, before, story === undefined ? [] : world.rolloutsOf(story))
+      if (fault !== null) tell(fault)
+    }
   }
 
   function followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
@@ -50,7 +52,11 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
       })
     },
     onWrite(write, known) {
-      if (write.kind === 'Rollout') return forgiveOnRetry(write, known as unknown as RecordedRollout | undefined)
+      if (write.kind === 'BatchRelease') return reverts.followRelease(write)
+      if (write.kind === 'Rollout') {
+        reverts.followRollout(write, known as unknown as RecordedRollout | undefined)
+        return forgiveOnRetry(write, known as unknown as RecordedRollout | undefined)
+      }
       if (write.kind !== 'DaemonSet') return
       const key = keyOf(write)
       if (write.type === 'DELETED') return forget(key)
@@ -65,6 +71,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
   function forget(key: string): void {
     fights.delete(key)
     templates.delete(key)
+    reverts.forget(key)
   }
 
   function forgiveOnRetry(write: RecordedWrite, before: RecordedRollout | undefined): void {
@@ -128,12 +135,6 @@ function faultsOfMemory(before: RecordedDaemonSet, next: RecordedDaemonSet): rea
   if (was === undefined) return is === wasType ? [] : [`remembered ${is}, where the strategy was ${wasType}`]
   if (is !== undefined) return [`remembered ${is} over ${was}`]
   return isType === was ? [] : [`forgot that the strategy was ${was}, and left ${isType}`]
-}
-
-function asksForRollback(rollout: RecordedRollout): boolean {
-  const { annotations = {}, deletionTimestamp } = rollout.metadata
-  if (actionOf(rollout)?.type === 'abort' || (rollout.status?.heldRevisions ?? []).length > 0) return true
-  return annotations['tranche.dev/on-delete'] === 'Rollback' && (deletionTimestamp !== undefined || rollout.spec.disabled === true)
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

@@ -34,7 +34,7 @@ export interface RecordedRollout {
       readonly canaryRevision?: string
     }
     readonly failure?: { readonly stops?: boolean; readonly release?: string; readonly at?: string; readonly reason?: string }
-    readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string }[]
+    readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string; readonly reason?: string }[]
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
   }

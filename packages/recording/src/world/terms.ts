@@ -10,6 +10,7 @@ export interface RecordedTerms {
     readonly action?: string
     readonly maxFailedNodes?: number | string
     readonly ignoreReasons?: readonly string[]
+    readonly onReapply?: string
     readonly autoResume?: string
   }
   readonly retry?: string

@@ -1,11 +1,12 @@
 import { describe } from 'vitest'
-import { fleet, judgeEach, type Script } from '../script.ts'
+import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
 const ours = 'controller-1'
 const original = 'rollouts.kruise.io/daemonset-original-update-strategy'
 const onDelete = { strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 2 } } }
 const rolling = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }
 const abort = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w1","type":"abort"}' } } }
+const abortAgain = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w3","type":"abort"}' } } }
 const retry = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w2","type":"retry"}' } } }
 const setBack = (s: Script): Script => s.daemonSet(rolling).daemonSet(onDelete, ours)
 /** What changes with what else, in one write. */
@@ -31,6 +32,10 @@ describe('our hands', () => {
 
 describe('the template', () => {
   const putBack = { template: 'template-1' }
+  const policy = (failure: object): Fields => ({ metadata: { name: 'agent' }, spec: { tranche: { failure } } })
+  const revert = policy({ onReapply: 'Revert' })
+  const failed = (s: Script): Script => s.rollout({ status: { heldRevisions: [{ revision: 'v2', digest: 'd2', reason: 'Failed' }] } }, ours)
+  const again = (s: Script, ms: number): Script => s.daemonSet({ template: 'template-2' }).wait(ms).daemonSet(putBack, ours)
   const begin = (): Script => fleet({ template: 'template-1' }).daemonSet({ template: 'template-2' }).rollout({})
   judgeEach(
     'G11',
@@ -46,6 +51,21 @@ describe('the template', () => {
       ],
       ['does not when it is to freeze', (s) => s.rollout({ metadata: { deletionTimestamp: 'now' } }).daemonSet(putBack, ours), ['G11']],
       ['does not by itself', (s) => s.daemonSet(putBack, ours), ['G11']],
+      [
+        'goes back by a verdict where the policy says Rollback',
+        (s) => failed(s.order(policy({ action: 'Rollback' }))).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'does not by a verdict where no policy says so',
+        (s) => failed(s.order(policy({ action: 'Pause' }))).daemonSet(putBack, ours),
+        ['G11'],
+      ],
+      ['goes back once for one abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours), 20_000), ['G11']],
+      ['goes back again for another abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
+      ['goes back again after a retry', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
+      ['goes back again where the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
+      ['does so no sooner than after 10 s', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), ['G11']],
       ['never becomes one that it was not', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
     ],
     { begin },
