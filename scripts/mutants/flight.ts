@@ -41,8 +41,8 @@ export const mutantsOfFlight: readonly Mutant[] = [
     rule: 'F9',
     fault: 'a write on its way survives a widening',
     file: flightRecord,
-    find: 'return { ...record, ...scopeOf(allowance), seq: record.seq + 1 }',
-    replace: 'return { ...record, ...scopeOf(allowance) }',
+    find: 'return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }',
+    replace: 'return { ...record, ...allowanceOf(allowance) }',
     tests: [flightRecordTests],
   },
   {

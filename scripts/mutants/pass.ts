@@ -1,11 +1,19 @@
 import type { Mutant } from './mutant.ts'
 
 const planPass = 'packages/planner/src/pass/plan-pass.ts'
+const places = 'packages/planner/src/pass/places.ts'
+const scene = 'packages/planner/src/pass/scene.ts'
+const executablePermits = 'packages/planner/src/pass/executable-permits.ts'
+const permitChange = 'packages/planner/src/pass/permit-change.ts'
+const chooseCandidates = 'packages/planner/src/pass/choose-candidates.ts'
+const spreadHolds = 'packages/planner/src/pass/spread-holds.ts'
+const batchScope = 'packages/planner/src/nodes/batch-scope.ts'
 const candidateOrder = 'packages/planner/src/pass/candidate-order.ts'
 
 const planPassTests = 'packages/planner/test/pass/plan-pass.test.ts'
 const planPassProperties = 'packages/planner/test/pass/plan-pass.property.test.ts'
 const fenceProperties = 'packages/planner/test/fence.property.test.ts'
+const nodeRulesTests = 'packages/planner/test/pass/node-rules.test.ts'
 const candidateOrderTests = 'packages/planner/test/pass/candidate-order.test.ts'
 
 /** Faults in the decisions of an executor's pass. */
@@ -37,7 +45,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F2',
     fault: 'a write does not rest on the pods that it permits',
-    file: planPass,
+    file: permitChange,
     find: '[...onNodes, ...append.map(({ pod }) => pod)]',
     replace: '[...onNodes]',
     tests: [planPassProperties],
@@ -45,47 +53,47 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F3',
     fault: 'more pods are permitted than the batch lacks',
-    file: planPass,
-    find: 'Math.min(scene.lack, limit + permitSlack(limit) - kept)',
-    replace: 'limit + permitSlack(limit) - kept',
+    file: permitChange,
+    find: 'Math.min(scene.lack, Math.max(atLeast, limit + permitSlack(limit) - stay.length))',
+    replace: 'Math.max(atLeast, limit + permitSlack(limit) - stay.length)',
     tests: [planPassProperties],
   },
   {
     rule: 'F3',
     fault: 'the record grows without bound',
-    file: planPass,
-    find: 'Math.min(scene.lack, limit + permitSlack(limit) - kept)',
+    file: permitChange,
+    find: 'Math.min(scene.lack, Math.max(atLeast, limit + permitSlack(limit) - stay.length))',
     replace: 'scene.lack',
     tests: [planPassTests],
   },
   {
     rule: 'F4',
     fault: 'earlier permits take no place',
-    file: planPass,
-    find: 'const hasPlace = sizeWithout(taken, node) < limit',
+    file: places,
+    find: 'const hasPlace = sizeWithout(group.taken, node) < group.limit',
     replace: 'const hasPlace = true',
     tests: [planPassProperties],
   },
   {
     rule: 'F4',
     fault: 'nodes in flight beyond a limit wait for each other for ever',
-    file: planPass,
-    find: ' || (isFirst && lastGone === node)',
+    file: places,
+    find: ' || (group.isFirst && group.lastGone === node)',
     replace: '',
     tests: [fenceProperties],
   },
   {
     rule: 'F4',
     fault: 'a permit that is not the first to stand goes before it',
-    file: planPass,
-    find: '(isFirst && lastGone === node)',
-    replace: 'lastGone === node',
+    file: places,
+    find: '(group.isFirst && group.lastGone === node)',
+    replace: 'group.lastGone === node',
     tests: [planPassTests],
   },
   {
     rule: 'F4',
     fault: 'a permit between two of one node forgets that the node is in flight',
-    file: planPass,
+    file: permitChange,
     find: "if (flown.state === 'standing' || flown.state === 'unseen') later.clear()",
     replace: '',
     tests: [planPassTests],
@@ -93,9 +101,9 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F4',
     fault: 'any node may be deleted on while more are in flight than the limit',
-    file: planPass,
-    find: '(isFirst && lastGone === node)',
-    replace: 'isFirst',
+    file: places,
+    find: '(group.isFirst && group.lastGone === node)',
+    replace: 'group.isFirst',
     tests: [fenceProperties],
   },
   {
@@ -109,23 +117,23 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F4',
     fault: 'a Ready pod costs no budget',
-    file: planPass,
-    find: 'const hasBudget = flown.pod?.ready === false || sizeWithout(down, node) < limit',
-    replace: 'const hasBudget = true',
+    file: places,
+    find: 'return hasPlace && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)',
+    replace: 'return hasPlace',
     tests: [planPassProperties],
   },
   {
     rule: 'F4',
     fault: 'a Ready pod that is not yet available costs no budget',
-    file: planPass,
-    find: 'flown.pod?.ready === false ||',
-    replace: 'scene.tally.unavailable.includes(node) ||',
+    file: places,
+    find: 'pod?.ready === false ||',
+    replace: 'pod?.ready === false || group.down.has(node) ||',
     tests: [planPassTests],
   },
   {
     rule: 'F4',
     fault: 'a node stands in its own way',
-    file: planPass,
+    file: places,
     find: 'return nodes.has(own) ? nodes.size - 1 : nodes.size',
     replace: 'return own === "" ? 0 : nodes.size',
     tests: [planPassTests],
@@ -133,8 +141,8 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F6',
     fault: 'a node that is no longer desired frees its place before the record says so',
-    file: planPass,
-    find: "return flown.state !== 'settled'",
+    file: scene,
+    find: "return state !== 'settled'",
     replace: "return flown.state !== 'settled' && flown.state !== 'left'",
     tests: [planPassTests],
   },
@@ -142,14 +150,14 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a healthy head keeps a broken pod waiting for ever',
     file: planPass,
-    find: 'return scene.tally.broken.some(waits) ? [head] : []',
+    find: 'return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []',
     replace: 'return []',
     tests: [planPassTests],
   },
   {
     rule: 'F7',
     fault: 'a head is withdrawn and permitted again for ever',
-    file: planPass,
+    file: chooseCandidates,
     find: 'if (hasBudgetLeft(scene)) return',
     replace: 'if (hasBudgetLeft(scene) || count > 0) return',
     tests: [planPassProperties],
@@ -221,25 +229,25 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G1',
     fault: 'nodes that others took down cost no budget',
-    file: planPass,
-    find: 'const down = new Set(scene.tally.unavailable)',
-    replace: 'const down = new Set<string>()',
+    file: places,
+    find: 'return [...unavailable, ...gone]',
+    replace: 'return gone',
     tests: [planPassProperties],
   },
   {
     rule: 'G1',
     fault: 'permits in front cost no budget until they are executed',
-    file: planPass,
-    find: '    taken.add(node)\n    down.add(node)',
-    replace: '    taken.add(node)',
+    file: places,
+    find: '  group.taken.add(node)\n  group.down.add(node)',
+    replace: '  if (isGone(flown)) group.taken.add(node)\n  group.down.add(node)',
     tests: [planPassProperties],
   },
   {
     rule: 'G2',
     fault: 'a node in flight frees its place when its pod is gone',
-    file: planPass,
-    find: 'if (!isUnsettled(flown)) continue',
-    replace: "if (!isUnsettled(flown) || flown.state === 'flying') continue",
+    file: places,
+    find: 'if (!isUnsettled(flown)) return',
+    replace: "if (!isUnsettled(flown) || flown.state === 'flying') return",
     tests: [planPassProperties],
   },
   {
@@ -253,7 +261,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G4',
     fault: 'a pod of the new revision is deleted by a permit from before',
-    file: planPass,
+    file: executablePermits,
     find: 'return isOld(flown.pod, scene.record.revision) && isTakeable',
     replace: 'return isTakeable',
     tests: [planPassProperties],
@@ -261,7 +269,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G4',
     fault: 'a permit is used though its pod has changed',
-    file: planPass,
+    file: executablePermits,
     find: "if (flown.state !== 'standing' || flown.pod === undefined || flown.isSent) return false",
     replace: 'if (flown.pod === undefined || flown.isSent) return false',
     tests: [planPassProperties],
@@ -277,7 +285,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F2',
     fault: 'a write does not rest on what it saw to settle',
-    file: planPass,
+    file: permitChange,
     find: '[...onNodes, ...append.map(({ pod }) => pod)]',
     replace: '[...append.map(({ pod }) => pod)]',
     tests: [planPassTests, fenceProperties],
@@ -285,7 +293,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F3',
     fault: 'a node is permitted twice',
-    file: planPass,
+    file: permitChange,
     find: 'from.filter((node) => !permitted.has(node.name))',
     replace: 'from',
     tests: [planPassProperties],
@@ -310,7 +318,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G5',
     fault: 'healthy pods go before failed ones',
     file: candidateOrder,
-    find: 'healthRank(a.pod) - healthRank(b.pod) ||',
+    find: 'healthRank(a) - healthRank(b) ||',
     replace: 'healthRank(b.pod) - healthRank(a.pod) ||',
     tests: [candidateOrderTests],
   },
@@ -318,7 +326,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G5',
     fault: 'superseded revisions do not go first',
     file: candidateOrder,
-    find: 'supersededRank(a.pod, revisions) - supersededRank(b.pod, revisions) ||',
+    find: 'supersededRank(a.pod, rules) - supersededRank(b.pod, rules) ||',
     replace: '',
     tests: [candidateOrderTests],
   },
@@ -326,8 +334,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node that is NotReady holds a place',
     file: candidateOrder,
-    find: 'node.ready ? candidateOn(node, revisions) : undefined',
-    replace: 'candidateOn(node, revisions)',
+    find: 'node.ready && isInScope(rules.scope, node) ? candidateOn',
+    replace: 'isInScope(rules.scope, node) ? candidateOn',
     tests: [planPassProperties],
   },
   {
@@ -342,8 +350,64 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G5',
     fault: 'the choice depends on the order in which pods were delivered',
     file: candidateOrder,
-    find: 'if (compareCandidates(candidate, first[middle]!, revisions) < 0) high = middle',
-    replace: 'if (compareCandidates(candidate, first[middle]!, revisions) > 0) high = middle',
+    find: 'if (compareCandidates(candidate, first[middle]!, rules) < 0) high = middle',
+    replace: 'if (compareCandidates(candidate, first[middle]!, rules) > 0) high = middle',
     tests: [planPassProperties],
+  },
+  {
+    rule: 'F1',
+    fault: 'an executor acts by other node rules than the record',
+    file: planPass,
+    find: ' &&\n    scopeInRecord(record.scope, view.nodes) !== null',
+    replace: '',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G4',
+    fault: 'a node that the policy excludes is taken',
+    file: batchScope,
+    find: ' && !scope.rules.factsOf(node.labels).isExcluded',
+    replace: '',
+    tests: [fenceProperties],
+  },
+  {
+    rule: 'G4',
+    fault: 'a node of a later step is taken',
+    file: batchScope,
+    find: 'rules.factsOf(labels).step < steps',
+    replace: 'rules.factsOf(labels).step <= steps',
+    tests: [fenceProperties],
+  },
+  {
+    rule: 'F4',
+    fault: 'permits of a zone in front take no place in it',
+    file: places,
+    find: 'else for (const group of spreadGroups(flown.permit.node)) passBy(group, flown)',
+    replace: '',
+    tests: [fenceProperties],
+  },
+  {
+    rule: 'F7',
+    fault: 'a permit that waits for its zone keeps others waiting for ever',
+    file: spreadHolds,
+    find: 'return held.length > 0 && wouldGoOn(scene, held) ? held : []',
+    replace: 'return []',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'F3',
+    fault: 'more of a zone are permitted than can go, and others wait',
+    file: chooseCandidates,
+    find: 'if (chosen.length < count && places.hasRoomFor(flown)) {',
+    replace: 'if (chosen.length < count) {',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G5',
+    fault: 'the place of a NotReady node that is waited for goes to another',
+    file: chooseCandidates,
+    find: 'const count = Math.min(choice.count, scene.lack - kept)',
+    replace: 'const count = Math.min(choice.count, scene.lack)',
+    tests: [nodeRulesTests],
   },
 ]

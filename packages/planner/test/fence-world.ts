@@ -1,6 +1,7 @@
-import type { FlightRecord, Hold } from '@tranche/api-schema'
+import type { FlightRecord, Hold, NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
 import {
+  allowanceOf,
   carriedText,
   carryOver,
   changePermits,
@@ -14,12 +15,13 @@ import {
   voidRecord,
   widenRecord,
 } from '@tranche/flight'
-import { type Announcement, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
+import { type Announcement, batchScope, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
+import { scopeTextOf } from '../src/nodes/batch-scope.ts'
 
 /**
  * A random walk over the fence: executors whose views lag, each by itself, and who freeze between any read and any
- * write; a controller that stops, rolls over, changes the limit, grows the batch, and lets go of the DaemonSet for another
- * release to take over; nodes that come and go; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
+ * write; a controller that stops, rolls over, changes the limit and the rules by which nodes are taken, grows the batch, and
+ * lets go of the DaemonSet for another release to take over; nodes that come and go; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
  * release. Everything that is decided is decided by the real `planPass` and the real record; the checks are written anew.
  */
 export function walkFence(seed: number): WalkReport {
@@ -35,6 +37,9 @@ export interface WalkReport {
   /** Releases that took over while another's pods were on their way. */
   inheritances: number
   deletions: number
+  /** Deletions while a spread rule was in force, and those with which as many nodes of the zone were down as it allows. */
+  spread: number
+  spreadExhausted: number
   budgetExhausted: boolean
   terminating: boolean
   podless: boolean
@@ -77,6 +82,8 @@ interface Executor {
 interface Home {
   readonly uid: string
   readonly record: FlightRecord
+  /** What the BatchRelease says of nodes, as it was read together with the record. */
+  readonly rules: ReleaseNodeRules | undefined
 }
 
 type Job =
@@ -86,7 +93,7 @@ type Job =
 
 /** What the controller is about, and how far it has got. */
 interface Change {
-  readonly kind: 'stop' | 'rollOver' | 'limit' | 'lower' | 'grow' | 'handOver'
+  readonly kind: 'stop' | 'rollOver' | 'limit' | 'lower' | 'grow' | 'handOver' | 'scope'
   at: 'start' | 'touch' | 'letGo' | 'create' | 'inherit' | 'claim' | 'open'
   readonly limit: number
   /** What was touched for a lower limit, and the record that it was read from. */
@@ -111,6 +118,8 @@ class FenceWorld {
     stops: 0,
     inheritances: 0,
     deletions: 0,
+    spread: 0,
+    spreadExhausted: 0,
     budgetExhausted: false,
     terminating: false,
     podless: false,
@@ -146,6 +155,13 @@ class FenceWorld {
   #largestLimit: number
   #leaked = 0
   #stopped = false
+  /** The rules in the spec, and of how many steps nodes may be taken: the record follows. */
+  #rules: ReleaseNodeRules | undefined
+  #steps: number | null = null
+  /** What the scope of each record so far was made from. */
+  readonly #rulesOfScope = new Map<string | undefined, { readonly rules: ReleaseNodeRules | undefined; readonly steps: number | null }>()
+  /** Every number of nodes of one zone that was in force, with the version from which it was. */
+  readonly #spreads: { readonly version: number; readonly limit: number }[] = []
   /** A revision whose pods never become Ready, until all is calm. */
   readonly #bad: string | null
   #change: Change | null = null
@@ -162,7 +178,9 @@ class FenceWorld {
     }
     const limit = 1 + this.#random(3)
     this.#size = 1 + this.#random(count)
-    const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit }
+    this.#rules = pick(this.#random, ruleSets)
+    const scope = this.#scope()
+    const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit, scope }
     this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance)
     this.#largestLimit = limit
     this.#noteLimit()
@@ -182,6 +200,7 @@ class FenceWorld {
   finish(): void {
     for (let i = 0; this.#change !== null && i < 200; i++) this.#moveController(true)
     this.#size = this.#nodes.length
+    this.#steps = null
     this.#widen(this.#record.limit)
     for (let i = 0; i < 3_000; i++) {
       if (this.#isDone()) return
@@ -303,12 +322,13 @@ class FenceWorld {
   #decide(executor: Executor): void {
     const { home } = executor
     if (home === null) return
-    const { record, uid } = home
+    const { record, uid, rules } = home
     const fleet = fleetOf(this.#nodes, executor.pods, executor.desired)
     const plan = planPass({
       announcement: this.#announcements[executor.heard - 1]!,
       releaseUid: uid,
       record,
+      nodes: rules,
       fleet,
       podsSeen: String(executor.seen),
       sent: new Set(),
@@ -347,6 +367,7 @@ class FenceWorld {
       this.#fail(`G3: ${this.#onTheWay()} nodes are on the way, the batch is ${this.#sizeNow()}`)
     const beside = this.#downOrKnownUnavailable(permit.node, view)
     if (pod.ready && beside.length >= this.#largestLimit) this.#fail(`G1: an available pod was deleted beside ${beside.join(' ')}`)
+    this.#checkScope(permit.node, pod.ready ? beside : [])
     this.#put(permit.node, { ...pod, terminating: true, ready: false })
     this.report.deletions++
     if (desired) this.#takeDown(permit.node, { version: this.#version, wasReady: pod.ready, knew: view })
@@ -363,6 +384,23 @@ class FenceWorld {
     if (ours.length > limit) this.#fail(`G2: ${ours.map(([name]) => name).join(' ')} are down, the limit is ${limit}`)
   }
 
+  /** Nodes outside the scope of the record are never taken; of one zone, never more are down beside the node than its rule allows. */
+  #checkScope(node: string, beside: readonly string[]): void {
+    const { rules, steps } = this.#rulesOfScope.get(this.#record.scope) ?? {}
+    const inSteps = steps === null || steps === undefined || rules?.steps?.slice(0, steps).some((step) => matches(step, node)) === true
+    if (!inSteps || rules?.exclude?.some((one) => matches(one, node)) === true) this.#fail(`${node} is not in scope`)
+    const inFlight = [...this.#down].filter(([other]) => other !== node && zoneOf(other) === zoneOf(node))
+    const limit = largestSince(this.#spreads, Math.min(this.#version, ...inFlight.map(([, { version }]) => version)))
+    if (!Number.isFinite(limit)) return
+    this.report.spread++
+    const besideInZone = beside.filter((other) => zoneOf(other) === zoneOf(node))
+    if (besideInZone.length >= limit) this.#fail(`G1: an available pod of a zone was deleted beside ${besideInZone.join(' ')}`)
+    const isNew = !this.#down.has(node) && !this.#hadPermitWhenOthersDeleted(node)
+    const ours = inFlight.filter(([, other]) => !other.byOthers)
+    if (isNew && ours.length >= limit) this.#fail(`G2: in a zone are down ${ours.map(([name]) => name).join(' ')} beside ${node}`)
+    if (ours.length === limit - 1) this.report.spreadExhausted++
+  }
+
   /** Such a pod of a permit was not judged; also where a lagging executor has written the permit after it was gone. */
   #hadPermitWhenOthersDeleted(node: string): boolean {
     return this.#record.permits.some(({ podUid }) => this.#downByOthers.get(node)?.includes(podUid))
@@ -370,12 +408,12 @@ class FenceWorld {
 
   /** The largest limit in force at or after a version of the world. */
   #largestLimitSince(version: number): number {
-    const later = this.#limits.findIndex((entry) => entry.version > version)
-    const from = later === -1 ? this.#limits.length - 1 : Math.max(0, later - 1)
-    return Math.max(...this.#limits.slice(from).map(({ limit }) => limit))
+    return largestSince(this.#limits, version)
   }
 
   #noteLimit(): void {
+    const limit = this.#rulesOfScope.get(this.#record.scope)?.rules?.spread?.[0]?.maxUnavailable ?? Number.POSITIVE_INFINITY
+    if (this.#spreads.at(-1)?.limit !== limit) this.#spreads.push({ version: this.#version, limit })
     if (this.#limits.at(-1)?.limit !== this.#record.limit) this.#limits.push({ version: this.#version, limit: this.#record.limit })
   }
 
@@ -410,7 +448,7 @@ class FenceWorld {
   }
 
   #home(): Home | null {
-    return this.#releaseUid === null ? null : { uid: this.#releaseUid, record: this.#record }
+    return this.#releaseUid === null ? null : { uid: this.#releaseUid, record: this.#record, rules: this.#rules }
   }
 
   // ── the controller ───────────────────────────────────────────────────────
@@ -420,13 +458,14 @@ class FenceWorld {
     if (this.#change === null) {
       if (calm || this.#random(12) > 0) return
       this.#change = {
-        kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'lower', 'grow', 'handOver']),
+        kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'lower', 'grow', 'handOver', 'scope']),
         at: 'start',
         limit: 1 + this.#random(3),
       }
     }
     const change = this.#change
     if (change.kind === 'grow') {
+      if (this.#steps !== null && this.#random(2) === 0) this.#steps = null
       this.#size = Math.min(this.#nodes.length, this.#size + 1 + this.#random(this.#nodes.length))
       this.#widen(this.#record.limit)
       this.#change = null
@@ -442,6 +481,12 @@ class FenceWorld {
     const holds: readonly Hold[] = change.kind === 'stop' ? [{ reason: 'Paused', id: '1' }] : []
     if (change.kind === 'stop' || change.kind === 'handOver') this.#announce({ paused: true })
     if (change.kind === 'rollOver') this.#changeTemplate()
+    if (change.kind === 'scope') {
+      this.#rules = pick(this.#random, ruleSets)
+      this.#steps = this.#rules?.steps === undefined ? null : pick(this.#random, [1, 2, null])
+      // Executors may see the spec before anything is voided.
+      if (this.#random(2) === 0) return
+    }
     this.#compareAndSwap(this.#home(), voidRecord(this.#record, holds))
     change.at = 'touch'
   }
@@ -459,8 +504,7 @@ class FenceWorld {
     this.#change = null
     const from = change.from ?? null
     if (from === null || from.record.state !== 'open' || change.limit >= from.record.limit) return
-    const { workloadUid, generation, revision, partition } = from.record
-    const lower = { workloadUid, generation, revision, partition, limit: change.limit }
+    const lower = { ...allowanceOf(from.record), limit: change.limit }
     this.#compareAndSwap(from, widenRecord(recordTouches(from.record, change.touched ?? []), lower))
   }
 
@@ -492,8 +536,7 @@ class FenceWorld {
     } else if (at === 'create') {
       this.#releaseUid = `release-${++this.#releases}`
       const newest = Math.max(0, ...[...this.#pods.values()].map(({ version }) => version))
-      const { workloadUid, generation, revision, partition, limit } = this.#record
-      this.#record = createRecord({ workloadUid, generation, revision, partition, limit }, String(newest))
+      this.#record = createRecord(allowanceOf(this.#record), String(newest))
       change.at = 'inherit'
     } else if (at === 'inherit') {
       const carried = this.#unsettled === null ? null : parseCarried(this.#unsettled)
@@ -529,6 +572,7 @@ class FenceWorld {
       revision: this.#template,
       partition: this.#partition(),
       limit,
+      scope: this.#scope(),
     }
     this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
     this.#compareAndSwap(this.#home(), openRecord(before, allowance))
@@ -544,10 +588,9 @@ class FenceWorld {
 
   #widen(limit: number): void {
     if (this.#record.state !== 'open') return
-    const { workloadUid, generation, revision } = this.#record
     const partition = this.#partition()
     this.#announce({ partition })
-    this.#compareAndSwap(this.#home(), widenRecord(this.#record, { workloadUid, generation, revision, partition, limit }))
+    this.#compareAndSwap(this.#home(), widenRecord(this.#record, { ...allowanceOf(this.#record), partition, limit, scope: this.#scope() }))
   }
 
   #announce(change: Partial<Announcement>): void {
@@ -572,6 +615,13 @@ class FenceWorld {
 
   // ── what is true ─────────────────────────────────────────────────────────
 
+  /** What a record says of the rules in the spec. */
+  #scope(): string | undefined {
+    const text = scopeTextOf(batchScope(this.#rules, this.#steps === null ? null : this.#steps - 1))
+    this.#rulesOfScope.set(text, { rules: this.#rules, steps: this.#steps })
+    return text
+  }
+
   #partition(): number {
     return Math.max(0, this.#desiredNodes().length - this.#size)
   }
@@ -594,6 +644,7 @@ class FenceWorld {
   #isDone(): boolean {
     return this.#desiredNodes().every((node) => {
       const pod = this.#pods.get(node)
+      if (this.#rules?.exclude?.some((one) => matches(one, node)) === true) return true
       return pod?.revision === this.#record.revision && pod.ready && !pod.terminating
     })
   }
@@ -612,6 +663,43 @@ class FenceWorld {
   }
 }
 
+const inZone = (zone: string): NodeSelector => ({ matchLabels: { zone } })
+const spreadBy = (maxUnavailable: number): Pick<ReleaseNodeRules, 'spread'> => ({ spread: [{ topologyKey: 'zone', maxUnavailable }] })
+
+/** By which nodes may be taken. */
+const ruleSets: readonly (ReleaseNodeRules | undefined)[] = [
+  undefined,
+  spreadBy(1),
+  spreadBy(1),
+  spreadBy(2),
+  { ...spreadBy(1), order: [{ selector: inZone('b') }, { by: 'Newest' }] },
+  { exclude: [{ matchLabels: { pool: 'kept' } }] },
+  { ...spreadBy(1), exclude: [{ matchLabels: { pool: 'kept' } }] },
+  { ...spreadBy(1), steps: [inZone('a'), inZone('b'), {}] },
+]
+
+/** Three zones, the third of which has no name; each third node is of a pool that may be excluded. */
+function labelsOf(node: string): Readonly<Record<string, string>> {
+  const at = Number(node.slice('node-'.length))
+  const zone = ['a', 'b', 'a', '', 'b'][at % 5]!
+  return { ...(zone !== '' && { zone }), ...(at % 3 === 0 && { pool: 'kept' }) }
+}
+
+function zoneOf(node: string): string {
+  return labelsOf(node)['zone'] ?? ''
+}
+
+function matches({ matchLabels = {} }: NodeSelector, node: string): boolean {
+  return Object.entries(matchLabels).every(([key, value]) => labelsOf(node)[key] === value)
+}
+
+/** The largest that was in force at or after a version of the world. */
+function largestSince(entries: readonly { readonly version: number; readonly limit: number }[], version: number): number {
+  const later = entries.findIndex((entry) => entry.version > version)
+  const from = later === -1 ? entries.length - 1 : Math.max(0, later - 1)
+  return Math.max(...entries.slice(from).map(({ limit }) => limit))
+}
+
 /** Keeps up since when a node has been without a Ready, standing pod. */
 function noteBreak(
   brokenSince: Map<string, number>,
@@ -626,7 +714,7 @@ function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, 
     const pod = pods.get(name)
     const isDesired = desired.get(name) === true
     return isDesired || pod !== undefined
-      ? [{ name, desired: isDesired, ready: true, labels: {}, pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
+      ? [{ name, desired: isDesired, ready: true, labels: labelsOf(name), pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
       : []
   })
   return toFleetView(views)

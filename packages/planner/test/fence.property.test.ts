@@ -8,6 +8,8 @@ describe('the fence, walked at random by lagging, frozen and doubled executors',
     const reports = Array.from({ length: WALKS }, (_, seed) => walkFence(seed))
     expect(reports.reduce((sum, { deletions }) => sum + deletions, 0)).toBeGreaterThan(WALKS)
     expect(reports.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(WALKS)
+    expect(reports.reduce((sum, { spread }) => sum + spread, 0)).toBeGreaterThan(WALKS)
+    expect(reports.reduce((sum, { spreadExhausted }) => sum + spreadExhausted, 0)).toBeGreaterThan(WALKS)
     expect(reports.reduce((sum, { inheritances }) => sum + inheritances, 0)).toBeGreaterThan(WALKS / 5)
 
     const share = (met: (report: WalkReport) => boolean): number => reports.filter(met).length / WALKS

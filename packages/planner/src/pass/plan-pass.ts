@@ -97,7 +97,7 @@ function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
   const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
   const waits = (node: NodeView): boolean => node.ready && !placed.has(node.name) && (!isFull || taken.has(node.name))
-  return scene.tally.broken.some(waits) && wouldGoOn(scene, [head]) ? [head] : []
+  return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []
 }
 
 /** F7: the permits of other nodes, where the first that stands is one of them: behind it nothing could be executed. */

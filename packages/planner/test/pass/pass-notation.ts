@@ -1,7 +1,9 @@
-import type { FlightRecord, Permit } from '@tranche/api-schema'
+import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import type { Announcement, PassPlan, PassView } from '@tranche/planner'
+import { type Announcement, batchScope, type PassPlan, type PassView } from '@tranche/planner'
 import { aNode, aPod, aRecord, DAEMON_SET_UID } from '@tranche/testing'
+
+import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
 
 /** Now, on the monotonic clock of every view here. */
 export const NOW_MS = 100_000
@@ -15,6 +17,12 @@ export interface PassCase {
   /** Nodes whose permit was sent and not yet seen. */
   readonly sent?: string
   readonly limit?: number
+  /** Label `zone` of nodes, as `a=x b=y`. */
+  readonly zones?: string
+  /** The node rules of the release, of which the record has the scope. */
+  readonly rules?: ReleaseNodeRules
+  /** Batch from 0 that the record is opened for; null, as by default, for the last. */
+  readonly batch?: number | null
   readonly partition?: number
   readonly minReadySeconds?: number
   readonly record?: Partial<FlightRecord>
@@ -26,12 +34,14 @@ export interface PassCase {
 export function passView(given: PassCase): PassView {
   const permits = permitsOf(given.permits ?? '')
   const partition = given.partition ?? 0
-  const record = aRecord({ partition, limit: given.limit ?? 1, permits, ...given.record })
+  const scope = scopeTextOf(batchScope(given.rules, given.batch ?? null))
+  const record = aRecord({ partition, limit: given.limit ?? 1, permits, scope, ...given.record })
   return {
     announcement: { ...announcementOf(record), minReadySeconds: given.minReadySeconds ?? 0, ...given.announcement },
     releaseUid: 'release',
     record,
-    fleet: fleetOf(given.nodes),
+    nodes: given.rules,
+    fleet: fleetOf(given.nodes, given.zones),
     podsSeen: given.podsSeen ?? '1000',
     sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),
     monotonicMs: NOW_MS,
@@ -59,12 +69,14 @@ export function announcementOf(record: FlightRecord): Announcement {
  * is not Ready, node c, which is not desired and has no pod, and node d with two pods. After a revision stand `!` (not
  * Ready), `*` (Ready since one second), `x` (terminating).
  */
-export function fleetOf(text: string): FleetView {
+export function fleetOf(text: string, zones = ''): FleetView {
   const index = new FleetIndex()
+  const zoneOf = new Map(words(zones).map((word) => word.split('=') as [string, string]))
   for (const word of words(text)) {
     const [, name = '', flag, pods = ''] = /^(\w+)([?-]?):(.*)$/.exec(word) ?? []
+    const zone = zoneOf.get(name)
     const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ready: flag !== '?' })))
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ready: flag !== '?', ...(zone !== undefined && { labels: { zone } }) })))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
   return index.view(DAEMON_SET_UID, {})

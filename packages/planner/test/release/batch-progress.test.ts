@@ -3,6 +3,17 @@ import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, nodes } from './build-view.ts'
 
+const named = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'name', operator: 'In', values }] })
+
+/** First node a, then half of a, b and c, then every node. */
+const canaryStep: Partial<BatchQuestion> = {
+  nodes: { steps: [named('a'), named('b', 'c'), {}] },
+  plan: {
+    batches: [{ canaryReplicas: '100%' }, { canaryReplicas: '50%' }, { canaryReplicas: '100%' }],
+    enableExtraWorkloadForCanary: false,
+  },
+}
+
 const calm: BatchQuestion = {
   fleet: nodes('a:old b:old c:old d:old'),
   revision: 'new',
@@ -20,6 +31,38 @@ describe('batchProgress', () => {
   })
 
   const cases: Record<string, { question: Partial<BatchQuestion>; want: object }> = {
+    'takes the nodes of the step, and is ready when they are updated': {
+      question: { ...canaryStep, fleet: nodes('a:new b:old c:old d:old') },
+      want: { size: 1, partition: 3, effectiveSize: 1, state: 'Ready', old: ['b', 'c', 'd'], skipped: [] },
+    },
+    'waits for the nodes of the step, however many others came up by other hands': {
+      question: { ...canaryStep, fleet: nodes('a:old b:new c:new d:old') },
+      want: { size: 3, partition: 1, effectiveSize: 3, state: 'Upgrading' },
+    },
+    'counts a percentage of the nodes that the steps so far take': {
+      question: { ...canaryStep, batch: 1, fleet: nodes('a:new b:old c:old d:old') },
+      want: { size: 2, partition: 2, state: 'Upgrading' },
+    },
+    'takes every node in the end': {
+      question: { ...canaryStep, batch: null, fleet: nodes('a:new b:new c:old d:old') },
+      want: { size: 4, partition: 0, effectiveSize: 4, state: 'Upgrading' },
+    },
+    'skips no NotReady node of a later step': {
+      question: { ...canaryStep, fleet: nodes('a:new b:old? c:old d:old') },
+      want: { effectiveSize: 1, skipped: [], state: 'Ready' },
+    },
+    'is ready without nodes that are excluded': {
+      question: { batch: 1, nodes: { exclude: [named('c', 'd')] }, fleet: nodes('a:new b:new c:old d:old') },
+      want: { size: 4, effectiveSize: 2, excluded: ['c', 'd'], skipped: [], state: 'Ready' },
+    },
+    'waits for NotReady nodes where the policy says so': {
+      question: { batch: 1, nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:new c:new d:old?') },
+      want: { size: 4, effectiveSize: 4, skipped: [], waitedFor: ['d'], state: 'Upgrading' },
+    },
+    'leaves as many dead nodes out of the unavailable ones as are exempt': {
+      question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
+      want: { unavailable: ['b', 'c'] },
+    },
     'is upgrading while nodes lack': { question: {}, want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' } },
     'is ready when as many nodes as the size are updated and available': {
       question: { fleet: nodes('a:new b:new c:old d:old') },

@@ -149,7 +149,7 @@ export function nodes(text: string): FleetView {
   const views = list.map((word): NodeView => {
     const [name = '', state = ''] = word.split(':')
     const pods = state === '-' ? [] : [aFleetPod(name, state.replace('?', ''))]
-    return { name, desired: true, ready: !state.includes('?'), labels: {}, pods }
+    return { name, desired: true, ready: !state.includes('?'), labels: { name }, pods }
   })
   return toFleetView(views)
 }

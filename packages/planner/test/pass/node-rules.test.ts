@@ -1,0 +1,118 @@
+import { planPass } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { type PassCase, passView, planText } from './pass-notation.ts'
+
+const zones = 'a=x b=x c=y d=y e=z f=z'
+const six = 'a:old b:old c:old d:old e:old f:old'
+const onePerZone = { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] }
+const inZone = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'zone', operator: 'In', values }] })
+
+describe('which pods an executor permits and deletes by the node rules of a release', () => {
+  it.each<[string, PassCase, string]>([
+    [
+      'the first key of the order that tells two nodes apart decides (G5)',
+      { nodes: six, zones, rules: { order: [{ selector: inZone('z') }, { selector: inZone('y') }] }, partition: 1 },
+      'append e f c d a',
+    ],
+    ['a key by name stands where ages are the same (G5)', { nodes: 'b:old a:old', rules: { order: [{ by: 'Name' }] } }, 'append a b'],
+    [
+      'an unhealthy pod goes before the order of the policy (G5)',
+      { nodes: 'a:old b:old c:old!', zones, rules: { order: [{ selector: inZone('x') }] }, limit: 2, partition: 1 },
+      'append c a',
+    ],
+    ['an excluded node is never taken (G4)', { nodes: six, zones, rules: { exclude: [inZone('x', 'y')] } }, 'append e f'],
+    [
+      'a selector that nobody can read excludes every node',
+      { nodes: six, zones, rules: { exclude: [{ matchExpressions: [{ key: 'zone', operator: 'Like', values: ['x'] }] }] } },
+      'wait for batch',
+    ],
+    [
+      'the permit of a node that is excluded by its labels now is withdrawn (F7)',
+      { nodes: six, zones, rules: { exclude: [inZone('x')] }, permits: 'a' },
+      'withdraw a',
+    ],
+    ['a step takes its own nodes alone', { nodes: six, zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 4 }, 'append c d'],
+    [
+      'the next step takes its nodes beside those of the steps before it',
+      { nodes: six, zones, rules: { steps: [inZone('y'), inZone('z'), {}] }, batch: 1, partition: 2 },
+      'append c d e f',
+    ],
+    ['the last batch takes every node', { nodes: 'a:old e:old', zones, rules: { steps: [inZone('y')] }, batch: null }, 'append a e'],
+    [
+      'as many of a zone are permitted as may be down in it, then the next, and then again (F3)',
+      { nodes: six, zones, rules: onePerZone, limit: 3 },
+      'append a c e b d f',
+    ],
+    ['a zone gives one place at a time (F4)', { nodes: six, zones, rules: onePerZone, limit: 3, permits: 'a b c' }, 'execute a c'],
+    [
+      'a node that is down by other hands has the place of its zone, for a Ready pod',
+      { nodes: 'a:new! b:old c:old d:old', zones, rules: onePerZone, limit: 3, permits: 'b c' },
+      'execute c',
+    ],
+    [
+      'a pod that is not Ready needs no more than that we deleted none in its zone',
+      { nodes: 'a:new! b:old! c:old', zones, rules: onePerZone, limit: 3, permits: 'b' },
+      'execute b',
+    ],
+    [
+      'nodes without the label are of one zone together',
+      { nodes: 'g:old h:old a:old', zones, rules: onePerZone, limit: 3, permits: 'g h a' },
+      'execute g a',
+    ],
+    [
+      'a permit that waits for its zone gives its place to one that need not (F7)',
+      { nodes: 'a:none b:old c:old d:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
+      'withdraw b',
+    ],
+    [
+      'a permit that waits for its zone stays where nobody else could go',
+      { nodes: 'a:none b:old c:new d:new', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
+      'wait for budget',
+    ],
+    [
+      'the node of the last permit of its zone that is gone may be deleted on again, however many are down there (F4)',
+      { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 3, permits: 'a.gone b.gone', partition: 1 },
+      'append b c',
+    ],
+    [
+      'a NotReady node is passed over, and another taken in its place (G6)',
+      { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Skip' } }, partition: 1, limit: 3 },
+      'append b c',
+    ],
+    [
+      'a NotReady node that is waited for keeps its place, by name and age as if it were well',
+      { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
+      'append b',
+    ],
+    [
+      'a NotReady node whose turn comes later keeps nobody waiting',
+      { nodes: 'a:old b:old c?:old!', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
+      'append a b',
+    ],
+    ['a NotReady node costs budget', { nodes: 'a?:old! b:old', rules: { notReady: { action: 'Skip' } }, permits: 'b' }, 'wait for budget'],
+    [
+      'as many NotReady nodes as are exempt cost none (G1)',
+      { nodes: 'a?:old! b:old', rules: { notReady: { exempt: 1 } }, permits: 'b' },
+      'execute b',
+    ],
+    [
+      'one more than are exempt costs budget',
+      { nodes: 'a?:old! b:old c?:old!', rules: { notReady: { exempt: 1 } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'an updated node that is NotReady is never exempt',
+      { nodes: 'a?:new! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+  ])('%s', (_sentence, given, plan) => {
+    expect(planText(planPass(passView(given)))).toBe(plan)
+  })
+
+  it('waits while the rules that it sees are not those of the record, and while it sees none (F1)', () => {
+    const view = passView({ nodes: six, zones, rules: onePerZone })
+    for (const nodes of [undefined, { ...onePerZone, exclude: [inZone('x')] }]) {
+      expect(planText(planPass({ ...view, nodes }))).toBe('wait for agreement')
+    }
+  })
+})
