@@ -193,7 +193,7 @@ function cumulated(inStep: readonly number[]): (step: number) => number {
  *
  * @param nodes desired nodes; or how many of them a step, from 0, and those before it take
  */
-export function batchSize(plan: ReleasePlan, batch: number | null, nodes: number | ((step: number) => number)): number {
+export function batchSize(plan: Pick<ReleasePlan, 'batches'>, batch: number | null, nodes: number | ((step: number) => number)): number {
   const within = typeof nodes === 'number' ? (): number => nodes : nodes
   if (batch === null) return within(Number.POSITIVE_INFINITY)
   if (plan.batches?.[batch] === undefined) return 0

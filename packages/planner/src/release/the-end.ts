@@ -17,6 +17,8 @@ export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchPro
 export interface LeftBehind {
   /** Run an old pod because they are NotReady, or were not desired because of that. */
   readonly old: readonly string[]
+  /** Run an old pod because the policy excludes them. */
+  readonly excluded: readonly string[]
   /** Were updated, or were being so, and have no available pod. */
   readonly unwell: readonly string[]
 }
@@ -26,11 +28,12 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || settleLeftMs(view, progress) > 0) return null
   const record = status.flight
-  const old = [...progress.old, ...deadWithOldPods(view, record?.revision)]
+  const excluded = new Set(progress.excluded)
+  const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(view, record?.revision)]
   const notWell = new Set([...progress.unwell.map(({ node }) => node), ...progress.between])
   const unsettled = [...new Set((record?.permits ?? []).map(({ node }) => node))]
-  const unwell = unsettled.filter((node) => !old.includes(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true))
-  return old.length + unwell.length > 0 ? { old, unwell } : null
+  const unwell = unsettled.filter((node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true))
+  return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
 }
 
 /** Nodes that a taint of their own death keeps from being desired: when they come back, their old pod is desired again. */

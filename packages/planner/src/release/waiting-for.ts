@@ -47,11 +47,12 @@ function inFlightText(view: ReleaseView): string {
 function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const behind = leftBehind(view, progress)
   if (behind === null) return null
-  const nodes = [...behind.old, ...behind.unwell]
+  const nodes = [...behind.old, ...behind.excluded, ...behind.unwell]
   const old = behind.old.length > 0 ? [`the old revision still runs, for they are NotReady, on ${firstNodes(behind.old)}`] : []
+  const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
   const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
-  const message = `${count} left behind: ${[...old, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
+  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
   return { reason: 'NodesLeft', message, nodes }
 }
 

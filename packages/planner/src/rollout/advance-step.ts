@@ -1,7 +1,7 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
-import { resolveSize } from '@tranche/validation'
+import { batchReach, isWithinReach } from '../nodes/batch-reach.ts'
 import type { Course } from './course.ts'
-import { nextIndex, stepsOf } from './release-spec.ts'
+import { nextIndex, stepReach, stepsOf } from './release-spec.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -31,12 +31,13 @@ export function jumpTo(view: RolloutView, course: Course, step: number): Course 
  * was released, so that nothing is released that nobody has approved.
  */
 export function toFittingStep(view: RolloutView, course: Course): Course {
-  const steps = stepsOf(view.rollout)
-  const { batches = [], batchPartition = -1 } = view.release?.spec.releasePlan ?? {}
-  const { desired } = view.fleet
-  const size = batches[batchPartition]?.canaryReplicas
-  const released = size === undefined ? 0 : resolveSize(size, desired)
-  const fitting = steps.findLastIndex((step) => resolveSize(step.replicas ?? '100%', desired) <= released)
+  const { releasePlan, tranche } = view.release?.spec ?? {}
+  const released = batchReach(view.fleet, {
+    plan: releasePlan ?? {},
+    nodes: tranche?.nodes,
+    batch: releasePlan?.batchPartition ?? -1,
+  })
+  const fitting = stepsOf(view.rollout).findLastIndex((_, at) => isWithinReach(stepReach(view, at + 1), released))
   return toStep(view, course, Math.max(0, fitting) + 1, 'the steps changed')
 }
 
@@ -48,7 +49,7 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
   switch (canary.currentStepState) {
     case 'StepUpgrade':
       if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
-      if (coversAll(view, canary, step)) return finalise(view, course)
+      if (coversAll(view, canary)) return finalise(view, course)
       if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
       return enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
     case 'StepPaused':
@@ -135,14 +136,14 @@ function isPromoted({ acceptedWishes }: Course): boolean {
 }
 
 /** A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. */
-function coversAll({ fleet }: RolloutView, canary: CanaryStatus, step: RolloutStep): boolean {
-  if (fleet.desired === 0) return true
-  return canary.nextStepIndex === -1 && resolveSize(step.replicas ?? '100%', fleet.desired) >= fleet.desired
+function coversAll(view: RolloutView, canary: CanaryStatus): boolean {
+  const { desired } = view.fleet
+  return desired === 0 || (canary.nextStepIndex === -1 && stepReach(view, canary.currentStepIndex).size >= desired)
 }
 
 function stepTitle({ rollout }: RolloutView, { canary, rollbackFrom }: Course, step: RolloutStep): string {
   const back = rollbackFrom === undefined ? '' : `going back from revision ${rollbackFrom}, `
-  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? '100%'})`
+  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? (step.nodes === undefined ? '100%' : 'all of its nodes')})`
 }
 
 function stamp(view: RolloutView): string {

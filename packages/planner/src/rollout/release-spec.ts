@@ -1,6 +1,7 @@
 import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { resolveSize, validateSpec } from '@tranche/validation'
+import { validateSpec } from '@tranche/validation'
+import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
 import { policyTerms } from './release-policy.ts'
@@ -46,8 +47,12 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
 function sizesOf(rollout: Rollout): Pick<BatchReleaseSpec['releasePlan'], 'batches' | 'failureThreshold'> {
   if (endsRelease(rollout) && validateSpec(rollout, { desired: null }).length > 0) return { batches: [{ canaryReplicas: '100%' }] }
   const { failureThreshold } = rollout.spec.strategy.canary ?? {}
-  const batches = stepsOf(rollout).map((step) => ({ canaryReplicas: step.replicas ?? '100%' }))
+  const batches = batchesOf(rollout)
   return { batches, ...(failureThreshold !== undefined && { failureThreshold }) }
+}
+
+function batchesOf(rollout: Rollout): NonNullable<BatchReleaseSpec['releasePlan']['batches']> {
+  return stepsOf(rollout).map(({ replicas = '100%' }) => ({ canaryReplicas: replicas }))
 }
 
 function isReleasing(rollout: Rollout, canary: CanaryStatus): boolean {
@@ -69,9 +74,9 @@ function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly 
   return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }
 }
 
-/** Nodes that a step takes, cumulative; all of them where it names none. */
-export function sizeOf({ replicas = '100%' }: RolloutStep, desired: number): number {
-  return resolveSize(replicas, desired)
+/** How far a step, from 1, reaches together with those before it; all of its nodes where it names no size. */
+export function stepReach(view: RolloutView, step: number): BatchReach {
+  return batchReach(view.fleet, { plan: { batches: batchesOf(view.rollout) }, nodes: policyTerms(view).nodes, batch: step - 1 })
 }
 
 /** Back to the revision that ran before: no step is worth a pause, unless a rollback is asked to walk them. */

@@ -1,11 +1,11 @@
 import type { CanaryStatus } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { countUpdated } from '../updated-nodes.ts'
+import { countUpdated, updatedPod } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { heldCourse } from './held-course.ts'
 import { heldAsSeen, heldTemplate } from './held-revisions.ts'
-import { isInBatches, nextIndex, sizeOf, stepsOf } from './release-spec.ts'
+import { isInBatches, nextIndex, stepReach, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -69,13 +69,15 @@ interface Beginning {
  * Step 1; where a release was frozen, the last step that what is updated already fits; where a rollback walks the steps, the
  * first that takes a node back. Nothing new to release (the template came back): no step is worth a pause.
  */
-function firstStep({ rollout, fleet }: RolloutView, { metadata }: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
-  const steps = stepsOf(rollout)
+function firstStep(view: RolloutView, { metadata }: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
+  const steps = stepsOf(view.rollout)
   const isFrozen = daemonSetAnnotations.frozen in (metadata.annotations ?? {})
   if (isReturn && !walksBack) return steps.length
   if (!walksBack && !isFrozen) return 1
-  const { updated } = countUpdated(fleet, revision)
-  const fitting = steps.findLastIndex((step) => sizeOf(step, fleet.desired) <= updated)
+  const fitting = steps.findLastIndex((_, at) => {
+    const { size, nodes } = stepReach(view, at + 1)
+    return size <= nodes.filter((node) => updatedPod(node, revision) !== undefined).length
+  })
   return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(0, fitting) + 1
 }
 

@@ -1,3 +1,4 @@
+import type { NodeSelector } from '@tranche/api-schema'
 import { planPass } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { type PassCase, passView, planText } from './pass-notation.ts'
@@ -5,7 +6,7 @@ import { type PassCase, passView, planText } from './pass-notation.ts'
 const zones = 'a=x b=x c=y d=y e=z f=z'
 const six = 'a:old b:old c:old d:old e:old f:old'
 const onePerZone = { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] }
-const inZone = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'zone', operator: 'In', values }] })
+const inZone = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'zone', operator: 'In', values }] })
 
 describe('which pods an executor permits and deletes by the node rules of a release', () => {
   it.each<[string, PassCase, string]>([
@@ -23,7 +24,7 @@ describe('which pods an executor permits and deletes by the node rules of a rele
     ['an excluded node is never taken (G4)', { nodes: six, zones, rules: { exclude: [inZone('x', 'y')] } }, 'append e f'],
     [
       'a selector that nobody can read excludes every node',
-      { nodes: six, zones, rules: { exclude: [{ matchExpressions: [{ key: 'zone', operator: 'Like', values: ['x'] }] }] } },
+      { nodes: six, zones, rules: { exclude: [{ matchExpressions: [{ key: 'zone', operator: 'Like' as 'In', values: ['x'] }] }] } },
       'wait for batch',
     ],
     [

@@ -1,9 +1,10 @@
+import type { NodeSelector } from '@tranche/api-schema'
 import { toFleetView } from '@tranche/fleet'
 import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, nodes } from './build-view.ts'
 
-const named = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'name', operator: 'In', values }] })
+const named = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'name', operator: 'In', values }] })
 
 /** First node a, then half of a, b and c, then every node. */
 const canaryStep: Partial<BatchQuestion> = {
