@@ -234,11 +234,19 @@ class FenceWorld {
     } else if (pod === undefined) this.#put(node, { uid: this.#uid++, revision: this.#template, ready: false, terminating: false })
     else if (pod.terminating) {
       if (calm || dice > 1) this.#put(node, null)
-    } else if (!pod.ready && dice < 8 && ((calm && pod.revision === this.#record.revision) || pod.revision !== this.#bad))
-      this.#becomeReady(node, pod)
+    } else if (!pod.ready && dice < 8 && ((calm && this.#isHealing(node, pod)) || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
     else if (pod.ready && dice === 0) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
     if (!calm && this.#random(60) === 0) this.#flipDesired(node)
+  }
+
+  /** Nobody may mend an excluded node by taking it, so it must heal by itself. */
+  #isHealing(node: string, { revision }: WorldPod): boolean {
+    return revision === this.#record.revision || this.#isExcluded(node)
+  }
+
+  #isExcluded(node: string): boolean {
+    return this.#rules?.exclude?.some((one) => matches(one, node)) === true
   }
 
   #becomeReady(node: string, pod: WorldPod): void {
@@ -644,7 +652,7 @@ class FenceWorld {
   #isDone(): boolean {
     return this.#desiredNodes().every((node) => {
       const pod = this.#pods.get(node)
-      if (this.#rules?.exclude?.some((one) => matches(one, node)) === true) return true
+      if (this.#isExcluded(node)) return true
       return pod?.revision === this.#record.revision && pod.ready && !pod.terminating
     })
   }

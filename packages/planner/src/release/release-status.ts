@@ -69,7 +69,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     updatedAvailableReplicas: progress.updatedAvailable,
     leaked: leakedNodes(view, wanted.allowance.revision),
     stableTemplate: stableTemplate(view, wanted.stable),
-    skippedNodes: [...progress.skipped, ...progress.away].slice(0, LISTED_NODES_MAX),
+    skippedNodes: [...progress.skipped, ...progress.excluded, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }
 }
@@ -120,7 +120,8 @@ function settlingMessage(view: ReleaseView, progress: BatchProgress, state: stri
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
   const counts = countsText(progress)
-  const skipped = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are passed over until they are back` : ''
+  const passedOver = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are passed over until they are back` : ''
+  const skipped = progress.excluded.length > 0 ? `${passedOver}; ${progress.excluded.length} nodes are excluded by the policy` : passedOver
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`

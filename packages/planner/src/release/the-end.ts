@@ -32,7 +32,9 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
   const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(view, record?.revision)]
   const notWell = new Set([...progress.unwell.map(({ node }) => node), ...progress.between])
   const unsettled = [...new Set((record?.permits ?? []).map(({ node }) => node))]
-  const unwell = unsettled.filter((node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true))
+  const unwell = unsettled.filter(
+    (node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true),
+  )
   return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
 }
 

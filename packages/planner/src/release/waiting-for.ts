@@ -1,7 +1,9 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import { batchScope } from '../nodes/batch-scope.ts'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
 import { carryLeftMs } from './letting-go.ts'
+import { spreadWait } from './spread-text.ts'
 import { stuckPods } from './stuck-pods.ts'
 import { leftBehind } from './the-end.ts'
 import { firstNodes, unwellText } from './unwell-text.ts'
@@ -26,7 +28,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(wanted.progress, wanted.allowance.limit)
+  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(view, wanted)
 }
 
 /** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
@@ -56,7 +58,9 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   return { reason: 'NodesLeft', message, nodes }
 }
 
-function inBatch(progress: BatchProgress, limit: number): Reason | null {
+function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason | null {
+  const { progress } = wanted
+  const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
   if (progress.unwell.length > 0) {
     const nodes = progress.unwell.map(({ node }) => node)
@@ -67,9 +71,26 @@ function inBatch(progress: BatchProgress, limit: number): Reason | null {
     return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
   }
   const lack = `${progress.effectiveSize - progress.updated} more nodes are to be updated`
-  if (progress.unavailable.length < limit) return { reason: 'Upgrading', message: lack, nodes: [] }
+  if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}
+
+/** Which rule of the policy holds back what lacks; null where none does. */
+function heldByRules({ release, fleet }: ReleaseView, { progress, allowance }: Wanted & { kind: 'allow' }, lack: string): Reason | null {
+  const { releasePlan, tranche } = release.spec
+  const rules = tranche?.nodes
+  const scope = batchScope(rules, releasePlan.batchPartition ?? null)
+  const { revision } = allowance
+  const spread = spreadWait({ fleet, revision, rules, scope, unavailable: progress.unavailable })
+  if (spread !== null) return { reason: 'SpreadUsedUp', message: `${lack}; ${spread.text}`, nodes: spread.nodes }
+  const { waitedFor } = progress
+  if (waitedFor.length < progress.effectiveSize - progress.updated) return null
+  return {
+    reason: 'NodesNotReady',
+    message: `${lack}, and the policy waits for NotReady nodes: ${firstNodes(waitedFor)}`,
+    nodes: waitedFor,
+  }
 }
 
 /** More nodes are down than the limit allows, as after it was lowered: nothing goes on before somebody does something. */

@@ -1,0 +1,64 @@
+import type { ReleaseNodeRules } from '@tranche/api-schema'
+import type { FleetView, NodeView } from '@tranche/fleet'
+import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
+import { oldNodes } from '../old-nodes.ts'
+import { firstNodes } from './unwell-text.ts'
+
+/** What a batch waits for whose every node waits for others of its zone, rack …. */
+export interface SpreadWait {
+  readonly text: string
+  /** Nodes that use the places up. */
+  readonly nodes: readonly string[]
+}
+
+/** Of what the question is. */
+export interface SpreadQuestion {
+  readonly fleet: FleetView
+  readonly revision: string
+  readonly rules: ReleaseNodeRules | undefined
+  readonly scope: BatchScope
+  /** Nodes that use the budget up. */
+  readonly unavailable: readonly string[]
+}
+
+/** Which values of which label have as many nodes down as they may have, where that keeps every node waiting; null where it does not. */
+export function spreadWait({ fleet, revision, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
+  const spread = rules?.spread ?? []
+  if (spread.length === 0) return null
+  const isDown = new Set(unavailable)
+  const down = fleet.nodes.filter(({ name }) => isDown.has(name))
+  const candidates = oldNodes(fleet, revision).filter((node) => node.ready && isInScope(scope, node))
+  const full = spread.flatMap((rule) => fullValues(rule, down))
+  const waits = (node: NodeView): boolean =>
+    full.some(({ key, value, nodes }) => valueOn(node, key) === value && !nodes.includes(node.name))
+  if (candidates.length === 0 || !candidates.every(waits)) return null
+  const bound = full.filter(({ key, value }) => candidates.some((node) => valueOn(node, key) === value))
+  const texts = bound.map(
+    ({ key, value, nodes, limit }) =>
+      `${valueText(key, value)} may have ${limit} down, and ${firstNodes(nodes)} ${nodes.length === 1 ? 'is' : 'are'}`,
+  )
+  return { text: texts.slice(0, 3).join('; '), nodes: [...new Set(bound.flatMap(({ nodes }) => nodes))] }
+}
+
+interface FullValue {
+  readonly key: string
+  readonly value: string
+  readonly limit: number
+  readonly nodes: readonly string[]
+}
+
+function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number], down: readonly NodeView[]): readonly FullValue[] {
+  const { topologyKey: key, maxUnavailable: limit } = rule
+  const byValue = Map.groupBy(down, (node) => valueOn(node, key))
+  return [...byValue].flatMap(([value, nodes]) =>
+    nodes.length < limit ? [] : [{ key, value, limit, nodes: nodes.map(({ name }) => name) }],
+  )
+}
+
+function valueOn({ labels }: NodeView, key: string): string {
+  return labels[key] ?? ''
+}
+
+function valueText(key: string, value: string): string {
+  return value === '' ? `nodes without ${key} together` : `${key}=${value}`
+}
