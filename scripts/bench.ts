@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
+import type { HundredAnalyses } from './bench/hundred-analyses.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
@@ -51,6 +52,7 @@ async function commands(): Promise<readonly Row[]> {
     { name: '300 nodes, 3 steps, virtual time', unit: 's', values: await times(runs, demoRelease), limit: { atMost: 10 } },
     ...(await largeFleet()),
     ...(await httpsLoad()),
+    { name: '100 analyses at once, memory above idle', unit: 'MiB', values: await times(runs, analysesMemory), limit: { atMost: 60 } },
   ]
 }
 
@@ -98,6 +100,12 @@ async function largeFleet(): Promise<readonly Row[]> {
 async function virtualRelease(nodes: number): Promise<VirtualRelease> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/virtual-release.ts', String(nodes)])
   return JSON.parse(stdout) as VirtualRelease
+}
+
+/** Answers of 2 KiB, as of a query that names ten series or so. */
+async function analysesMemory(): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', 'scripts/bench/hundred-analyses.ts', '2048'])
+  return (JSON.parse(stdout) as HundredAnalyses).aboveIdleMebibytes
 }
 
 /** On the real clock; a run that breaks a guarantee has no figures, and ends this with an error. */

@@ -6,8 +6,15 @@ const DIGEST_DIGITS = 16
 
 /** @returns what a run remembers of the analysis that it began with: the same for the same rules, in whatever order they stand */
 export function analysisDigest(analysis: Analysis): string {
-  return sha256Hex(canonicalJson(analysis)).slice(0, DIGEST_DIGITS)
+  const known = digests.get(analysis)
+  if (known !== undefined) return known
+  const digest = sha256Hex(canonicalJson(analysis)).slice(0, DIGEST_DIGITS)
+  digests.set(analysis, digest)
+  return digest
 }
+
+/** What is read from a watch never changes, and is asked about in every pass. */
+const digests = new WeakMap<Analysis, string>()
 
 /**
  * The analysis that a run is of: one that the spec still has as it was begun, in the release that runs, since the last retry.

@@ -2,6 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
+import { createRooms, type Rooms } from './rooms.ts'
 
 /** One request to a server that a policy names. */
 export interface OutgoingRequest {
@@ -48,6 +49,10 @@ export const MAX_ANSWER_BYTES = 1024 * 1024
 /** How many redirects are followed. */
 export const MAX_REDIRECTS = 3
 
+/** So much of a body is read whoever else is answered at the time, in bytes. */
+const FREE_BYTES = 64 * 1024
+/** Longer answers are read so many at a time, to bound what all of them take. */
+const LONG_ANSWERS = 16
 /** Connections to one origin at a time; more requests wait. */
 const CONNECTIONS = 8
 /** How long an unused connection is kept, in milliseconds. */
@@ -59,6 +64,7 @@ const KEEP_ALIVE_MS = 10_000
  */
 export function createOutgoing({ clock, allowHosts, userAgent }: OutgoingOptions): Outgoing {
   const agent = new Agent({ connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
+  const rooms = createRooms(LONG_ANSWERS)
   return {
     async send(request, signal) {
       signal.throwIfAborted()
@@ -71,7 +77,7 @@ export function createOutgoing({ clock, allowHosts, userAgent }: OutgoingOptions
         ending.abort()
       })
       try {
-        return await follow(request, { agent, allowHosts, userAgent, signal: ending.signal })
+        return await follow(request, { agent, rooms, allowHosts, userAgent, signal: ending.signal })
       } catch (error) {
         signal.throwIfAborted()
         return isLate ? failed('Timeout', `${hostOf(request)} did not answer within ${request.timeoutMs} ms`) : unreachable(error, request)
@@ -86,6 +92,7 @@ export function createOutgoing({ clock, allowHosts, userAgent }: OutgoingOptions
 
 interface Sending {
   readonly agent: Agent
+  readonly rooms: Rooms
   readonly allowHosts: readonly HostRule[]
   readonly userAgent: string
   readonly signal: AbortSignal
@@ -99,7 +106,7 @@ async function follow(request: OutgoingRequest, sending: Sending): Promise<Outgo
     if (!isHostAllowed(url, sending.allowHosts)) return failed('HostNotAllowed', notAllowedText(url, redirects))
     const answer = await attempt(request, url, { ...sending, isFirstOrigin: url.origin === first.origin })
     const target = redirectOf(answer, request.method)
-    if (target === null) return read(answer, url)
+    if (target === null) return read(answer, url, sending)
     await answer.body.dump()
     if (redirects === MAX_REDIRECTS) return failed('TooManyRedirects', `${first.host} redirects more than ${MAX_REDIRECTS} times`)
     const next = toUrl(target, url.href)
@@ -112,7 +119,23 @@ interface Attempt extends Sending {
   readonly isFirstOrigin: boolean
 }
 
-function attempt(
+/** A kept connection may be closed by the server just as it is used again: then, and by GET alone, it is tried once more. */
+async function attempt(request: OutgoingRequest, url: URL, sending: Attempt): Promise<Dispatcher.ResponseData> {
+  try {
+    return await attemptOnce(request, url, sending)
+  } catch (error) {
+    if (request.method !== 'GET' || sending.signal.aborted || !isBroken(error)) throw error
+    return attemptOnce(request, url, sending)
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'UND_ERR_SOCKET' || error.code === 'ECONNRESET' || error.code === 'EPIPE')
+  )
+}
+
+function attemptOnce(
   request: OutgoingRequest,
   url: URL,
   { agent, userAgent, signal, isFirstOrigin }: Attempt,
@@ -129,8 +152,8 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, method: st
   return followed && typeof location === 'string' ? location : null
 }
 
-async function read(answer: Dispatcher.ResponseData, url: URL): Promise<OutgoingResult> {
-  const body = await readBounded(answer.body, MAX_ANSWER_BYTES)
+async function read(answer: Dispatcher.ResponseData, url: URL, { rooms, signal }: Sending): Promise<OutgoingResult> {
+  const body = await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, freeBytes: FREE_BYTES, rooms, signal })
   if (body === null) return failed('TooLarge', `${url.host} answers with more than ${MAX_ANSWER_BYTES} bytes`)
   return { kind: 'answered', status: answer.statusCode, headers: singleValues(answer.headers), body }
 }

@@ -60,6 +60,13 @@ describe('a request that leaves', () => {
     expect(await get(server.url)).toMatchObject({ kind: 'failed', reason: 'Unreachable' })
   })
 
+  it('is sent once more where a connection breaks, by GET alone', async () => {
+    const server = await serve((request, response) => (server.requests.length % 2 === 1 ? request.socket.destroy() : response.end('there')))
+    expect(await get(server.url)).toMatchObject({ kind: 'answered', body: 'there' })
+    expect(await get(server.url, { method: 'POST' })).toMatchObject({ kind: 'failed', reason: 'Unreachable' })
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST'])
+  })
+
   it('is given up with its sender', async () => {
     const stop = new AbortController()
     const server = await serve(() => stop.abort(new Error('stopped')))
