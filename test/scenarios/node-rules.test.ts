@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { NodeSelector } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
+import type { Node } from '@tranche/kube-types'
+import { expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { applyPolicy } from './policies.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const ZONE = 'topology.kubernetes.io/zone'
+const named = (...values: readonly string[]): NodeSelector => ({
+  matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }],
+})
+const inZone = (zone: string): NodeSelector => ({ matchLabels: { [ZONE]: zone } })
+const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
+
+describe('steps that say which nodes they take', () => {
+  it('begin with the canary nodes, wait, and go on with sizes (G3)', async () => {
+    const steps = [{ nodes: named('node-003', 'node-007'), pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
+    stage = await setStage({ nodes: 10, steps })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toEqual(['node-003', 'node-007'])
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(5)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('take all of one zone, then all of the next, then what is left, also nodes that leaked (G3)', async () => {
+    const steps = [{ nodes: inZone('zone-b'), pause: {} }, { nodes: inZone('zone-a'), pause: {} }, { replicas: '100%' }]
+    stage = await setStage({ nodes: 9, steps })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1)
+    // node-001 is in zone-a: its pod comes up on the new version before its turn.
+    const pod = (await stage.pods()).find(({ spec }) => spec?.nodeName === 'node-001')
+    await drive(stage.clock, stage.client.delete(resourcePaths.pods, { namespace: 'demo', name: pod?.metadata.name ?? '' }))
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toEqual(['node-001', 'node-002', 'node-005', 'node-008'])
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toEqual(['node-001', 'node-002', 'node-004', 'node-005', 'node-007', 'node-008'])
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+describe('a policy that spreads a release over zones', () => {
+  it('never has more nodes of one zone down than it says, and keeps every zone busy (G1, G2)', async () => {
+    const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }], order: [{ selector: inZone('zone-c') }] } }
+    stage = await setStage({ nodes: 12, maxUnavailable: 6, steps: [{ replicas: '100%' }], policy, executors: ['executor-1', 'executor-2'] })
+    await stage.setImage('v2')
+    let most = 0
+    await stage.until('v2 is everywhere', async () => {
+      const { down, byZone } = await downNodes()
+      expect(Math.max(0, ...byZone)).toBeLessThanOrEqual(1)
+      most = Math.max(most, down)
+      return (await nodesOn(stage, 'v2')).length === 12
+    })
+    expect(most).toBe(3)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('goes on in other zones while a node of one is down, and says which zone waits', async () => {
+    const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }] } }
+    stage = await setStage({ nodes: 9, maxUnavailable: 3, steps: [{ replicas: '100%' }], policy })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-001'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 6)
+    await stage.until('it says so', async () => (await stage.release())?.status?.waiting?.reason === 'SpreadUsedUp')
+    expect((await stage.release())?.status?.waiting?.message).toContain(`${ZONE}=zone-a may have 1 down, and node-001 is`)
+    expect(await nodesOn(stage, 'v1')).toEqual(expect.arrayContaining(['node-001', 'node-004', 'node-007']))
+    await drive(stage.clock, stage.simulator.nodes.revive('node-001'))
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+describe('a policy that excludes nodes', () => {
+  it('takes them no more from the moment it is acknowledged, leaves them at the end, and takes them when it is lifted (F8, NodesLeft)', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: {} })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    const kept = (await nodesOn(stage, 'v1')).slice(-2)
+    await applyPolicy(stage, { nodes: { exclude: [named(...kept)] } })
+    await stage.until('it is Healthy', isHealthy)
+    expect(await nodesOn(stage, 'v1')).toEqual(kept)
+    expect(await condition(stage, 'StrategyRestored')).toMatchObject({ status: 'False', reason: 'NodesLeft' })
+    expect((await condition(stage, 'StrategyRestored'))?.message).toContain(`the policy excludes ${kept.join(', ')}`)
+    expect((await stage.rollout()).status?.skippedNodes).toEqual(kept)
+    await applyPolicy(stage, {})
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+describe('a node that is NotReady when its turn comes', () => {
+  it('is waited for where the policy says so, and named', async () => {
+    const policy = { nodes: { notReady: { action: 'Wait' as const }, order: [{ selector: named('node-002') }] } }
+    stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], policy })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-002'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await stage.until('it says so', async () => (await stage.release())?.status?.waiting?.reason === 'NodesNotReady')
+    expect((await stage.release())?.status?.waiting?.message).toContain('node-002')
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+    await drive(stage.clock, stage.simulator.nodes.revive('node-002'))
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toEqual(['node-002'])
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('uses no budget up where the policy exempts as many (G1)', async () => {
+    const policy = { nodes: { notReady: { exempt: 2 } } }
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
+    for (const node of ['node-002', 'node-005']) await drive(stage.clock, stage.simulator.nodes.kill(node))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 6)
+    await stage.until('it is Healthy', isHealthy)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(6)
+    expect((await condition(stage, 'StrategyRestored'))?.message).toContain('node-002, node-005')
+    for (const node of ['node-002', 'node-005']) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+/** Nodes without a Ready pod, in all and by zone. */
+async function downNodes(): Promise<{ readonly down: number; readonly byZone: readonly number[] }> {
+  const ready = new Set(
+    (await stage.pods())
+      .filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
+      .map(({ spec }) => spec?.nodeName),
+  )
+  const { items } = await stage.client.list<Node>(resourcePaths.nodes, {})
+  const down = items.filter(({ metadata }) => !ready.has(metadata.name))
+  return {
+    down: down.length,
+    byZone: [...Map.groupBy(down, ({ metadata }) => metadata.labels?.[ZONE] ?? '').values()].map(({ length }) => length),
+  }
+}
