@@ -1,11 +1,11 @@
-import type { BatchRelease, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
+import type { BatchRelease, NodeSelector, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
 import { isLabelValue, isObjectName } from './names.ts'
 import { validateTrancheRules } from './policy/validate-policy-rules.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { problemRules } from './rules.ts'
 import { isThreshold, type RolloutSurroundings } from './validate-rollout.ts'
 import { shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
-import { MAX_STEPS } from './validate-steps.ts'
+import { MAX_STEPS, nodeSets } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
 
 /**
@@ -15,9 +15,9 @@ import { isDaemonSetRef } from './workload.ts'
  * @returns every problem; empty when it may be carried out
  */
 export function validateBatchRelease({ spec }: BatchRelease, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
-  if (spec.workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec.releasePlan, desired)]
+  if (spec.workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec, desired)]
   if (!isDaemonSetRef(spec.workloadRef)) return []
-  return [...workloadProblems(spec.workloadRef), ...planProblems(spec.releasePlan, desired), ...trancheProblems(spec.tranche)]
+  return [...workloadProblems(spec.workloadRef), ...planProblems(spec, desired), ...trancheProblems(spec.tranche)]
 }
 
 function workloadProblems({ apiVersion, name }: { readonly apiVersion: string; readonly name: string }): readonly Problem[] {
@@ -27,10 +27,10 @@ function workloadProblems({ apiVersion, name }: { readonly apiVersion: string; r
   ]
 }
 
-function planProblems(plan: ReleasePlan, desired: number | null): readonly Problem[] {
+function planProblems({ releasePlan: plan, tranche }: BatchRelease['spec'], desired: number | null): readonly Problem[] {
   const { failureThreshold, rolloutID, rollingStyle, patchPodTemplateMetadata } = plan
   return [
-    ...batchProblems(plan, desired),
+    ...batchProblems(plan, tranche?.nodes?.steps, desired),
     ...(isThreshold(failureThreshold) ? [] : [problemOf('BatchFailureThreshold', { value: failureThreshold })]),
     ...(rolloutID === undefined || rolloutID === '' || isLabelValue(rolloutID) ? [] : [problemOf('RolloutId', { value: rolloutID })]),
     ...(rollingStyle === undefined || rollingStyle === 'Partition' ? [] : [problemOf('RollingStyle', { value: rollingStyle })]),
@@ -38,11 +38,16 @@ function planProblems(plan: ReleasePlan, desired: number | null): readonly Probl
   ]
 }
 
-function batchProblems({ batches, batchPartition }: ReleasePlan, desired: number | null): readonly Problem[] {
+function batchProblems(
+  { batches, batchPartition }: ReleasePlan,
+  steps: readonly NodeSelector[] | undefined,
+  desired: number | null,
+): readonly Problem[] {
   if (batches === undefined || batches.length === 0) return [problemOf('BatchesMissing', { value: batches })]
   if (batches.length > MAX_STEPS) return [problemOf('BatchesTooMany', { value: `${batches.length} batches` })]
   const sizes: SizeList = {
     sizes: batches.map(({ canaryReplicas }) => canaryReplicas),
+    ...(steps !== undefined && { sets: nodeSets(batches.map((_, index) => ({ nodes: steps[index] }))) }),
     pathOf: (index) => `${problemRules.BatchesMissing.path}[${index}].canaryReplicas`,
     list: 'batches',
     rules: { size: 'BatchSize', shrinks: 'BatchShrinks' },

@@ -15,6 +15,13 @@ describe('a BatchRelease is in order', () => {
     ['in the style that it has anyway', batchReleaseWith({ rollingStyle: 'Partition', rolloutID: 'agent-v2' })],
     ['with an empty id', batchReleaseWith({ rolloutID: '' })],
     ['that names its revisions', batchReleaseWith({}, { tranche: { canaryRevision: '7c9f', stableRevision: '5d4f' } })],
+    [
+      'with a smaller share of more nodes',
+      batchReleaseWith(
+        { batches: [{ canaryReplicas: '100%' }, { canaryReplicas: '50%' }] },
+        { tranche: { nodes: { steps: [{ matchLabels: { canary: 'true' } }, {}] } } },
+      ),
+    ],
     ['of another workload, whatever it says', batchReleaseWith({ batches: [] }, { workloadRef: deployment })],
   ])('%s', (_, release) => {
     expect(validateBatchRelease(release)).toEqual([])
