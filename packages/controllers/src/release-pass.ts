@@ -1,10 +1,17 @@
-import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, Permit, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
+import {
+  type BatchReleasePlan,
+  planBatchRelease,
+  type PodLabels,
+  releaseStatusPatch,
+  type ReleaseView,
+  watchRelease,
+} from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleasePort, ReleaseReading } from './release-port.ts'
@@ -50,6 +57,8 @@ interface Memory {
   readonly labels: LabelMemory
   /** What the last touch that said neither way was answered with; null when every answer was clear. */
   unclear: string | null
+  /** What was seen of nodes that are not well; null until the first look, when the status knows more. */
+  watched: readonly WatchedNode[] | null
   /** The API server refused the annotation that says paused, by more than a lost race. */
   pauseRefused: boolean
 }
@@ -66,6 +75,7 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
     statusWrittenMs: null,
     labels: createLabelMemory(),
     unclear: null,
+    watched: null,
     pauseRefused: false,
   }
   memories.set(keyText(key), memory)
@@ -76,7 +86,9 @@ function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseV
   const monotonicMs = clock.monotonicMs()
   const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
   const { statusWrittenMs, unclear, pauseRefused } = memory
-  return { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs }
+  const view = { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs }
+  memory.watched = watchRelease(view, memory.watched ?? reading.release.status?.watchedNodes ?? [])
+  return { ...view, watched: memory.watched }
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {

@@ -27,7 +27,12 @@ export function carryOver({ workloadUid, watermark, permits }: FlightRecord): Ca
 
 /** @returns the text from which {@link parseCarried} reads the same; null where it would be longer than {@link MAX_CARRIED_LENGTH} */
 export function carriedText({ workloadUid, watermark, permits }: Carried): string | null {
-  const list = permits.map(({ node, podUid, podResourceVersion }) => [node, podUid, podResourceVersion])
+  const list = permits.map(({ node, podUid, podResourceVersion, wasBad }) => [
+    node,
+    podUid,
+    podResourceVersion,
+    ...(wasBad === true ? ['bad'] : []),
+  ])
   const text = JSON.stringify({ workload: workloadUid, watermark, permits: list })
   return text.length > MAX_CARRIED_LENGTH ? null : text
 }
@@ -46,9 +51,9 @@ export function parseCarried(text: string): Carried | null {
 }
 
 function toPermit(entry: unknown): Permit[] {
-  if (!Array.isArray(entry) || entry.length !== 3 || entry.some((member) => typeof member !== 'string')) return []
-  const [node, podUid, podResourceVersion] = entry as [string, string, string]
-  return /^\d+$/.test(podResourceVersion) ? [{ node, podUid, podResourceVersion }] : []
+  if (!Array.isArray(entry) || entry.length < 3 || entry.length > 4 || entry.some((member) => typeof member !== 'string')) return []
+  const [node, podUid, podResourceVersion, bad] = entry as [string, string, string, string?]
+  return /^\d+$/.test(podResourceVersion) ? [{ node, podUid, podResourceVersion, ...(bad === 'bad' && { wasBad: true }) }] : []
 }
 
 /**

@@ -3,6 +3,7 @@ import { changePermits, recordTouches, type TouchedPermit } from '@tranche/fligh
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
+import { judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
@@ -33,7 +34,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
       return awaitChange
     }
     const sent = sentOf(sentByKey, key)
-    const view = toView(reading, sent, parts.clock.monotonicMs())
+    const view = toView(reading, sent, parts.clock)
     // Nothing is awaited between this decision and the sending of its first request: F1 holds when chosen and when used.
     const plan = planPass(view)
     if (plan.kind !== 'wait') parts.log.info({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
@@ -96,7 +97,8 @@ function outcomeOfWrite(written: boolean): Outcome {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 
-function toView(reading: ExecutorReading, sent: SentDeletes, monotonicMs: number): PassView {
+function toView(reading: ExecutorReading, sent: SentDeletes, clock: Clock): PassView {
+  const monotonicMs = clock.monotonicMs()
   const { announcement, release, fleet, podsSeen } = reading
   return {
     announcement,
@@ -106,8 +108,27 @@ function toView(reading: ExecutorReading, sent: SentDeletes, monotonicMs: number
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
+    isBad: isBad(reading, clock),
     monotonicMs,
   }
+}
+
+/** The verdict of the controller, worked out here as well: no deletion waits for its round trip. */
+function isBad({ announcement, release, fleet }: ExecutorReading, clock: Clock): boolean {
+  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  if (isOwned && !announcement.inProgress) return false
+  const { watchedNodes = [], stoppedTime } = release.status ?? {}
+  const isOfRelease = stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  const judgement = judgeRelease({
+    release,
+    fleet,
+    minReadyMs: announcement.minReadySeconds * 1000,
+    nowMs: clock.nowMs(),
+    monotonicMs: clock.monotonicMs(),
+    watched: isOfRelease ? watchedNodes : [],
+    stopped: isOfRelease ? stoppedTime : undefined,
+  })
+  return judgement !== null && judgement.stops !== null
 }
 
 function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorReading['release']['status']>['flight']> {

@@ -166,7 +166,7 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
   return {
     announcement: {
       ...{ uid: 'daemonset', generation: 1, observedGeneration: 1, controlledBy: 'release', canaryRevision: 'new', stableRevision: 'old' },
-      ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', minReadySeconds: 0 },
+      ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', inProgress: true, minReadySeconds: 0 },
     },
     release: { metadata: { ...key, uid: 'release', resourceVersion: '5' }, spec, status: { flight } },
     fleet: toFleetView(nodes),

@@ -19,6 +19,7 @@ export { type Discovery, discoverRevisions, type DiscoveryView } from './release
 export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/release-view.ts'
 export { releaseStatusPatch } from './status-patch.ts'
+export { judgementOf, watchRelease } from './release/judgement.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/wanted-allowance.ts'
 export { rolloutEvents } from './rollout/rollout-events.ts'
 export { FINAL_SETTLE_SECONDS, type PolicyReading, policyProblems } from './rollout/release-policy.ts'

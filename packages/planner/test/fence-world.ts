@@ -340,6 +340,7 @@ class FenceWorld {
       fleet,
       podsSeen: String(executor.seen),
       sent: new Set(),
+      isBad: false,
       monotonicMs: 0,
     })
     executor.jobs = this.#toJobs(plan, home, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
@@ -617,6 +618,7 @@ class FenceWorld {
       partition: this.#partition(),
       paused: false,
       strategy: 'OnDelete',
+      inProgress: true,
       minReadySeconds: 0,
     }
   }

@@ -17,6 +17,8 @@ export interface Announcement {
   /** The annotation `tranche.dev/paused` is there. */
   readonly paused: boolean
   readonly strategy: string
+  /** The annotation `in-progressing` is there: the release of a Rollout runs. */
+  readonly inProgress: boolean
   readonly minReadySeconds: number
 }
 
@@ -34,6 +36,8 @@ export interface PassView {
   readonly podsSeen: string
   /** Permits this process has sent a delete for, whose outcome its watch has not shown yet; by permit id. */
   readonly sent: ReadonlySet<string>
+  /** The new version is bad, or an analysis says so, and nobody has lifted that: nothing may be chosen or sent. */
+  readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
 }

@@ -1,5 +1,5 @@
 import type { Permit } from '@tranche/api-schema'
-import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
+import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '@tranche/flight'
 import { chooseCandidates } from './choose-candidates.ts'
 import { type FlownPermit, isOldNode, nodesBeingTaken, type Scene } from './scene.ts'
@@ -64,9 +64,14 @@ function permitsToAppend(scene: Scene, from: readonly NodeView[], stay: readonly
   const permitted = nodesBeingTaken(scene.permits)
   const free = from.filter((node) => !permitted.has(node.name))
   return chooseCandidates(scene, { free, stay, count }).map(({ node, pod }) => ({
-    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
+    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(scene, node) },
     pod,
   }))
+}
+
+/** A failure on a node that was bad before says nothing of the new version (product §5). */
+function wasBad({ availability: { minReadyMs, monotonicMs } }: Scene, { ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
+  return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
 }
 
 /** A settled permit on whose node another old pod stands: the node needs a new permit. */

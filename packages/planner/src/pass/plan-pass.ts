@@ -30,7 +30,7 @@ export type PassPlan =
   | { readonly kind: 'wait'; readonly for: PassWait; readonly wakeAtMs: number | null }
 
 /** What a pass waits for; each ends with a watch event, `availability` also with the clock. */
-export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch'
+export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch' | 'verdict'
 
 /**
  * Decides what one executor does next for one DaemonSet. Pure: the same view gives the same plan.
@@ -49,6 +49,7 @@ export function planPass(view: PassView): PassPlan {
 
   const unwanted = permitsNotWanted(scene)
   if (unwanted.length > 0) return { kind: 'withdraw', pods: unwanted.map(toPermittedPod) }
+  if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)
   const executable = executablePermits(scene)
   if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
   const again = nodesToTakeAgain(scene)

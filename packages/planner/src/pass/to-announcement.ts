@@ -17,6 +17,7 @@ export function toAnnouncement(daemonSet: DaemonSet): Announcement {
     partition: partition !== undefined && /^\d+$/.test(partition) ? Number(partition) : undefined,
     paused: daemonSetAnnotations.paused in annotations,
     strategy: strategyOf(daemonSet),
+    inProgress: daemonSetAnnotations.inProgressing in annotations,
     minReadySeconds: daemonSet.spec.minReadySeconds ?? 0,
   }
 }

@@ -50,6 +50,8 @@ export interface BatchQuestion extends CountQuestion {
   readonly batch: number | null
   /** Which nodes a batch may take; undefined: every node. */
   readonly nodes?: ReleaseNodeRules | undefined
+  /** Nodes that failed and are tolerated; undefined: none. */
+  readonly excused?: readonly string[] | undefined
 }
 
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
@@ -63,7 +65,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
   )
   const effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)
-  const threshold = tolerated(plan, effectiveSize)
+  const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, counts))
   const onTheWay = counts.updated + counts.between.length
   const exempt = exemptNodes(dead, scope.rules, desired)
   return {
@@ -75,6 +77,13 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     unavailable: exempt.size === 0 ? counts.unavailable : counts.unavailable.filter((name) => !exempt.has(name)),
     state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + counts.away.length),
   }
+}
+
+/** Those that are away are no part of the batch anyway. */
+function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pick<BatchProgress, 'unavailable' | 'away'>): number {
+  if (excused.length === 0) return 0
+  const down = new Set(unavailable)
+  return excused.filter((node) => down.has(node) && !away.includes(node)).length
 }
 
 /** What is counted node by node. */

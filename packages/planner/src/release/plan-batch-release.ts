@@ -5,6 +5,7 @@ import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
 import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go.ts'
+import { judgementOf } from './judgement.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
@@ -246,8 +247,15 @@ function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 
   return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
 }
 
-/** Only minReadySeconds, the final settling and the wait of a deleted release end by the clock; everything else ends with an event. */
 function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
+  const nextMs = judgementOf(view)?.nextChangeMs ?? null
+  const judgeMs = nextMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextMs - view.monotonicMs)
+  const soonest = Math.min(judgeMs, nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(soonest) ? soonest : null
+}
+
+/** Only minReadySeconds, the final settling and the wait of a deleted release end by the clock; everything else but deadlines ends with an event. */
+function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
   if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {
     const left = settleLeftMs(view, wanted.progress)

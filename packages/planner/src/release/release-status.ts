@@ -1,8 +1,17 @@
-import { type BatchRelease, type BatchReleaseStatus, LISTED_NODES_MAX, stalledReasons, type Waiting } from '@tranche/api-schema'
+import {
+  type BatchRelease,
+  type BatchReleaseStatus,
+  type Failure,
+  LISTED_NODES_MAX,
+  stalledReasons,
+  type Waiting,
+} from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
+import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
+import { judgementOf, stoppedSoFar } from './judgement.ts'
 import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
@@ -36,11 +45,12 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     observedRelease: release.spec.tranche?.release ?? '',
     observedReleasePlanHash: releasePlanHash(release.spec.releasePlan),
   }
-  if (isFinalized(view)) return { ...base, phase: 'Completed', message: 'the release is complete', waiting: null }
+  if (isFinalized(view)) return { ...base, ...wellAtTheEnd, phase: 'Completed', message: 'the release is complete', waiting: null }
   if (wanted.kind !== 'allow') {
     const leakedSoFar = record === undefined ? {} : { leaked: leakedNodes(view, record.revision) }
     return {
       ...base,
+      ...failures(view, wanted),
       ...notYetBegun(release),
       phase: stoppedPhase(view),
       ...leakedSoFar,
@@ -53,6 +63,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   const state = record?.state === 'open' && record.partition === progress.partition ? progress.state : 'Upgrading'
   return {
     ...base,
+    ...failures(view, wanted),
     phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
     message: `${settlingMessage(view, progress, state) ?? batchMessage(progress, state, batch)}${contestNote(view)}`,
     stableRevision: wanted.stable,
@@ -72,6 +83,17 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     skippedNodes: [...progress.skipped, ...progress.excluded, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }
+}
+
+type Failures = Pick<BatchReleaseStatusPatch, 'failure' | 'watchedNodes' | 'stoppedTime'>
+
+const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime: null }
+
+/** What was found of the new version, and what must be remembered to go on judging it. */
+function failures(view: ReleaseView, wanted: Wanted): Failures {
+  const stopped = stoppedTimeAfter(stoppedSoFar(view), view.release.spec.tranche?.release ?? '', wanted.kind === 'stop', view.nowMs)
+  const watched = notableNodes(view.watched, { nowMs: view.nowMs, stopped })
+  return { failure: judgementOf(view)?.failure ?? null, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }
 
 /** G9: a stop is acknowledged when the record is stopped and says why; everything else as soon as it is seen. */
@@ -140,9 +162,23 @@ function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string 
 
 /** Counts change with every pod; what else is in the status says what is going on. */
 function withoutCounts(status: BatchReleaseStatusPatch): unknown {
-  const { message: _message, updatedAvailableReplicas: _available, leaked: _leaked, canaryStatus, waiting: wait, ...rest } = status
+  const { message: _message, updatedAvailableReplicas: _available, leaked: _leaked, watchedNodes: _watched, ...words } = status
+  const { canaryStatus, waiting: wait, failure, ...rest } = words
   const { updatedReplicas: _updated, updatedReadyReplicas: _ready, ...canary } = canaryStatus ?? {}
-  return { ...rest, canary, settling: isSettling(status.message), waiting: wait === null || wait === undefined ? null : waitWords(wait) }
+  return {
+    ...rest,
+    canary,
+    failure: failureWords(failure),
+    settling: isSettling(status.message),
+    waiting: wait === null || wait === undefined ? null : waitWords(wait),
+  }
+}
+
+/** Restarts and messages go on changing; whether it holds the release, and what for, is said at once. */
+function failureWords(failure: Failure | null | undefined): unknown {
+  if (failure === null || failure === undefined) return null
+  const { reason, stops, action, release, retry, calmSince, accepted } = failure
+  return { reason, stops, action, release, retry, isCalm: calmSince !== undefined, accepted }
 }
 
 /** What somebody must act on is said as it stands now; what merely goes on changes with every pod. */

@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import type { PeerActivity } from '../peer-activity.ts'
@@ -32,6 +32,8 @@ export interface ReleaseView {
   readonly unclear: string | null
   /** The API server refused to let the DaemonSet say that it is paused; the record alone permits, so a stop goes on without. */
   readonly pauseRefused: boolean
+  /** What is known of updated nodes that are not well, or were not (`status.watchedNodes`, and what was seen since). */
+  readonly watched: readonly WatchedNode[]
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
   /** Epoch milliseconds. */

@@ -7,6 +7,7 @@ import { strategyOf } from './daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from './discover-revisions.ts'
 import { controlledBy, type ReleaseView } from './release-view.ts'
+import { judgementOf } from './judgement.ts'
 import { isMidSurge, strategyContest } from './strategy-contest.ts'
 
 /** What a BatchRelease should allow now, as its spec and the cluster say. */
@@ -26,6 +27,7 @@ const reasonsToStop: readonly ((view: ReleaseView, daemonSet: DaemonSet) => Stop
   holdOfRollout,
   lostContest,
   pause,
+  failure,
   brokenRules,
   budgetOfNothing,
 ]
@@ -73,6 +75,12 @@ function lostContest(view: ReleaseView): Stop | null {
 
 function pause({ release }: ReleaseView): Stop | null {
   return release.spec.tranche?.paused === true ? stop('Paused', generationOf(release), 'paused by spec.strategy.paused') : null
+}
+
+/** Whatever heals meanwhile: a verdict waits for a retry, or for `autoResume`. */
+function failure(view: ReleaseView): Stop | null {
+  const stops = judgementOf(view)?.stops ?? null
+  return stops === null ? null : stop(stops.reason, view.release.spec.tranche?.release ?? '', stops.message)
 }
 
 function brokenRules({ release }: ReleaseView): Stop | null {
@@ -134,6 +142,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     nodes,
     minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
     monotonicMs: view.monotonicMs,
+    excused: judgementOf(view)?.excused,
   })
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))

@@ -34,6 +34,7 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
     fleet: index.view(DAEMON_SET_UID, {}),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
+    isBad: false,
     monotonicMs: NOW_MS,
   }
 }

@@ -28,6 +28,7 @@ export interface PassCase {
   readonly record?: Partial<FlightRecord>
   readonly announcement?: Partial<Announcement>
   readonly podsSeen?: string
+  readonly isBad?: boolean
 }
 
 /** Builds the view of a case. */
@@ -44,6 +45,7 @@ export function passView(given: PassCase): PassView {
     fleet: fleetOf(given.nodes, given.zones),
     podsSeen: given.podsSeen ?? '1000',
     sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),
+    isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
 }
@@ -60,6 +62,7 @@ export function announcementOf(record: FlightRecord): Announcement {
     partition: record.partition,
     paused: false,
     strategy: 'OnDelete',
+    inProgress: true,
     minReadySeconds: 0,
   }
 }

@@ -67,6 +67,7 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
       strategyScope: drawn.scope as ReleaseView['strategyScope'],
       peer: null,
       labelled: new Set(),
+      watched: [],
       unclear: drawn.unclear,
       pauseRefused: false,
       statusWrittenMs: drawn.statusWritten === null ? null : MONOTONIC_MS - drawn.statusWritten,

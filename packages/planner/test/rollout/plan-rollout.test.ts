@@ -228,11 +228,11 @@ describe('a release', () => {
   })
 
   it('does not go on after a timed pause while the new version is not well, and says on which nodes', () => {
-    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 600 } }, { replicas: '100%' }] }, 20_000)
+    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] }, 20_000)
     for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: true })
     for (let round = 0; round < 4; round++) act(toy)
-    expect(toy.rollout?.status?.message).toMatch(/pauses for 600 s since .*; not healthy now: .* on node-\d/)
-    toy.nowMs += 600_000
+    expect(toy.rollout?.status?.message).toMatch(/pauses for 300 s since .*; not healthy now: .* on node-\d/)
+    toy.nowMs += 300_000
     settle(toy)
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
     expect(toy.rollout?.status?.message).toMatch(/pause is over, but it is not healthy: .* on node-\d \(since/)

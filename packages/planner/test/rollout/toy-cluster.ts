@@ -264,7 +264,16 @@ export class ToyCluster {
     const podsSeen = String(this.#version)
     const announcement = toAnnouncement(this.daemonSet)
     const releaseUid = release.metadata.uid
-    const plan = planPass({ announcement, releaseUid, record, fleet: this.fleet(), podsSeen, sent: new Set(), monotonicMs: this.nowMs })
+    const plan = planPass({
+      announcement,
+      releaseUid,
+      record,
+      fleet: this.fleet(),
+      podsSeen,
+      sent: new Set(),
+      isBad: false,
+      monotonicMs: this.nowMs,
+    })
     if (plan.kind === 'wait') return false
     if (plan.kind === 'execute') for (const pod of plan.pods) this.#deletePod(pod)
     if (plan.kind === 'changePermits') this.#writeRecord(changePermits(record, plan.change))
@@ -291,7 +300,7 @@ export class ToyCluster {
     const control = controlledBy(daemonSet)
     const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
     const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
-    const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false }
+    const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false, watched: release.status?.watchedNodes ?? [] }
     return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, peer: null, ...memory, ...clocks }
   }
 

@@ -1,0 +1,55 @@
+import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
+import { isFinalized } from './is-finalized.ts'
+import { isInCharge, type ReleaseView } from './release-view.ts'
+
+/** What is to be thought of the release now; null while nothing is being released, and once the release is over. */
+export function judgementOf(view: ReleaseView): Judgement | null {
+  const { daemonSet } = view
+  if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
+  return judgeRelease({ ...view, ...availabilityOf(daemonSet, view), stopped: stoppedSoFar(view) })
+}
+
+/**
+ * What is known of the nodes that are not well, after what is seen now. A pass asks for it before it plans.
+ *
+ * @param before what was known; the status alone after a restart
+ */
+export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonly WatchedNode[]): readonly WatchedNode[] {
+  const { daemonSet, release } = view
+  const full = { ...view, watched: before }
+  const revision = release.spec.tranche?.canaryRevision ?? release.status?.flight?.revision
+  if (daemonSet === undefined || revision === undefined || !isJudged(full, daemonSet)) return []
+  const isOfRelease = release.status?.stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  return watchNodes({
+    ...full,
+    ...availabilityOf(daemonSet, view),
+    revision,
+    permits: release.status?.flight?.permits ?? [],
+    watched: isOfRelease ? before : [],
+    stopped: stoppedSoFar(view),
+  })
+}
+
+/** For how long the release has been stopped, as its status says; from now on where it says nothing of this release. */
+export function stoppedSoFar({ release: { spec, status }, nowMs }: Pick<ReleaseView, 'release' | 'nowMs'>): StoppedTime {
+  const release = spec.tranche?.release ?? ''
+  const { stoppedTime } = status ?? {}
+  return stoppedTime?.release === release ? stoppedTime : stoppedTimeAfter(undefined, release, false, nowMs)
+}
+
+/** A release of a Rollout is over once `in-progressing` is gone: what fails on the nodes left behind stops nothing. */
+function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
+  const { metadata } = view.release
+  if (metadata.deletionTimestamp !== undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return false
+  const isOwned = metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  return !isOwned || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+}
+
+function availabilityOf(
+  { spec }: DaemonSet,
+  { monotonicMs }: Pick<ReleaseView, 'monotonicMs'>,
+): { minReadyMs: number; monotonicMs: number } {
+  return { minReadyMs: (spec.minReadySeconds ?? 0) * 1000, monotonicMs }
+}
