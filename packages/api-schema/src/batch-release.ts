@@ -200,7 +200,7 @@ export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
-  startedAt: time().meta({ description: 'When the release was first seen; restarts of pods that are older do not count.' }),
+  startedAt: time().meta({ description: 'When the release was first seen; older pods are not judged.' }),
   seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
   since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
 })

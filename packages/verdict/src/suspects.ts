@@ -8,9 +8,12 @@ export interface SuspectQuestion {
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
-  /** When the release was first seen, RFC 3339: restarts of older pods do not count. Undefined: of none do. */
+  /** When the release was first seen, RFC 3339; undefined while nobody has said so: then no pod is known to be of the release. */
   readonly startedAt: string | undefined
 }
+
+/** What a release brings may be there before anybody has seen the release; older pods are not of it, and say nothing of it. */
+const MADE_FOR_IT_MS = 60_000
 
 /** A desired node that was updated, or is about to be, and is not wholly well. */
 export interface Suspect {
@@ -23,15 +26,22 @@ export interface Suspect {
   readonly isDown: boolean
   /** Its kubelet answers. */
   readonly isReady: boolean
-  /** Restarts of its pod's containers that count. */
+  /** Restarts of its pod's containers. */
   readonly restarts: number
 }
 
 /** @returns the suspects by name; asking again costs what has changed */
 export function findSuspects(fleet: FleetView, question: SuspectQuestion): readonly Suspect[] {
   const suspects: Suspect[] = []
-  for (const block of suspectsPerBlock(fleet, question)) if (block.suspects.length > 0) suspects.push(...block.suspects)
+  const { startedAt, ...rest } = question
+  const madeFrom = startedAt === undefined ? '~' : new Date(Date.parse(startedAt) - MADE_FOR_IT_MS).toISOString()
+  for (const block of suspectsPerBlock(fleet, { ...rest, madeFrom })) if (block.suspects.length > 0) suspects.push(...block.suspects)
   return suspects
+}
+
+interface BlockQuestion extends Omit<SuspectQuestion, 'startedAt'> {
+  /** Pods created earlier are not of the release. */
+  readonly madeFrom: string
 }
 
 interface BlockSuspects {
@@ -40,26 +50,26 @@ interface BlockSuspects {
   readonly changesAtMs: number
 }
 
-const suspectsPerBlock = keptPerBlock<SuspectQuestion, BlockSuspects>({
+const suspectsPerBlock = keptPerBlock<BlockQuestion, BlockSuspects>({
   count: suspectsOfBlock,
   holds: (known, asked, { changesAtMs }) =>
     known.revision === asked.revision &&
     known.minReadyMs === asked.minReadyMs &&
-    known.startedAt === asked.startedAt &&
+    known.madeFrom === asked.madeFrom &&
     known.monotonicMs <= asked.monotonicMs &&
     asked.monotonicMs < changesAtMs,
 })
 
 const NOBODY: BlockSuspects = { suspects: [], changesAtMs: Number.POSITIVE_INFINITY }
 
-function suspectsOfBlock(block: NodeBlock, question: SuspectQuestion): BlockSuspects {
+function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspects {
   const suspects = block.flatMap((node) => suspectOn(node, question) ?? [])
   if (suspects.length === 0) return NOBODY
   const comingUp = suspects.flatMap(({ isDown, pod }) => (isDown && pod !== undefined ? [availableFromMs(pod, question.minReadyMs)] : []))
   return { suspects, changesAtMs: Math.min(...comingUp.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
 }
 
-function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, startedAt }: SuspectQuestion): Suspect | undefined {
+function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom }: BlockQuestion): Suspect | undefined {
   if (!node.desired) return undefined
   const standing = node.pods.filter(({ terminating }) => !terminating)
   if (standing.some(({ hash }) => hash !== revision)) return undefined
@@ -67,7 +77,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, startedA
   // While an old pod ends, its node has not been updated yet.
   if (pod === undefined && node.pods.length > 0 && !node.pods.some(({ hash }) => hash === revision)) return undefined
   const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
-  const restarts = pod !== undefined && startedAt !== undefined && pod.createdAt >= startedAt ? pod.restarts : 0
-  if (!isDown && node.ready && restarts === 0 && pod?.trouble === undefined) return undefined
-  return { node: node.name, pod, isMissing: node.pods.length === 0, isDown, isReady: node.ready, restarts }
+  if (!isDown && node.ready && pod?.restarts === 0 && pod.trouble === undefined) return undefined
+  if (pod !== undefined && pod.createdAt < madeFrom) return undefined
+  return { node: node.name, pod, isMissing: node.pods.length === 0, isDown, isReady: node.ready, restarts: pod?.restarts ?? 0 }
 }
