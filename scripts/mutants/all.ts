@@ -5,11 +5,13 @@ import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
 import { mutantsOfValidation } from './validation.ts'
+import { mutantsOfVerdict } from './verdict.ts'
 
 /** Every fault, room by room in reading order. */
 export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
   ...mutantsOfValidation,
+  ...mutantsOfVerdict,
   ...mutantsOfPass,
   ...mutantsOfRelease,
   ...mutantsOfRollout,

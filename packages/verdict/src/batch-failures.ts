@@ -14,7 +14,7 @@ export interface BatchFailures {
 }
 
 /** The batch that brought a node, as the labels of its pod say; the present one while they do not. */
-export function batchOfNode({ pod }: Suspect, plan: ReleasePlan): number {
+export function batchOfNode({ pod }: Pick<Suspect, 'pod'>, plan: ReleasePlan): number {
   const isLabelled = pod?.rolloutId !== undefined && pod.rolloutId === plan.rolloutID
   const batch = isLabelled ? Number(pod.rolloutBatchId) - 1 : Number.NaN
   return Number.isInteger(batch) && batch >= 0 ? batch : (plan.batchPartition ?? plan.batches?.length ?? 0)

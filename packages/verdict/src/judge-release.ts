@@ -19,6 +19,8 @@ export interface ReleaseCase {
   readonly watched: readonly WatchedNode[]
   /** For how long this release was stopped; undefined while nothing is known of that. */
   readonly stopped: StoppedTime | undefined
+  /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
+  readonly notReadyInTurn?: readonly string[] | undefined
 }
 
 /** What is to be thought of a release now. */

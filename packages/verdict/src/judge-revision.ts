@@ -24,6 +24,8 @@ export interface VerdictQuestion extends Times {
   readonly accepted: ReadonlySet<string>
   readonly terms: FailureTerms
   readonly plan: ReleasePlan
+  /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
+  readonly notReadyInTurn?: readonly string[] | undefined
 }
 
 /** Whether a revision is bad, and why. */
@@ -51,35 +53,46 @@ export interface Verdict {
  * - Time in which the release was stopped counts towards no deadline.
  */
 export function judgeRevision(question: VerdictQuestion): Verdict {
-  const { fleet, terms, accepted } = question
-  const suspects = suspectsToJudge(question)
-  const watched = suspects.length === 0 ? undefined : new Map(question.watched.map((entry) => [entry.node, entry]))
-  const failed: FailedNode[] = []
-  const failedOn: Suspect[] = []
-  let leftMs = Number.POSITIVE_INFINITY
-  for (const suspect of suspects) {
-    if (accepted.has(suspect.node)) continue
-    const finding = judgeNode({ suspect, watched: watched?.get(suspect.node), terms, times: question })
-    if (finding.kind === 'notYet') {
-      leftMs = Math.min(leftMs, finding.leftMs)
-      continue
-    }
-    failed.push(finding.failed)
-    failedOn.push(suspect)
-  }
+  const { fleet, terms, plan } = question
+  const { found, leftMs } = findingsOf(question)
   const perBatch = batchFailures(
     question,
-    failedOn.map((suspect) => batchOfNode(suspect, question.plan)),
+    found.map(({ suspect }) => batchOfNode(suspect, plan)),
   )
   return {
-    failed,
-    count: failed.length,
+    failed: found.map(({ failed }) => failed),
+    count: found.length,
     limit: terms.limit,
     desired: fleet.desired,
     perBatch,
-    isBad: failed.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
+    isBad: found.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,
   }
+}
+
+interface Findings {
+  readonly found: readonly { readonly failed: FailedNode; readonly suspect: Pick<Suspect, 'pod'> }[]
+  /** Until the next deadline passes; Infinity where none runs. */
+  readonly leftMs: number
+}
+
+function findingsOf(question: VerdictQuestion): Findings {
+  const { accepted, terms } = question
+  const found: { failed: FailedNode; suspect: Pick<Suspect, 'pod'> }[] = []
+  let leftMs = Number.POSITIVE_INFINITY
+  const suspects = suspectsToJudge(question).filter(({ node }) => !accepted.has(node))
+  const watched = new Map(suspects.length === 0 ? [] : question.watched.map((entry) => [entry.node, entry]))
+  for (const suspect of suspects) {
+    const finding = judgeNode({ suspect, watched: watched.get(suspect.node), terms, times: question })
+    if (finding.kind === 'failed') found.push({ failed: finding.failed, suspect })
+    else leftMs = Math.min(leftMs, finding.leftMs)
+  }
+  for (const node of question.notReadyInTurn ?? []) {
+    if (accepted.has(node)) continue
+    const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady when its turn came' }
+    found.push({ failed, suspect: { pod: undefined } })
+  }
+  return { found, leftMs }
 }
 
 function suspectsToJudge(question: VerdictQuestion): readonly Suspect[] {

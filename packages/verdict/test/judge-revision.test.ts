@@ -1,43 +1,163 @@
-import { failureTerms, judgeRevision, type Verdict, type VerdictQuestion } from '@tranche/verdict'
-import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
-import type { Pod } from '@tranche/kube-types'
-import { aNode, aPod, DAEMON_SET_UID } from '@tranche/testing'
+import type { Permit } from '@tranche/api-schema'
+import { verdictText } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
+import { at, type CaseSays, failedIn, judge, running, waiting } from './verdict-notation.ts'
 
-const NOW_MS = Date.parse('2026-01-01T01:00:00Z')
+const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
+const takenBad: Permit = { ...taken, wasBad: true }
 
-describe('judgeRevision', () => {
-  it('finds nothing where every updated node is well', () => {
-    expect(judge([aPod({ node: 'a', hash: 'new' })])).toMatchObject({ count: 0, isBad: false, nextChangeMs: null })
+/** `a` in a case, beside a node that is well. */
+function a(says: CaseSays['nodes'][string], rest: Omit<CaseSays, 'nodes'> = {}): CaseSays {
+  return { nodes: { a: says, b: {} }, ...rest }
+}
+
+describe('a node on which the new version failed', () => {
+  const cases: Record<string, { readonly says: CaseSays; readonly want: readonly string[] }> = {
+    'is none that is well': { says: a({}), want: [] },
+    'is none whose containers are being made': { says: a(waiting('ContainerCreating')), want: [] },
+    'is none that waits for its init containers': { says: a(waiting('PodInitializing')), want: [] },
+    'is one that waits for any other reason, at once': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
+    'is one whose back-off nobody has heard of': { says: a(waiting('SomethingNewBackOff')), want: ['a: SomethingNewBackOff'] },
+    'is none where the policy ignores the reason': {
+      says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] } }),
+      want: [],
+    },
+    'is one by the deadline where the policy ignores the reason': {
+      says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] }, at: 601 }),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
+    'is one whose init container crashes': {
+      says: a({ ready: false, initContainers: [{ name: 'init', restartCount: 1, state: { waiting: { reason: 'CrashLoopBackOff' } } }] }),
+      want: ['a: CrashLoopBackOff'],
+    },
+    'is one whose pod has failed': { says: a({ phase: 'Failed', ready: false }), want: ['a: Failed'] },
+    'is none that was restarted as often as is tolerated': { says: a(running(2)), want: [] },
+    'is one that was restarted more often, though it runs': { says: a(running(3)), want: ['a: TooManyRestarts'] },
+    'is one whose pods together were restarted more often': {
+      says: a(running(1), { watched: [{ node: 'a', since: at(2), uid: 'before', restarts: 1, seen: 1 }] }),
+      want: ['a: TooManyRestarts'],
+    },
+    'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
+    'is one that turned NotReady after its kubelet had taken the pod up': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
+    'is none that turned NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
+    'is none that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
+    'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
+    'is one that has had none for that long in all, whatever lay between': {
+      says: a(
+        { ready: false, readyStamp: at(5000) },
+        { at: 5100, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500 }] },
+      ),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
+    'is none as long as the scheduler may still place its pod': {
+      says: a({ phase: 'Pending', ready: false, unscheduled: true }, { at: 59 }),
+      want: [],
+    },
+    'is none that is old, however bad': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
+    'is none whose pod was there before the release': { says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-61) }), want: [] },
+    'is one that the native controller has brought just before': {
+      says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-5) }),
+      want: ['a: CrashLoopBackOff'],
+    },
+    'is none that was bad before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },
+    'is one that was well before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [taken] }), want: ['a: CrashLoopBackOff'] },
+    'is one that was bad before its update, and well in between': {
+      says: a(running(3), { permits: [takenBad] }),
+      want: ['a: TooManyRestarts'],
+    },
+    'is none for restarts from before it was well': {
+      says: a(running(5), { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', seen: 5, restarts: -5 }] }),
+      want: [],
+    },
+    'is none whose failure somebody has accepted': {
+      says: a(waiting('CrashLoopBackOff'), {
+        status: { failure: { reason: 'Accepted', message: '', nodes: [], release: 'r1', accepted: ['a'] } },
+      }),
+      want: [],
+    },
+    'is one without any pod for longer than the deadline of the scheduler': {
+      says: a({ pod: 'none' }, { at: 70, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
+      want: ['a: FailedCreate'],
+    },
+    'is none without any pod for a moment': {
+      says: a({ pod: 'none' }, { at: 68, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
+      want: [],
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { says, want }) => {
+    expect(failedIn(judge(says))).toEqual(want)
   })
 
-  it('takes a waiting reason for a failure at once', () => {
-    const pod = aPod({ node: 'a', hash: 'new', ready: false })
-    const waiting = { name: 'agent', restartCount: 1, state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }
-    const verdict = judge([{ ...pod, status: { ...pod.status, containerStatuses: [waiting] } }])
-    expect(verdict).toMatchObject({ count: 1, limit: 0, isBad: true })
-    expect(verdict.failed).toEqual([{ node: 'a', reason: 'ImagePullBackOff', container: 'agent', restarts: 1, message: 'no such image' }])
+  it('is one that no node has room for', () => {
+    const conditions = { phase: 'Pending', ready: false, unscheduled: true } as const
+    const says = a(conditions, { at: 61 })
+    expect(failedIn(judge(says))).toEqual([])
+    const pending = judge({ ...says, nodes: { a: { ...conditions, isUnschedulable: true }, b: {} } })
+    expect(failedIn(pending)).toEqual(['a: Unschedulable'])
   })
 })
 
-function judge(pods: readonly Pod[], given: Partial<VerdictQuestion> = {}): Verdict {
-  const index = new FleetIndex()
-  for (const pod of pods) {
-    index.nodeChanged(undefined, toFleetNode(aNode(pod.spec?.nodeName ?? '')))
-    index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: NOW_MS, monotonicMs: 0 })!)
-  }
-  return judgeRevision({
-    fleet: index.view(DAEMON_SET_UID, {}),
-    revision: 'new',
-    minReadyMs: 0,
-    nowMs: NOW_MS,
-    monotonicMs: 1_000_000,
-    permits: [],
-    watched: [],
-    stopped: { release: 'r', startedAt: '2026-01-01T00:00:00.000Z', seconds: 0 },
-    accepted: new Set(),
-    terms: failureTerms(undefined, { enableExtraWorkloadForCanary: false }, pods.length),
-    plan: { enableExtraWorkloadForCanary: false },
-    ...given,
+describe('the clock of the deadlines', () => {
+  it('stands still while the release is stopped', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
+    const stopped = { since: at(101) }
+    expect(failedIn(judge(a({ ready: false }, { at: 9_000, watched, stopped })))).toEqual([])
+    const resumed = { seconds: 1_000 }
+    expect(failedIn(judge(a({ ready: false }, { at: 1_600, watched, stopped: resumed })))).toEqual([])
+    expect(failedIn(judge(a({ ready: false }, { at: 1_601, watched, stopped: resumed })))).toEqual(['a: ProgressDeadlineExceeded'])
   })
-}
+
+  it('does not count what was stopped before the node was down', () => {
+    const watched = [{ node: 'a', since: at(2_000), uid: 'uid-pod-a', downSince: at(2_000), stoppedSeconds: 1_000 }]
+    expect(failedIn(judge(a({ ready: false }, { at: 2_600, watched, stopped: { seconds: 1_000 } })))).toEqual([
+      'a: ProgressDeadlineExceeded',
+    ])
+  })
+
+  it('says when the next deadline passes', () => {
+    expect(judge(a({ ready: false }, { at: 10 })).nextChangeMs).toBe(601_000)
+    expect(judge(a({ ready: false }, { at: 10, stopped: { since: at(5) } })).nextChangeMs).toBeNull()
+    expect(judge(a({}, { at: 10 })).nextChangeMs).toBeNull()
+  })
+})
+
+describe('how many failed nodes are tolerated', () => {
+  const two = { a: waiting('CrashLoopBackOff'), b: waiting('CrashLoopBackOff'), c: {}, d: {} }
+  const cases: Record<string, { readonly says: CaseSays; readonly want: { readonly limit: number; readonly isBad: boolean } }> = {
+    'none, where nobody says otherwise': { says: { nodes: { a: waiting('CrashLoopBackOff') } }, want: { limit: 0, isBad: true } },
+    'as many as failureThreshold says': { says: { nodes: two, plan: { failureThreshold: '50%' } }, want: { limit: 2, isBad: false } },
+    'as many as the policy says, whatever failureThreshold says': {
+      says: { nodes: two, plan: { failureThreshold: 4 }, rules: { maxFailedNodes: 1 } },
+      want: { limit: 1, isBad: true },
+    },
+    'percent of the desired nodes, rounded up': {
+      says: { nodes: two, rules: { maxFailedNodes: '26%' } },
+      want: { limit: 2, isBad: false },
+    },
+    'no more in one batch than it may have of its own': {
+      says: {
+        nodes: two,
+        rules: { maxFailedNodes: 4, maxFailedNodesPerBatch: '50%' },
+        plan: { batchPartition: 0, batches: [{ canaryReplicas: 2 }, { canaryReplicas: 4 }] },
+      },
+      want: { limit: 4, isBad: true },
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { says, want }) => {
+    expect(judge(says).verdict).toMatchObject(want)
+  })
+})
+
+describe('the text of a verdict', () => {
+  it('names the nodes, the reasons, the container, its exit code and what it said last', () => {
+    const { verdict } = judge({ nodes: { a: running(3), b: waiting('ImagePullBackOff'), c: {} } })
+    expect(verdictText(verdict)).toBe(
+      '2 of 3 nodes failed (tolerated: 0): a: TooManyRestarts (container agent, exit code 1, 3 restarts): panic: boom; b: ImagePullBackOff (container agent)',
+    )
+  })
+
+  it('names three nodes and counts the others', () => {
+    const nodes = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, { isNodeReady: false }]))
+    expect(verdictText(judge({ nodes }).verdict)).toMatch(/^5 of 5 nodes failed \(tolerated: 0\): a: NodeNotReady: .*; 2 more$/)
+  })
+})

@@ -33,6 +33,32 @@ describe('planPass: who may act at all', () => {
   }
   table(cases)
 
+  table({
+    'executes nothing while the new version is bad': { nodes: 'a:old', permits: 'a', isBad: true, want: 'wait for verdict' },
+    'permits nothing while the new version is bad': { nodes: 'a:old', isBad: true, want: 'wait for verdict' },
+    'looks again when time may make a node well while the new version is bad': {
+      nodes: 'a:new* b:old',
+      minReadySeconds: 60,
+      isBad: true,
+      want: 'wait for verdict until 159000',
+    },
+    'withdraws what nobody wants any more, however bad the new version is': {
+      nodes: 'a:old b:new',
+      permits: 'a',
+      partition: 1,
+      isBad: true,
+      want: 'withdraw a',
+    },
+  })
+
+  it.each([
+    ['a node that is well', 'a:old', undefined],
+    ['a node without a Ready pod', 'a:old!', true],
+  ])('says of %s whether it was bad before', (_what, nodes, wasBad) => {
+    const plan = planPass(passView({ nodes }))
+    expect(plan.kind === 'changePermits' && plan.change.append.map((permit) => permit.wasBad)).toEqual([wasBad])
+  })
+
   it('waits for the first record', () => {
     expect(planText(planPass({ ...passView({ nodes: 'a:old' }), record: undefined }))).toBe('wait for record')
   })

@@ -1,0 +1,146 @@
+import type { AnalysisRun, Failure } from '@tranche/api-schema'
+import { analysisDigest } from '@tranche/analysis'
+import { describe, expect, it } from 'vitest'
+import { at, type CaseSays, judge, waiting } from './verdict-notation.ts'
+
+const bad = { a: waiting('CrashLoopBackOff'), b: {} }
+const well = { a: {}, b: {} }
+
+describe('a release whose new version is bad', () => {
+  it('is stopped, and says since when, for which release and which retry', () => {
+    const { failure, stops } = judge({ nodes: bad, tranche: { retry: 'x' } })
+    expect(stops).toEqual({ reason: 'ReleaseFailed', message: '1 of 2 nodes failed (tolerated: 0): a: CrashLoopBackOff (container agent)' })
+    expect(failure).toMatchObject({
+      reason: 'ReleaseFailed',
+      at: at(10),
+      action: 'Pause',
+      stops: true,
+      release: 'r1',
+      retry: 'x',
+      nodes: ['a'],
+      count: 1,
+    })
+  })
+
+  it('stays stopped when its pods heal', () => {
+    expect(judge({ nodes: well, status: { failure: found() }, at: 9_000 }).stops?.reason).toBe('ReleaseFailed')
+  })
+
+  it('goes on where the policy says Continue, and says what failed', () => {
+    const judgement = judge({ nodes: bad, rules: { action: 'Continue' } })
+    expect(judgement.stops).toBeNull()
+    expect(judgement.failure).toMatchObject({ stops: false, count: 1, action: 'Continue' })
+    expect(judgement.excused).toEqual(['a'])
+  })
+
+  it('says what is to be done as the policy says it now', () => {
+    expect(judge({ nodes: well, status: { failure: found() }, rules: { action: 'Rollback' } }).failure).toMatchObject({
+      stops: true,
+      action: 'Rollback',
+    })
+  })
+
+  it('goes on with another retry, which accepts what has failed until then', () => {
+    const { stops, failure, excused } = judge({ nodes: bad, status: { failure: found() }, tranche: { retry: 'again' } })
+    expect(stops).toBeNull()
+    expect(failure).toMatchObject({ reason: 'Accepted', count: 0, stops: false, accepted: ['a'] })
+    expect(excused).toEqual(['a'])
+  })
+
+  it('is stopped again by a node that fails after the retry', () => {
+    const status = { failure: { ...found(), stops: false, retry: 'again', accepted: ['a'] } }
+    const nodes = { ...bad, c: waiting('CrashLoopBackOff') }
+    expect(judge({ nodes, status, tranche: { retry: 'again' } }).failure).toMatchObject({ stops: true, nodes: ['c'], accepted: ['a'] })
+  })
+
+  it('has nothing to do with the one before it', () => {
+    expect(judge({ nodes: well, status: { failure: found({ release: 'r0' }) } }).failure).toBeNull()
+  })
+
+  it('names more nodes as more fail', () => {
+    const nodes = { ...bad, b: waiting('CrashLoopBackOff') }
+    expect(judge({ nodes, status: { failure: found() }, at: 60 }).failure).toMatchObject({ nodes: ['a', 'b'], count: 2, at: at(10) })
+  })
+
+  it('is none on the way back: what fails is said, and stops nothing', () => {
+    const { stops, failure } = judge({ nodes: bad, tranche: { stableRevision: 'new' } })
+    expect(stops).toBeNull()
+    expect(failure).toMatchObject({ stops: false, count: 1 })
+  })
+})
+
+describe('autoResume', () => {
+  const rules = { autoResume: '60s' }
+
+  it('counts from when no more nodes than tolerated have failed', () => {
+    const { failure, nextChangeMs } = judge({ nodes: well, status: { failure: found() }, rules, at: 100 })
+    expect(failure).toMatchObject({ stops: true, calmSince: at(100) })
+    expect(nextChangeMs).toBe(160_000)
+  })
+
+  it.each([
+    ['not yet', 159, { nodes: well }, true],
+    ['goes on', 160, { nodes: well }, false],
+    ['never while nodes are bad', 9_000, { nodes: bad }, true],
+    ['never without it', 9_000, { nodes: well, rules: {} }, true],
+  ] as const)('%s', (_name, seconds, says: CaseSays, isStopped) => {
+    const status = { failure: found({ calmSince: at(100) }) }
+    expect(judge({ rules, status, at: seconds, ...says }).stops !== null).toBe(isStopped)
+  })
+
+  it('begins anew when nodes turn bad again', () => {
+    expect(judge({ nodes: bad, status: { failure: found({ calmSince: at(100) }) }, rules, at: 120 }).failure).not.toHaveProperty(
+      'calmSince',
+    )
+  })
+})
+
+describe('what analyses say', () => {
+  const analysis = [{ name: 'errors', interval: '30s', http: { url: 'http://x/' }, successCondition: 'true' }] as const
+  const runOf = (phase: AnalysisRun['phase']): AnalysisRun => ({
+    ...{ name: 'errors', release: 'r1', phase, startedAt: at(0), message: 'too many' },
+    spec: analysisDigest(analysis[0]),
+  })
+  const says = (phase: AnalysisRun['phase'], rest: Partial<CaseSays> = {}): CaseSays => ({
+    nodes: well,
+    ...rest,
+    tranche: { analysis, ...rest.tranche },
+    status: { analysis: [runOf(phase)], ...rest.status },
+  })
+
+  it.each([
+    ['a failed one is a bad verdict', says('Failed'), 'AnalysisFailed'],
+    ['a failed one stops nothing where the policy says Continue', says('Failed', { rules: { action: 'Continue' } }), undefined],
+    ['an inconclusive one stops, whatever the action', says('Inconclusive', { rules: { action: 'Continue' } }), 'AnalysisInconclusive'],
+    ['one that could not be measured is inconclusive', says('Error'), 'AnalysisInconclusive'],
+    ['one that runs says nothing', says('Running'), undefined],
+    ['nodes that failed say more', says('Inconclusive', { nodes: bad }), 'ReleaseFailed'],
+    ['nothing stops the way back', says('Failed', { tranche: { stableRevision: 'new' } }), undefined],
+  ] as const)('%s', (_name, given, want) => {
+    expect(judge(given).stops?.reason).toBe(want)
+  })
+
+  it('only pauses where nothing is known', () => {
+    expect(judge(says('Inconclusive', { rules: { action: 'Rollback' } })).failure).toMatchObject({ action: 'Pause', stops: true })
+  })
+
+  it('holds no longer than its analysis decides', () => {
+    const failure = found({ reason: 'AnalysisInconclusive', nodes: [] })
+    expect(judge({ nodes: well, status: { failure } }).stops).toBeNull()
+  })
+})
+
+function found(fields: Partial<Failure> = {}): Failure {
+  return {
+    reason: 'ReleaseFailed',
+    message: 'seen',
+    nodes: ['a'],
+    count: 1,
+    limit: 0,
+    at: at(10),
+    action: 'Pause',
+    stops: true,
+    release: 'r1',
+    ...fields,
+  }
+}

@@ -1,0 +1,136 @@
+import type {
+  BatchRelease,
+  BatchReleaseSpec,
+  BatchReleaseStatus,
+  FailureRules,
+  Permit,
+  StoppedTime,
+  WatchedNode,
+} from '@tranche/api-schema'
+import { type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import type { Pod } from '@tranche/kube-types'
+import { aNode, aPod, DAEMON_SET_UID, type PodFields } from '@tranche/testing'
+import { judgeRelease, type Judgement, watchNodes } from '@tranche/verdict'
+
+/** When the release began. */
+export const START_MS = Date.parse('2026-01-01T00:00:00Z')
+
+/** What a case says of one node; the rest is calm: a Ready pod of the new revision, made a second after the release began. */
+export interface NodeSays extends Omit<PodFields, 'node'> {
+  /** No pod, or one of the old revision, instead. */
+  readonly pod?: 'none' | 'old'
+  readonly isNodeReady?: boolean
+  readonly acknowledged?: boolean
+  /** The scheduler finds no room for it. */
+  readonly isUnschedulable?: boolean
+  readonly initContainers?: NonNullable<Pod['status']>['initContainerStatuses']
+}
+
+/** What a case says of a release. */
+export interface CaseSays {
+  readonly nodes: Readonly<Record<string, NodeSays>>
+  readonly rules?: FailureRules
+  /** Seconds since the release began. */
+  readonly at?: number
+  readonly permits?: readonly Permit[]
+  readonly watched?: readonly WatchedNode[]
+  readonly stopped?: Partial<StoppedTime>
+  readonly plan?: Partial<BatchReleaseSpec['releasePlan']>
+  readonly tranche?: BatchReleaseSpec['tranche']
+  readonly status?: Partial<BatchReleaseStatus>
+}
+
+/** @returns RFC 3339 of so many seconds after the release began */
+export function at(seconds: number): string {
+  return new Date(START_MS + seconds * 1000).toISOString()
+}
+
+/** Judges a case. */
+export function judge(says: CaseSays): Judgement {
+  const judgement = judgeRelease({ ...seen(says), release: releaseOf(says) })
+  if (judgement === null) throw new Error('nothing is being released')
+  return judgement
+}
+
+/** The failed nodes in words: `a: CrashLoopBackOff`. */
+export function failedIn(judgement: Judgement): readonly string[] {
+  return judgement.verdict.failed.map(({ node, reason }) => `${node}: ${reason}`)
+}
+
+/** What is remembered after a look at a case. */
+export function watch(says: CaseSays): readonly WatchedNode[] {
+  return watchNodes({ ...seen(says), revision: 'new', permits: says.permits ?? [] })
+}
+
+/** A container that waits. */
+export function waiting(reason: string, restartCount = 0): Pick<NodeSays, 'containers' | 'ready'> {
+  return { ready: false, containers: [{ name: 'agent', restartCount, state: { waiting: { reason } } }] }
+}
+
+/** A container that runs, after so many restarts. */
+export function running(restartCount: number, reason = 'Error'): Pick<NodeSays, 'containers'> {
+  return { containers: [{ name: 'agent', restartCount, lastState: { terminated: { reason, exitCode: 1, message: 'panic: boom' } } }] }
+}
+
+interface Seen {
+  readonly fleet: FleetView
+  readonly minReadyMs: number
+  readonly nowMs: number
+  readonly monotonicMs: number
+  readonly watched: readonly WatchedNode[]
+  readonly stopped: StoppedTime
+}
+
+function seen(says: CaseSays): Seen {
+  const { at: seconds = 10 } = says
+  return {
+    fleet: fleetOf(says.nodes),
+    minReadyMs: 0,
+    nowMs: START_MS + seconds * 1000,
+    monotonicMs: seconds * 1000,
+    watched: says.watched ?? [],
+    stopped: { release: 'r1', startedAt: at(0), seconds: 0, ...says.stopped },
+  }
+}
+
+function fleetOf(nodes: CaseSays['nodes']): FleetView {
+  const index = new FleetIndex()
+  for (const [name, says] of Object.entries(nodes)) {
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { ready: says.isNodeReady ?? true })))
+    if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
+  }
+  return index.view(DAEMON_SET_UID, {})
+}
+
+function podOf(
+  node: string,
+  { pod: which, isUnschedulable = false, initContainers, isNodeReady: _isNodeReady, ...says }: NodeSays,
+): FleetPod {
+  const { acknowledged = !isUnschedulable, ...fields } = says
+  const createdAt = fields.createdAt ?? at(1)
+  const pod = aPod({ node, hash: which === 'old' ? 'old' : 'new', readyStamp: createdAt, ...fields, createdAt })
+  const status = {
+    ...pod.status,
+    ...(acknowledged && { startTime: createdAt }),
+    ...(isUnschedulable && { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' }] }),
+    ...(initContainers !== undefined && { initContainerStatuses: initContainers }),
+  }
+  const fleetPod = toFleetPod({ ...pod, status }, undefined, { nowMs: START_MS + 1e9, monotonicMs: 0 })
+  if (fleetPod === null) throw new Error('the pod is on no node')
+  return fleetPod
+}
+
+function releaseOf(says: CaseSays): Pick<BatchRelease, 'spec' | 'status'> {
+  const calm = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
+  const record = {
+    ...{ workloadUid: 'daemonset', epoch: 1, seq: 1, state: 'open' as const, holds: [], generation: 1, revision: 'new' },
+    ...{ partition: 0, limit: 10, watermark: '1', permits: says.permits ?? [] },
+  }
+  return {
+    spec: {
+      releasePlan: { enableExtraWorkloadForCanary: false, ...says.plan },
+      tranche: { ...calm, ...(says.rules !== undefined && { failure: says.rules }), ...says.tranche },
+    },
+    status: { flight: record, ...says.status },
+  }
+}

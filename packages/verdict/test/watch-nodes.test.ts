@@ -1,0 +1,98 @@
+import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { describe, expect, it } from 'vitest'
+import { at, running, START_MS, waiting, watch } from './verdict-notation.ts'
+
+const taken = [{ node: 'a', podUid: 'before', podResourceVersion: '4' }]
+
+describe('watchNodes', () => {
+  it('begins with a node that has no available pod', () => {
+    expect(watch({ nodes: { a: { ready: false }, b: {} } })).toEqual([{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }])
+  })
+
+  it('forgets a first start', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
+    expect(watch({ nodes: { a: { readyStamp: at(30) } }, watched, permits: taken, at: 40 })).toEqual([])
+  })
+
+  it('remembers how long a node was down that had been well before', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(100) }]
+    expect(watch({ nodes: { a: { readyStamp: at(130) } }, watched, at: 140 })).toMatchObject([{ node: 'a', downSeconds: 30 }])
+  })
+
+  it('adds up what flapping costs', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 30, downSince: at(200) }]
+    expect(watch({ nodes: { a: { readyStamp: at(215) } }, watched, at: 215 })).toMatchObject([{ downSeconds: 45 }])
+  })
+
+  it('takes stops out', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(100) }]
+    expect(watch({ nodes: { a: { readyStamp: at(130) } }, watched, at: 140, stopped: { seconds: 20 } })).toMatchObject([
+      { downSeconds: 10 },
+    ])
+  })
+
+  it('goes on with another pod: its restarts come on top, and the time goes on', () => {
+    const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
+    const second = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 1), uid: 'next', createdAt: at(30) } }, watched: first, at: 40 })
+    expect(second).toMatchObject([{ uid: 'next', restarts: 2, seen: 1, downSince: at(1) }])
+  })
+
+  it('goes on while there is no pod', () => {
+    const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
+    const between = watch({ nodes: { a: { pod: 'none' } }, watched: first, at: 25 })
+    expect(between).toMatchObject([{ since: at(25), restarts: 2, downSince: at(1) }])
+    expect(
+      watch({ nodes: { a: { ...running(1), uid: 'next', createdAt: at(26), readyStamp: at(30) } }, watched: between, at: 31 }),
+    ).toMatchObject([{ uid: 'next', restarts: 2, seen: 1 }])
+  })
+
+  it('takes the restarts of a node that was bad before for a baseline', () => {
+    const permits = [{ ...taken[0]!, wasBad: true }]
+    expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([
+      { node: 'a', since: at(10), uid: 'uid-pod-a', seen: 5, restarts: -5 },
+    ])
+  })
+
+  it('forgets a node that runs another revision, or is gone', () => {
+    const watched = ['a', 'gone'].map((node) => ({ node, since: at(1), downSince: at(1) }))
+    expect(watch({ nodes: { a: { pod: 'old' } }, watched })).toEqual([])
+  })
+})
+
+describe('notableNodes', () => {
+  const times = { nowMs: START_MS + 15_000, stopped: { release: 'r1', startedAt: at(0), seconds: 0 } }
+  const down = (node: string, seconds: number) => ({ node, since: at(1), downSince: at(seconds) })
+
+  it('are those that are down for ten seconds, or were down before, or restarted', () => {
+    const entries = [down('a', 5), down('b', 6), { ...down('c', 14), downSeconds: 1 }, { node: 'd', since: at(1), seen: 1 }]
+    expect(notableNodes(entries, times).map(({ node }) => node)).toEqual(['a', 'c', 'd'])
+  })
+
+  it('are all of them while the release is stopped', () => {
+    expect(notableNodes([down('b', 6)], { ...times, stopped: { ...times.stopped, since: at(15) } })).toHaveLength(1)
+  })
+
+  it('are at most a hundred, the longest down first', () => {
+    const entries = Array.from({ length: 150 }, (_, index) => down(`node-${1000 + index}`, -index))
+    const kept = notableNodes(entries, times)
+    expect(kept).toHaveLength(100)
+    expect(kept[0]?.node).toBe('node-1050')
+  })
+})
+
+describe('stoppedTimeAfter', () => {
+  it('begins with a release, from the whole second before', () => {
+    expect(stoppedTimeAfter({ release: 'r0', startedAt: at(-9), seconds: 9, since: at(-1) }, 'r1', false, START_MS + 700)).toEqual({
+      release: 'r1',
+      startedAt: at(0),
+      seconds: 0,
+    })
+  })
+
+  it('keeps since when it is stopped, and adds whole seconds when it goes on', () => {
+    const stopped = stoppedTimeAfter({ release: 'r1', startedAt: at(0), seconds: 5 }, 'r1', true, START_MS + 10_000)
+    expect(stopped).toEqual({ release: 'r1', startedAt: at(0), seconds: 5, since: at(10) })
+    expect(stoppedTimeAfter(stopped, 'r1', true, START_MS + 20_000)).toEqual(stopped)
+    expect(stoppedTimeAfter(stopped, 'r1', false, START_MS + 20_200)).toEqual({ release: 'r1', startedAt: at(0), seconds: 16 })
+  })
+})

@@ -1,0 +1,114 @@
+import type { Mutant } from './mutant.ts'
+
+const suspects = 'packages/verdict/src/suspects.ts'
+const failedNode = 'packages/verdict/src/failed-node.ts'
+const downTime = 'packages/verdict/src/down-time.ts'
+const watchNodes = 'packages/verdict/src/watch-nodes.ts'
+const failureStatus = 'packages/verdict/src/failure-status.ts'
+const badBefore = 'packages/verdict/src/bad-before.ts'
+
+const judgeTests = 'packages/verdict/test/judge-revision.test.ts'
+const releaseTests = 'packages/verdict/test/judge-release.test.ts'
+const watchTests = 'packages/verdict/test/watch-nodes.test.ts'
+const properties = 'packages/verdict/test/verdict.property.test.ts'
+const passTests = 'packages/planner/test/pass/plan-pass.test.ts'
+
+/** Faults in the verdict on the new version (product §5), and in heeding it. */
+export const mutantsOfVerdict: readonly Mutant[] = [
+  {
+    rule: 'verdict',
+    fault: 'a node that was bad before its update counts',
+    file: badBefore,
+    find: 'permit.wasBad === true &&',
+    replace: 'permit.wasBad === undefined &&',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a node that was bad before its update never counts again',
+    file: badBefore,
+    find: " && permitState(permit, nodeInView(fleet, permit.node), availability) !== 'settled'",
+    replace: '',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'pods from before the release count',
+    file: suspects,
+    find: 'pod.createdAt < madeFrom',
+    replace: "pod.createdAt < ''",
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'restarts are forgotten with their pod',
+    file: watchNodes,
+    find: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts })',
+    replace: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, seen: restarts })',
+    tests: [watchTests, properties],
+  },
+  {
+    rule: 'verdict',
+    fault: 'flapping begins anew',
+    file: downTime,
+    find: 'const beforeMs = (watched?.downSeconds ?? 0) * 1000',
+    replace: 'const beforeMs = 0',
+    tests: [watchTests, properties],
+  },
+  {
+    rule: 'verdict',
+    fault: 'the deadline counts the time of a stop',
+    file: downTime,
+    find: 'times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs)',
+    replace: 'times.nowMs - sinceMs',
+    tests: [judgeTests, properties],
+  },
+  {
+    rule: 'verdict',
+    fault: 'an unschedulable pod waits for the long deadline',
+    file: failedNode,
+    find: "return isMissing || pod?.trouble?.reason === 'Unschedulable'",
+    replace: 'return isMissing',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a node that turns NotReady after its update is nothing',
+    file: failedNode,
+    find: 'if (suspect.isReady || suspect.pod?.acknowledged !== true ||',
+    replace: 'if (suspect.pod !== undefined ||',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a release goes on by itself once its pods heal',
+    file: failureStatus,
+    find: 'if (verdict.isBad || terms.autoResumeMs === null || before.calmSince === undefined) return before',
+    replace: 'if (verdict.isBad) return before',
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a retry lifts nothing',
+    file: failureStatus,
+    find: 'before?.stops !== true || before.retry !== tranche?.retry || isReturn',
+    replace: 'before?.stops !== true || isReturn',
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a bad stable revision stops the way back',
+    file: failureStatus,
+    find: "const mayStop = !isReturn && terms.action !== 'Continue'",
+    replace: "const mayStop = terms.action !== 'Continue'",
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'an executor goes on while the new version is bad',
+    file: 'packages/planner/src/pass/plan-pass.ts',
+    find: "if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)",
+    replace: '',
+    tests: [passTests],
+  },
+]
