@@ -8,15 +8,15 @@ let stage: Stage
 afterEach(() => stage.end())
 
 describe.each([
-  { tag: 'bad-pull', reason: 'ImagePullBackOff' },
+  { tag: 'bad-pull', reason: 'ErrImagePull' },
   { tag: 'bad-crash', reason: 'CrashLoopBackOff' },
-  { tag: 'bad-ready', reason: 'not ready' },
+  { tag: 'bad-ready', reason: 'ProgressDeadlineExceeded' },
   { tag: 'bad-config', reason: 'CreateContainerConfigError' },
 ])('an image that ends in $reason', ({ tag, reason }) => {
-  it('makes the release wait, names nodes and reason, and is replaced by a good one (G2)', async () => {
+  it('stops the release, names nodes and reason, and is replaced by a good one (G2)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
     await stage.setImage(tag)
-    await stage.until('the reason is told', async () => (await stage.rollout()).status?.message?.includes(reason) === true)
+    await stage.until('the reason is told', async () => (await stage.rollout()).status?.message?.includes(reason) === true, 700_000)
     await stage.pass(600_000)
     const broken = await nodesOn(stage, tag)
     expect(broken).toHaveLength(2)

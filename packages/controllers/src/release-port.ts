@@ -5,7 +5,10 @@ import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { PodLabels, ReleaseView } from '@tranche/planner'
 
 /** What a pass over a BatchRelease reads; clocks and memory are added by the pass. */
-export type ReleaseReading = Omit<ReleaseView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched'>
+export type ReleaseReading = Omit<
+  ReleaseView,
+  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched'
+>
 
 /** What is read from the API server itself, the BatchRelease first (F9). */
 export interface LiveReading extends ReleaseReading {

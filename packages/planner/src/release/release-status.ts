@@ -174,10 +174,11 @@ function withoutCounts(status: BatchReleaseStatusPatch): unknown {
   }
 }
 
-/** Restarts and messages go on changing; whether it holds the release, and what for, is said at once. */
+/** Restarts and messages go on changing, and so does what is tolerated; whether it holds the release, and what for, is said at once. */
 function failureWords(failure: Failure | null | undefined): unknown {
   if (failure === null || failure === undefined) return null
   const { reason, stops, action, release, retry, calmSince, accepted } = failure
+  if (stops !== true) return accepted ?? null
   return { reason, stops, action, release, retry, isCalm: calmSince !== undefined, accepted }
 }
 
