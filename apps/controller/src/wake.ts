@@ -66,7 +66,9 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     onChange(_key, previous, current) {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
       if (owner === undefined) return
-      wakeReleases(cluster, owner, woken.releaseSoon)
+      // What may stop a release does not wait for what is merely counted.
+      const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
+      wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
       wakeCounting(cluster, owner, woken)
     },
   })
