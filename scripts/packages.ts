@@ -20,6 +20,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/kube-client': 'The Kubernetes API as we use it: transport, reflector, patches, preconditions.',
   'packages/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
   'packages/outgoing': 'Requests to servers that a policy names: allow-list of hosts, deadline, bounded answer.',
+  'packages/notifier': 'What Slack and webhooks are sent, signed, and what their answers mean.',
   'packages/cluster': 'What a process has seen of the cluster: reflectors, the fleet they feed, and writes of the permit record.',
   'packages/recording': 'The reading of a recording: what it shows of a cluster, and a judge for each guarantee.',
   'packages/sim-api': 'A Kubernetes API server in process: store, watch, patch, schema, HTTP.',

@@ -16,7 +16,7 @@ export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'kube-types', 'api-schema'], mayImport: [] },
   { name: 'core', packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'admission'], mayImport: ['words'] },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
-  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing'], mayImport: ['words', 'ports'] },
+  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier'], mayImport: ['words', 'ports'] },
   { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
   { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },

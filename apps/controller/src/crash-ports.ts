@@ -1,4 +1,4 @@
-import type { AnalysisPort, MetricPort, PolicyPort, ReleasePort, RolloutPort } from '@tranche/controllers'
+import type { AnalysisPort, MetricPort, NotifyPort, PolicyPort, ReleasePort, RolloutPort } from '@tranche/controllers'
 import type { PortCalls } from '@tranche/crash-points'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
@@ -31,6 +31,7 @@ export const controllerCrashPorts = {
   analysis: { read: 'value', patchStatus: 'promise' },
   metrics: { ask: 'promise' },
   policy: { read: 'value', patchStatus: 'promise' },
+  notify: { read: 'value', tell: 'promise', patchStatus: 'promise' },
   lease: { read: 'promise', create: 'promise', update: 'promise' },
   events: { create: 'promise', repeat: 'promise' },
   queue: { announce: 'promise', process: 'value' },
@@ -40,6 +41,7 @@ export const controllerCrashPorts = {
   readonly analysis: PortCalls<AnalysisPort>
   readonly metrics: PortCalls<MetricPort>
   readonly policy: PortCalls<PolicyPort>
+  readonly notify: PortCalls<NotifyPort>
   readonly lease: PortCalls<LeasePort>
   readonly events: PortCalls<EventPort>
   readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>>

@@ -12,11 +12,11 @@ import {
   ROLLOUT_FINALIZER,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
-import type { PolicyReading, StrategyScope, WorkloadReading } from '@tranche/planner'
+import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
-import { policyNameOf } from './policy-port.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
+import { policyOf } from './policy-of.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 
 /** What the port is made of. */
@@ -112,14 +112,6 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
   if (!isDaemonSetRef(spec.workloadRef)) return undefined
   const daemonSet = cluster.newest.daemonSets.get({ namespace, name: spec.workloadRef.name })
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
-}
-
-function policyOf({ newest, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
-  const name = policyNameOf(rollout)
-  if (name === undefined) return { kind: 'none' }
-  if (!policies.synced) return { kind: 'unseen', name }
-  const policy = newest.policies.get({ namespace, name })
-  return policy === undefined ? { kind: 'missing', name } : { kind: 'found', policy }
 }
 
 /** A DaemonSet that `workloadRef` named before, and that nobody has unbound yet. */

@@ -1,5 +1,5 @@
 import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
-import { createAnalysisPass, createPolicyPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
+import { createAnalysisPass, createNotifyPass, createPolicyPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
 import { noCrashPoints } from '@tranche/crash-points'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Outgoing } from '@tranche/outgoing'
@@ -15,6 +15,7 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './analysis-port.ts'
 import { createMetricPort } from './metric-port.ts'
+import { createNotifyPort } from './notify-port.ts'
 import { createPolicyPort } from './policy-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
@@ -24,6 +25,8 @@ import type { ControllerOptions } from './start-controller.ts'
 import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
 const STOP_GRACE_MS = 5_000
+/** Receivers that are told side by side: most of the time is spent waiting for those that are down. */
+const NOTIFY_WORKERS = 32
 
 /** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
 export interface Term {
@@ -48,7 +51,7 @@ interface Lane {
   readonly workers: number
 }
 
-type LaneName = 'rollout' | 'release' | 'analysis' | 'policy'
+type LaneName = 'rollout' | 'release' | 'analysis' | 'policy' | 'notify'
 
 /** @returns a term that has not begun; it may begin and end any number of times */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
@@ -70,12 +73,13 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
     releaseSoon: wakingSoon('release'),
     analysis: waking('analysis'),
     policy: waking('policy'),
+    notify: waking('notify'),
   }
   return {
     woken,
     begin() {
       const queue = (): WorkQueue => createWorkQueue({ clock })
-      const fresh = { rollout: queue(), release: queue(), analysis: queue(), policy: queue() }
+      const fresh = { rollout: queue(), release: queue(), analysis: queue(), policy: queue(), notify: queue() }
       queues = fresh
       runners = (Object.keys(fresh) as LaneName[]).map((lane) => createRunner({ ...lanes[lane], queue: fresh[lane], clock, log }))
       for (const runner of runners) runner.start()
@@ -106,6 +110,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const policyPort = createPolicyPort(client, cluster)
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue })
+  const notifyPort = createNotifyPort({ client, cluster, outgoing, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),
     metrics: wrap('metrics', createMetricPort({ outgoing, secrets: createSecretReader(client) })),
@@ -124,6 +129,11 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
       },
       analysis: { name: 'analysis', reconcile: analysis.reconcile, workers: 2 },
       policy: { name: 'release-policy', reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock, log }), workers: 1 },
+      notify: {
+        name: 'notify',
+        reconcile: createNotifyPass({ cluster: wrap('notify', notifyPort), clock, log }),
+        workers: NOTIFY_WORKERS,
+      },
     },
     onEnd: () => analysis.stop(),
   }

@@ -1,12 +1,15 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
-import { controllerOf, type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { receiverKey } from '@tranche/controllers'
+import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import { policyNameOf, rolloutsOf } from './policy-port.ts'
 
 /** Where keys to look at go. */
 export interface Woken {
   readonly rollout: (key: string) => void
   readonly release: (key: string) => void
+  /** Keys of `receiverKey`. */
+  readonly notify: (key: string) => void
   /** As `rollout`, for what changes with every pod. */
   readonly rolloutSoon: (key: string) => void
   /** As `release`, for what changes with every pod: a flood of it becomes a few passes. */
@@ -27,6 +30,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       woken.rollout(keyText(key))
       woken.release(keyText(key))
       wakePolicies(key, [previous, current], woken)
+      if (current !== undefined) wakeReceivers(current, woken)
       // Which of two Rollouts holds a DaemonSet may have changed.
       if (isSameSpec(previous, current)) return
       for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
@@ -77,7 +81,10 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       woken.policy(keyText(key))
       // What it says of itself is no reason to look at Rollouts again.
       if (previous?.metadata.generation === current?.metadata.generation && previous?.metadata.uid === current?.metadata.uid) return
-      for (const rollout of rolloutsOf(cluster, key)) woken.rollout(keyText(keyOf(rollout)))
+      for (const rollout of rolloutsOf(cluster, key)) {
+        woken.rollout(keyText(keyOf(rollout)))
+        wakeReceivers(rollout, woken)
+      }
     },
   })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
@@ -86,7 +93,10 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
 
 /** Looks at everything: when leadership begins, and when nodes change. */
 export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
-  for (const rollout of rollouts.store.list()) woken.rollout(keyText(keyOf(rollout)))
+  for (const rollout of rollouts.store.list()) {
+    woken.rollout(keyText(keyOf(rollout)))
+    wakeReceivers(rollout, woken)
+  }
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
 }
 
@@ -96,11 +106,17 @@ export function wakeAtFirst({ batchReleases, policies }: WatchedCluster, woken: 
   for (const policy of policies.store.list()) woken.policy(keyText(keyOf(policy)))
 }
 
-/** A policy says who names it. */
+/** A policy says who names it, and which of its receivers take nothing. */
 function wakePolicies({ namespace }: ObjectKey, [previous, current]: readonly (Rollout | undefined)[], { policy }: Woken): void {
   const [was, is] = [previous, current].map((rollout) => (rollout === undefined ? undefined : policyNameOf(rollout)))
-  if (was === is) return
-  for (const name of [was, is]) if (name !== undefined) policy(keyText({ namespace, name }))
+  if (was === is && isSameJson(previous?.status?.notifications, current?.status?.notifications)) return
+  for (const name of new Set([was, is])) if (name !== undefined) policy(keyText({ namespace, name }))
+}
+
+/** Those who are still to be told something. */
+function wakeReceivers(rollout: Rollout, { notify }: Woken): void {
+  const receivers = new Set(rollout.status?.notifications?.map(({ receiver }) => receiver))
+  for (const receiver of receivers) notify(keyText(receiverKey(keyOf(rollout), receiver)))
 }
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {

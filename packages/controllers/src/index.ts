@@ -1,6 +1,8 @@
 export { type AnalysisParts, type AnalysisPass, createAnalysisPass } from './analysis-pass.ts'
 export type { AnalysisPort, AnalysisReading, MetricPort, MetricResult } from './analysis-port.ts'
 export { createPolicyPass, type PolicyParts, type PolicyPort, type PolicyViewReading } from './policy-pass.ts'
+export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.ts'
+export type { NotifyPort, NotifyReading, Telling, Told } from './notify-port.ts'
 export { createReleasePass, type ReleaseParts } from './release-pass.ts'
 export type { LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 export { createRolloutPass, type RolloutParts } from './rollout-pass.ts'

@@ -1,6 +1,19 @@
 export { type PeerActivity, peerText } from './peer-activity.ts'
 export { batchScope, type BatchScope, isInScope } from './nodes/batch-scope.ts'
 export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns } from './pass/candidate-order.ts'
+export { type Outbox, withNotifications } from './notify/outbox.ts'
+export {
+  FIRST_BACK_OFF_MS,
+  LONGEST_BACK_OFF_MS,
+  type NotifyFailure,
+  type NotifyPlan,
+  type NotifyView,
+  planNotify,
+  postponePatch,
+  receiversOf,
+  removalPatch,
+} from './notify/plan-notify.ts'
+export { receiverTrouble } from './notify/receiver-trouble.ts'
 export { isOld } from './old-nodes.ts'
 export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'

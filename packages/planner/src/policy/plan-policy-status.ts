@@ -2,6 +2,7 @@ import { LISTED_NODES_MAX, type ReleasePolicy, type ReleasePolicyStatus, type Ro
 import type { PatchOperation } from '@tranche/flight'
 import { isSameJson } from '@tranche/kube-types'
 import { problemsText } from '@tranche/validation'
+import { receiverTrouble } from '../notify/receiver-trouble.ts'
 import { policyProblems } from '../rollout/release-policy.ts'
 import { statusPatch } from '../status-patch.ts'
 
@@ -15,8 +16,8 @@ export interface PolicyView {
 }
 
 /**
- * What is to be written of a policy: whether it is valid, with every problem, and who uses it. Null where its status says
- * so already. Pure.
+ * What is to be written of a policy: whether it is valid, with every problem, who uses it, and which of its receivers take
+ * nothing. Null where its status says so already. Pure.
  */
 export function planPolicyStatus(view: PolicyView): readonly PatchOperation[] | null {
   const after = policyStatus(view)
@@ -30,12 +31,14 @@ export function planPolicyStatus(view: PolicyView): readonly PatchOperation[] | 
 type PolicyCondition = NonNullable<ReleasePolicyStatus['conditions']>[number]
 
 function policyStatus(view: PolicyView): ReleasePolicyStatus {
+  const trouble = receiverTrouble(view.policy, view.rollouts)
   const names = view.rollouts.map(({ metadata }) => metadata.name).toSorted()
   return {
     observedGeneration: view.policy.metadata.generation ?? 0,
     conditions: [validCondition(view)],
     rollouts: names.slice(0, LISTED_NODES_MAX),
     rolloutCount: names.length,
+    receivers: trouble.length > 0 ? trouble : undefined,
   }
 }
 

@@ -1,4 +1,6 @@
 import { ANSWERED_ACTIONS_MAX, type LastAction, type RolloutStatus } from '@tranche/api-schema'
+import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
+import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
 import { type ActionEffect, answerAction, answeredIds } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
@@ -23,9 +25,9 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
   const said = answer === null || isHeldUp ? {} : answered(view, answer.lastAction)
-  const status = keptStatus(view, { ...toStatus(view, course), ...said })
+  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, { ...toStatus(view, course), ...said })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
-  const waits = [course.recheckAfterMs, writeInMs].filter((ms) => ms !== null)
+  const waits = [course.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
   return {
     status,
     warning: course.warning,
@@ -116,6 +118,13 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     ...kept
   } = status ?? {}
   return kept
+}
+
+/** Where the API server drops our own fields, nobody is told anything. */
+function tellingStatus(view: RolloutView, next: RolloutStatus): NotifyingStatus {
+  const { rollout, nowMs, schemaGap } = view
+  if (schemaGap !== undefined) return { status: keptStatus(view, next), recheckAfterMs: null }
+  return withNotifications(next, { rollout, receivers: receiversOf(view.policy), nowMs })
 }
 
 /** Where the API server drops our own fields, only those are written that it keeps: else every pass would write them again. */

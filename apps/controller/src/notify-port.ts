@@ -1,0 +1,34 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { NotifyPort } from '@tranche/controllers'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { createNotifier } from '@tranche/notifier'
+import type { Outgoing } from '@tranche/outgoing'
+import { patchOrConflict } from './patch-or-conflict.ts'
+import { policyOf } from './policy-of.ts'
+import { createSecretReader } from './secret-reader.ts'
+
+/** What the port is made of. */
+export interface NotifyPortParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly outgoing: Outgoing
+  readonly clock: Clock
+}
+
+/** The port of the pass over receivers: this process's own watches, the API server, and what leads out of the cluster. */
+export function createNotifyPort({ client, cluster, outgoing, clock }: NotifyPortParts): NotifyPort {
+  const notifier = createNotifier({ outgoing, secrets: createSecretReader(client), clock })
+  return {
+    read(key) {
+      const rollout = cluster.newest.rollouts.get(key)
+      return rollout === undefined ? null : { rollout, policy: policyOf(cluster, rollout, key) }
+    },
+    tell: (telling, signal) => notifier.tell(telling, signal),
+    async patchStatus(rollout, patch, signal) {
+      const options = { subresource: 'status', signal } as const
+      cluster.newest.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, options))
+    },
+  }
+}

@@ -1,0 +1,14 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { PolicyReading } from '@tranche/planner'
+import { policyNameOf } from './policy-port.ts'
+
+/** What this process has seen of the ReleasePolicy that the Rollout names. */
+export function policyOf({ newest, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
+  const name = policyNameOf(rollout)
+  if (name === undefined) return { kind: 'none' }
+  if (!policies.synced) return { kind: 'unseen', name }
+  const policy = newest.policies.get({ namespace, name })
+  return policy === undefined ? { kind: 'missing', name } : { kind: 'found', policy }
+}

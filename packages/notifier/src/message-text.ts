@@ -1,0 +1,43 @@
+import { fillTemplate, type Notification, type NotifyArgument, type Receiver } from '@tranche/api-schema'
+
+/** One thing to tell one receiver. */
+export interface Telling {
+  /** Of the Rollout, and of the Secrets that the receiver names. */
+  readonly namespace: string
+  /** Name of the Rollout. */
+  readonly rollout: string
+  readonly notification: Notification
+  readonly receiver: Receiver
+}
+
+/** The text where the receiver has no template. */
+const DEFAULT_TEMPLATE = '{{event}} {{namespace}}/{{rollout}}: {{message}}'
+
+/**
+ * The text of a message: the receiver's template with its arguments.
+ *
+ * @param escape applied to every argument, and not to the template
+ */
+export function messageText(telling: Telling, escape: (value: string) => string = (value) => value): string {
+  const { notification, receiver } = telling
+  const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(telling), escape)
+  const lost = receiver.template === undefined && notification.dropped !== undefined
+  return lost ? `${text} (${notification.dropped} other messages were dropped, because too many waited)` : text
+}
+
+function valuesOf({ namespace, rollout, receiver, notification }: Telling): Readonly<Record<NotifyArgument, string>> {
+  const { id, event, message, at, revision, step, nodes, dropped } = notification
+  return {
+    event,
+    message,
+    namespace,
+    rollout,
+    revision: revision ?? '',
+    step: step === undefined ? '' : String(step),
+    nodes: nodes?.join(', ') ?? '',
+    receiver: receiver.name,
+    at,
+    id,
+    dropped: String(dropped ?? 0),
+  }
+}

@@ -1,0 +1,132 @@
+import type { Receiver } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import type { Outgoing, OutgoingRequest, OutgoingResult, SecretReader } from '@tranche/outgoing'
+import { messageText, type Telling } from './message-text.ts'
+import { SIGNATURE_HEADER, signatureOf } from './signature.ts'
+
+/** What came of telling. */
+export type Told =
+  | { readonly kind: 'taken' }
+  /** `message` begins with the field of the receiver that it is about, and says how to mend it. `retryAfterMs`: what was asked for; null: nothing. */
+  | { readonly kind: 'refused'; readonly message: string; readonly retryAfterMs: number | null }
+
+/** Tells receivers. */
+export interface Notifier {
+  /** @throws the signal's reason once it aborts, and nothing else */
+  tell(telling: Telling, signal: AbortSignal): Promise<Told>
+}
+
+/** What a notifier is made of. */
+export interface NotifierParts {
+  readonly outgoing: Outgoing
+  readonly secrets: SecretReader
+  readonly clock: Clock
+}
+
+/** How long a receiver may take, in milliseconds. */
+export const TELL_TIMEOUT_MS = 10_000
+
+/** Posts to Slack and to webhooks. Whatever keeps a message from being taken is a reason for people, and tried again. */
+export function createNotifier(parts: NotifierParts): Notifier {
+  return {
+    async tell(telling, signal) {
+      try {
+        const request = await toRequest(telling, parts, signal)
+        const result = await parts.outgoing.send({ ...request, method: 'POST', timeoutMs: TELL_TIMEOUT_MS }, signal)
+        return answerOf(result, telling.receiver)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof Unsendable) return refused(error.message)
+        throw error
+      }
+    },
+  }
+}
+
+/** It cannot even be sent; the message has the field. */
+class Unsendable extends Error {}
+
+type Post = Omit<OutgoingRequest, 'method' | 'timeoutMs'>
+
+async function toRequest(telling: Telling, parts: NotifierParts, signal: AbortSignal): Promise<Post> {
+  const { slack, webhook } = telling.receiver
+  const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, telling, signal }, field, ref)
+  if (slack !== undefined) {
+    const url = (await secret('slack.url', slack.url)).trim()
+    return { url, headers: commonHeaders(telling), body: JSON.stringify({ text: messageText(telling, escapeForSlack) }) }
+  }
+  if (webhook === undefined) throw new Unsendable('slack and webhook are missing; name one of them')
+  const body = webhookBody(telling)
+  const headers: Record<string, string> = { ...commonHeaders(telling), 'x-tranche-event': telling.notification.event }
+  if (webhook.hmac !== undefined) {
+    const key = await secret('webhook.hmac', webhook.hmac)
+    headers[SIGNATURE_HEADER] = signatureOf(body, key, Math.floor(parts.clock.nowMs() / 1000))
+  }
+  const privateHeaders: Record<string, string> = {}
+  for (const [index, { name, value = '', valueFrom }] of (webhook.headers ?? []).entries())
+    privateHeaders[name.toLowerCase()] =
+      valueFrom === undefined ? value : (await secret(`webhook.headers[${index}].valueFrom`, valueFrom)).trim()
+  return { url: webhook.url, headers, privateHeaders, body }
+}
+
+interface SecretKey {
+  readonly name: string
+  readonly key: string
+}
+
+interface Reading extends NotifierParts {
+  readonly telling: Telling
+  readonly signal: AbortSignal
+}
+
+async function readSecret({ secrets, telling, signal }: Reading, field: string, ref: SecretKey): Promise<string> {
+  let answer: Awaited<ReturnType<SecretReader['read']>>
+  try {
+    answer = await secrets.read({ namespace: telling.namespace, name: ref.name, key: ref.key }, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new Unsendable(`${field}: the Secret ${ref.name} cannot be read: ${error instanceof Error ? error.message : 'not known why'}`, {
+      cause: error,
+    })
+  }
+  if (answer.kind === 'missing') throw new Unsendable(`${field}: ${answer.message}`)
+  if (answer.value.trim() === '')
+    throw new Unsendable(`${field}: the key ${ref.key} of the Secret ${ref.name} is empty; write a value into it`)
+  return answer.value
+}
+
+/** The id is the same each time that this is told to this receiver. */
+function commonHeaders({ notification }: Telling): Readonly<Record<string, string>> {
+  return { 'content-type': 'application/json', 'idempotency-key': notification.id }
+}
+
+/** What a webhook is sent; docs/notifications.md has every member. */
+function webhookBody(telling: Telling): string {
+  const { namespace, rollout, notification } = telling
+  const { id, event, at, message, revision = '', step = 0, nodes = [], dropped = 0 } = notification
+  return JSON.stringify({ id, event, at, namespace, rollout, revision, step, nodes, message, text: messageText(telling), dropped })
+}
+
+/** @see https://api.slack.com/reference/surfaces/formatting#escaping */
+function escapeForSlack(value: string): string {
+  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** Of what is answered only Slack's own words are kept: another server might answer with the secrets that it was sent. */
+function answerOf(result: OutgoingResult, { slack }: Receiver): Told {
+  const field = slack === undefined ? 'webhook.url' : 'slack.url'
+  if (result.kind === 'failed') return refused(`${field}: ${result.message}`)
+  if (result.status >= 200 && result.status < 300) return { kind: 'taken' }
+  const said = slack !== undefined && /^[a-z_]{1,64}$/.test(result.body.trim()) ? `: ${result.body.trim()}` : ''
+  return refused(`${field}: answered with ${result.status}${said}`, retryAfterMs(result.headers))
+}
+
+/** Seconds are understood; a date is not. */
+function retryAfterMs(headers: Readonly<Record<string, string>>): number | null {
+  const seconds = headers['retry-after']
+  return seconds !== undefined && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null
+}
+
+function refused(message: string, retryMs: number | null = null): Told {
+  return { kind: 'refused', message, retryAfterMs: retryMs }
+}

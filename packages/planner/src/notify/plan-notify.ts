@@ -1,0 +1,111 @@
+import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/flight'
+import type { PolicyReading } from '../rollout/release-policy.ts'
+
+/** Everything one pass over one receiver of one Rollout has read. */
+export interface NotifyView {
+  readonly rollout: Rollout
+  readonly policy: PolicyReading
+  /** Name of the receiver. */
+  readonly receiver: string
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+}
+
+/** The one thing that a pass over a receiver should do. */
+export type NotifyPlan =
+  | { readonly kind: 'tell'; readonly notification: Notification; readonly receiver: Receiver }
+  /** The receiver is no more. */
+  | { readonly kind: 'drop'; readonly notification: Notification }
+  /** `recheckAfterMs` null: until something changes. */
+  | { readonly kind: 'wait'; readonly recheckAfterMs: number | null }
+
+/** The shortest and the longest wait between two attempts, in milliseconds. */
+export const FIRST_BACK_OFF_MS = 1_000
+/** @see FIRST_BACK_OFF_MS */
+export const LONGEST_BACK_OFF_MS = 300_000
+/** The longest reason of an attempt in vain that is kept, in characters. */
+const ERROR_MAX = 256
+
+/** Decides what a receiver is told next: always its oldest, so that it hears everything in order. Pure. */
+export function planNotify(view: NotifyView): NotifyPlan {
+  const notification = view.rollout.status?.notifications?.find(({ receiver }) => receiver === view.receiver)
+  if (notification === undefined) return { kind: 'wait', recheckAfterMs: null }
+  const receiver = receiverOf(view)
+  if (receiver === 'notKnown') return { kind: 'wait', recheckAfterMs: null }
+  if (receiver === null) return { kind: 'drop', notification }
+  const leftMs = untilNextMs(notification, view.nowMs)
+  return leftMs > 0 ? { kind: 'wait', recheckAfterMs: leftMs } : { kind: 'tell', notification, receiver }
+}
+
+/** A policy that is not there may come again: what is to be told waits for it, as the release does. */
+function receiverOf({ policy, receiver }: NotifyView): Receiver | null | 'notKnown' {
+  if (policy.kind === 'none') return null
+  if (policy.kind !== 'found') return 'notKnown'
+  return receiversOf(policy).find(({ name }) => name === receiver) ?? null
+}
+
+/** Whom a policy names. Also one that is invalid: its receivers are told so. */
+export function receiversOf(policy: PolicyReading): readonly Receiver[] {
+  return policy.kind === 'found' ? (policy.policy.spec.notify ?? []) : []
+}
+
+/** A moment further off than any back-off was written by a clock that has been set back since. */
+function untilNextMs({ nextAt }: Notification, nowMs: number): number {
+  if (nextAt === undefined) return 0
+  const leftMs = Date.parse(nextAt) - nowMs
+  return leftMs > LONGEST_BACK_OFF_MS ? 0 : leftMs
+}
+
+/** Why a receiver could not be told. */
+export interface NotifyFailure {
+  /** For a person, with the fix. */
+  readonly message: string
+  /** What the receiver asked for, in milliseconds; null: nothing. */
+  readonly retryAfterMs: number | null
+}
+
+/** @returns the patch that takes a notification away; null where it is gone */
+export function removalPatch({ metadata, status }: Rollout, id: string): readonly PatchOperation[] | null {
+  const all = status?.notifications ?? []
+  const index = all.findIndex((one) => one.id === id)
+  if (index === -1) return null
+  const uid = { op: 'test', path: '/metadata/uid', value: metadata.uid } as const
+  // An empty list is none.
+  if (all.length === 1)
+    return [uid, { op: 'test', path: '/status/notifications', value: all }, { op: 'remove', path: '/status/notifications' }]
+  const path = `/status/notifications/${index}`
+  return [uid, { op: 'test', path: `${path}/id`, value: id }, { op: 'remove', path }]
+}
+
+/** @returns the patch that says that a notification was tried in vain, and when it is tried again; null where it is gone */
+export function postponePatch(
+  { metadata, status }: Rollout,
+  id: string,
+  failure: NotifyFailure,
+  nowMs: number,
+): readonly PatchOperation[] | null {
+  const index = status?.notifications?.findIndex((one) => one.id === id) ?? -1
+  const notification = status?.notifications?.[index]
+  if (notification === undefined) return null
+  const attempts = (notification.attempts ?? 0) + 1
+  const waitMs = Math.max(backOffMs(attempts), Math.min(failure.retryAfterMs ?? 0, LONGEST_BACK_OFF_MS))
+  const value: Notification = {
+    ...notification,
+    attempts,
+    nextAt: new Date(nowMs + waitMs).toISOString(),
+    failingSince: notification.failingSince ?? new Date(nowMs).toISOString(),
+    error: failure.message.slice(0, ERROR_MAX),
+  }
+  const path = `/status/notifications/${index}`
+  return [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'test', path: `${path}/id`, value: id },
+    { op: 'replace', path, value },
+  ]
+}
+
+/** 1 s, then twice as long each time, at most 5 minutes. `attempts` from 1. */
+function backOffMs(attempts: number): number {
+  return Math.min(FIRST_BACK_OFF_MS * 2 ** (attempts - 1), LONGEST_BACK_OFF_MS)
+}

@@ -1,0 +1,24 @@
+import type { Notification, ReleasePolicy, ReleasePolicyStatus, Rollout } from '@tranche/api-schema'
+
+type Trouble = NonNullable<ReleasePolicyStatus['receivers']>
+
+/**
+ * Which receivers of a policy take nothing now, since when, and why: what its Rollouts have tried to tell them in vain.
+ *
+ * @param rollouts those that use the policy
+ */
+export function receiverTrouble({ spec }: ReleasePolicy, rollouts: readonly Rollout[]): Trouble {
+  const failing = rollouts.flatMap(({ status }) => status?.notifications ?? []).filter(({ attempts = 0 }) => attempts > 0)
+  return (spec.notify ?? []).flatMap(({ name }, index) => {
+    const own = failing.filter(({ receiver }) => receiver === name)
+    return own.length === 0 ? [] : [{ name, failingSince: sinceOf(own), message: `spec.notify[${index}].${lastError(own)}` }]
+  })
+}
+
+function sinceOf(failing: readonly Notification[]): string {
+  return failing.map(({ failingSince, at }) => failingSince ?? at).reduce((first, at) => (at < first ? at : first))
+}
+
+function lastError(failing: readonly Notification[]): string {
+  return failing.reduce((last, one) => ((one.nextAt ?? '') > (last.nextAt ?? '') ? one : last)).error ?? ''
+}

@@ -1,0 +1,66 @@
+import { durationMs, type Receiver, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { stepsOf } from '../rollout/release-spec.ts'
+
+/** A person is waited for. */
+export interface Wait {
+  /** Epoch milliseconds. */
+  readonly sinceMs: number
+}
+
+/** The shortest distance of two reminders, in milliseconds; a shorter `remindAfter` counts as this. */
+export const SHORTEST_REMINDER_MS = 60_000
+
+/** For whom the release waits by the next status: what stalls it, a pause that somebody asked for, a step without a duration. */
+export function waitOf(rollout: Rollout, next: RolloutStatus): Wait | null {
+  const stalled = next.conditions?.find(({ type }) => type === 'Stalled')
+  if (stalled?.status === 'True') return waitSince(stalled.lastTransitionTime)
+  if (next.phase !== 'Progressing') return null
+  const progressing = next.conditions?.find(({ type }) => type === 'Progressing')
+  if (progressing?.reason === 'Paused') return waitSince(progressing.lastUpdateTime)
+  const { currentStepState, currentStepIndex = 0, lastUpdateTime } = next.canaryStatus ?? {}
+  if (currentStepState !== 'StepPaused' || stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration !== undefined) return null
+  return waitSince(lastUpdateTime)
+}
+
+function waitSince(since: string | undefined): Wait | null {
+  return since === undefined ? null : { sinceMs: Date.parse(since) }
+}
+
+/**
+ * The receivers to remind now: those whose `remindAfter` has gone by once more since the wait began, or since anybody was
+ * reminded in it. After hours in which nobody ran, once.
+ */
+export function dueReminders(receivers: readonly Receiver[], wait: Wait, times: ReminderTimes): readonly Receiver[] {
+  const lastMs = Math.max(wait.sinceMs, times.remindedMs ?? 0)
+  return receivers.filter((receiver) => {
+    const everyMs = reminderMs(receiver)
+    return everyMs !== null && rounds(wait, everyMs, times.nowMs) > rounds(wait, everyMs, lastMs)
+  })
+}
+
+/** When receivers were last reminded, and now; epoch milliseconds. */
+export interface ReminderTimes {
+  readonly remindedMs: number | null
+  readonly nowMs: number
+}
+
+/** @returns how long until somebody is to be reminded; null where nobody is */
+export function untilReminderMs(receivers: readonly Receiver[], wait: Wait, nowMs: number): number | null {
+  const left = receivers.flatMap((receiver) => {
+    const everyMs = reminderMs(receiver)
+    return everyMs === null ? [] : [wait.sinceMs + (rounds(wait, everyMs, nowMs) + 1) * everyMs - nowMs]
+  })
+  return left.length === 0 ? null : Math.min(...left)
+}
+
+/** Null: this receiver is not reminded. */
+function reminderMs({ events, remindAfter }: Receiver): number | null {
+  if (remindAfter === undefined || events?.includes('Reminder') === false) return null
+  const ms = durationMs(remindAfter)
+  return ms > 0 ? Math.max(ms, SHORTEST_REMINDER_MS) : null
+}
+
+/** How often `everyMs` has gone by since the wait began. */
+function rounds({ sinceMs }: Wait, everyMs: number, atMs: number): number {
+  return Math.max(0, Math.floor((atMs - sinceMs) / everyMs))
+}
