@@ -82,7 +82,7 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
  * accepted rest on one version of the Rollout, so it is told once.
  */
 function notification({ event, message, nodes }: Told, { name }: Receiver, { rollout, nowMs }: Outbox, next: RolloutStatus): Notification {
-  const { uid, resourceVersion = '' } = rollout.metadata
+  const { uid, resourceVersion } = rollout.metadata
   const revision = next.canaryStatus?.canaryRevision
   const step = next.currentStepIndex
   return {
