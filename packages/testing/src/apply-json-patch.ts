@@ -6,7 +6,7 @@ interface PatchOperation {
 }
 
 /**
- * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members) to a copy.
+ * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members; on elements of lists all but add) to a copy.
  *
  * @returns null where a test fails or a path does not exist, as an API server's 422
  */
@@ -25,6 +25,7 @@ function applied(root: Record<string, unknown>, operation: PatchOperation): bool
   const members = parent as Record<string, unknown>
   if (operation.op === 'test') return JSON.stringify(members[last]) === JSON.stringify(operation.value)
   if (operation.op !== 'add' && !(last in members)) return false
+  if (operation.op === 'remove' && Array.isArray(parent)) return parent.splice(Number(last), 1).length === 1
   if (operation.op === 'remove') return delete members[last]
   members[last] = structuredClone(operation.value)
   return true
