@@ -1,5 +1,6 @@
 import { mutantsOfFlight } from './flight.ts'
 import type { Mutant } from './mutant.ts'
+import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
@@ -15,5 +16,6 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfPass,
   ...mutantsOfRelease,
   ...mutantsOfRollout,
+  ...mutantsOfNotify,
   ...mutantsOfPrograms,
 ]

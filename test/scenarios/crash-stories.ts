@@ -11,11 +11,13 @@ import { rolloutManifest, stageKey } from './stage-objects.ts'
 /** How long a step of a story may take where one call after the other hangs. */
 const LONG_MS = 3_600_000
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+/** Nobody is allowed to be reached, so that it is tried in vain again and again. */
+const unreachable = { name: 'ops', webhook: { url: 'https://hooks.example.com/' } }
 const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
 
 /** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
 export const changeOfMind: Story = {
-  setting: { nodes: 6, maxUnavailable: 2, steps, policy: { soak: { final: '5s' } } },
+  setting: { nodes: 6, maxUnavailable: 2, steps, policy: { soak: { final: '5s' }, notify: [unreachable] } },
   async tell(stage) {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1, LONG_MS)

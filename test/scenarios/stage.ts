@@ -6,6 +6,7 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
+import type { Outgoing } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
@@ -79,6 +80,8 @@ export interface StageOptions extends ReleaseOptions {
   /** What stands between each executor and its queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
   readonly log?: Logger
+  /** What policies name outside of the cluster, by the clock of the stage. @default nothing can be reached */
+  readonly outgoing?: (clock: VirtualClock) => Outgoing
   /** Puts something between a program and the API server. */
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
   /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
@@ -120,7 +123,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => startExecutor({ ...ports, queue: (options.queue ?? asItIs)(createInProcessQueue(ports)) })),
     startController: (identity) =>
       start(identity, (ports) =>
-        startController({ ...ports, admission: options.admission ?? 'none', leaderElection: (options.controllers?.length ?? 1) > 1 }),
+        startController({ ...ports, ...(options.outgoing && { outgoing: options.outgoing(clock) }), admission: options.admission ?? 'none', leaderElection: (options.controllers?.length ?? 1) > 1 }),
       ),
     program(identity) {
       const program = programs.get(identity)

@@ -1,0 +1,147 @@
+import type { Mutant } from './mutant.ts'
+
+const outbox = 'packages/planner/src/notify/outbox.ts'
+const planNotify = 'packages/planner/src/notify/plan-notify.ts'
+const reminders = 'packages/planner/src/notify/reminders.ts'
+const notifyPass = 'packages/controllers/src/notify-pass.ts'
+const notifier = 'packages/notifier/src/notifier.ts'
+const outgoing = 'packages/outgoing/src/outgoing.ts'
+
+const outboxTests = 'packages/planner/test/notify/outbox.test.ts'
+const outboxProperties = 'packages/planner/test/notify/outbox.property.test.ts'
+const planNotifyTests = 'packages/planner/test/notify/plan-notify.test.ts'
+const passProperties = 'packages/controllers/test/notify-pass.property.test.ts'
+const notifierTests = 'packages/notifier/test/notifier.test.ts'
+const outgoingTests = 'packages/outgoing/test/outgoing.test.ts'
+
+/** Faults in what receivers are told, and in what leaves the cluster. */
+export const mutantsOfNotify: readonly Mutant[] = [
+  {
+    rule: 'G7',
+    fault: 'what is decided again is told under another id',
+    file: outbox,
+    find: '[uid, resourceVersion, event, name]',
+    replace: '[uid, resourceVersion, event, name, nowMs]',
+    tests: [outboxTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'two receivers share an id, and the second is taken for told',
+    file: outbox,
+    find: '[uid, resourceVersion, event, name]',
+    replace: '[uid, resourceVersion, event]',
+    tests: [outboxTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'what waits already is lost when something new is told',
+    file: outbox,
+    find: 'const waiting = [...(next.notifications ?? []), ...told',
+    replace: 'const waiting = [...(told.length > 0 ? [] : (next.notifications ?? [])), ...told',
+    tests: [outboxTests],
+  },
+  {
+    rule: 'notify',
+    fault: 'what nobody has to act on is kept, and a failure thrown away',
+    file: outbox,
+    find: 'longest.find(({ event }) => newsOnly.includes(event)) ?? longest[0]',
+    replace: 'longest[0]',
+    tests: [outboxProperties],
+  },
+  {
+    rule: 'notify',
+    fault: 'nobody says how many were dropped',
+    file: outbox,
+    find: 'const dropped = (victim?.dropped ?? 0) + 1',
+    replace: 'const dropped = 0',
+    tests: [outboxProperties],
+  },
+  {
+    rule: 'notify',
+    fault: 'a receiver hears what is new before what it has missed',
+    file: planNotify,
+    find: 'view.rollout.status?.notifications?.find(({ receiver }) => receiver === view.receiver)',
+    replace: 'view.rollout.status?.notifications?.findLast(({ receiver }) => receiver === view.receiver)',
+    tests: [planNotifyTests, passProperties],
+  },
+  {
+    rule: 'G7',
+    fault: 'what cannot be told is thrown away',
+    file: notifyPass,
+    find: "told.kind === 'taken' ? removalPatch(rollout, id) : postponePatch",
+    replace: "told.kind !== null ? removalPatch(rollout, id) : postponePatch",
+    tests: [passProperties],
+  },
+  {
+    rule: 'G7',
+    fault: 'it is said to be told before it is',
+    file: planNotify,
+    find: "{ op: 'test', path: `${path}/id`, value: id }, { op: 'remove', path }]",
+    replace: "{ op: 'remove', path }]",
+    tests: [planNotifyTests, passProperties],
+  },
+  {
+    rule: 'G7',
+    fault: 'with the last one of a list goes what has come since',
+    file: planNotify,
+    find: "{ op: 'test', path: '/status/notifications', value: all }, ",
+    replace: '',
+    tests: [planNotifyTests, passProperties],
+  },
+  {
+    rule: 'notify',
+    fault: 'a receiver is told again though only the note of it was refused',
+    file: notifyPass,
+    find: 'known?.id === notification.id ? known.told : ',
+    replace: '',
+    tests: [passProperties],
+  },
+  {
+    rule: 'notify',
+    fault: 'a receiver that asks for time is asked again at once',
+    file: planNotify,
+    find: 'Math.max(backOffMs(attempts), Math.min(failure.retryAfterMs ?? 0, LONGEST_BACK_OFF_MS))',
+    replace: 'backOffMs(attempts)',
+    tests: [planNotifyTests],
+  },
+  {
+    rule: 'notify',
+    fault: 'one receiver that is reminded puts off the reminders of the others',
+    file: reminders,
+    find: 'rounds(wait, everyMs, times.nowMs) > rounds(wait, everyMs, lastMs)',
+    replace: 'times.nowMs - lastMs >= everyMs',
+    tests: [outboxTests],
+  },
+  {
+    rule: 'notify',
+    fault: 'what a server answers gets into the status, with the secrets that it was sent',
+    file: notifier,
+    find: 'slack !== undefined && /^[a-z_]{1,64}$/.test(result.body.trim()) ?',
+    replace: 'result.body !== "" ?',
+    tests: [notifierTests],
+  },
+  {
+    rule: 'notify',
+    fault: 'the time is not signed, and an old message can be sent again',
+    file: 'packages/notifier/src/signature.ts',
+    find: 'update(`${seconds}.${body}`)',
+    replace: 'update(body)',
+    tests: [notifierTests],
+  },
+  {
+    rule: 'allow-list',
+    fault: 'a redirect leads to hosts that are not allowed',
+    file: outgoing,
+    find: 'if (!isHostAllowed(url, sending.allowHosts))',
+    replace: 'if (redirects === 0 && !isHostAllowed(url, sending.allowHosts))',
+    tests: [outgoingTests],
+  },
+  {
+    rule: 'allow-list',
+    fault: 'a redirect takes tokens to another origin',
+    file: outgoing,
+    find: '...(isFirstOrigin && request.privateHeaders)',
+    replace: '...request.privateHeaders',
+    tests: [outgoingTests],
+  },
+]
