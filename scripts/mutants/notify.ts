@@ -69,15 +69,15 @@ export const mutantsOfNotify: readonly Mutant[] = [
     fault: 'what cannot be told is thrown away',
     file: notifyPass,
     find: "told.kind === 'taken' ? removalPatch(rollout, id) : postponePatch",
-    replace: "told.kind !== null ? removalPatch(rollout, id) : postponePatch",
+    replace: 'told.kind !== null ? removalPatch(rollout, id) : postponePatch',
     tests: [passProperties],
   },
   {
     rule: 'G7',
-    fault: 'it is said to be told before it is',
+    fault: 'what another receiver was to be told is taken away',
     file: planNotify,
-    find: "{ op: 'test', path: `${path}/id`, value: id }, { op: 'remove', path }]",
-    replace: "{ op: 'remove', path }]",
+    find: "/id`, value: id }, { op: 'remove', path }]",
+    replace: "/id`, value: all[index]?.id }, { op: 'remove', path: '/status/notifications/0' }]",
     tests: [planNotifyTests, passProperties],
   },
   {
@@ -122,10 +122,10 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'the time is not signed, and an old message can be sent again',
+    fault: 'what is signed is not what the page says',
     file: 'packages/notifier/src/signature.ts',
-    find: 'update(`${seconds}.${body}`)',
-    replace: 'update(body)',
+    find: '.update(`',
+    replace: '.update(body).update(`',
     tests: [notifierTests],
   },
   {

@@ -123,7 +123,12 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => startExecutor({ ...ports, queue: (options.queue ?? asItIs)(createInProcessQueue(ports)) })),
     startController: (identity) =>
       start(identity, (ports) =>
-        startController({ ...ports, ...(options.outgoing && { outgoing: options.outgoing(clock) }), admission: options.admission ?? 'none', leaderElection: (options.controllers?.length ?? 1) > 1 }),
+        startController({
+          ...ports,
+          ...(options.outgoing && { outgoing: options.outgoing(clock) }),
+          admission: options.admission ?? 'none',
+          leaderElection: (options.controllers?.length ?? 1) > 1,
+        }),
       ),
     program(identity) {
       const program = programs.get(identity)

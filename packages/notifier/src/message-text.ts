@@ -16,11 +16,11 @@ const DEFAULT_TEMPLATE = '{{event}} {{namespace}}/{{rollout}}: {{message}}'
 /**
  * The text of a message: the receiver's template with its arguments.
  *
- * @param escape applied to every argument, and not to the template
+ * @param encode applied to every argument, and not to the template
  */
-export function messageText(telling: Telling, escape: (value: string) => string = (value) => value): string {
+export function messageText(telling: Telling, encode: (value: string) => string = (value) => value): string {
   const { notification, receiver } = telling
-  const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(telling), escape)
+  const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(telling), encode)
   const lost = receiver.template === undefined && notification.dropped !== undefined
   return lost ? `${text} (${notification.dropped} other messages were dropped, because too many waited)` : text
 }

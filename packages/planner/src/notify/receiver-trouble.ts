@@ -16,7 +16,7 @@ export function receiverTrouble({ spec }: ReleasePolicy, rollouts: readonly Roll
 }
 
 function sinceOf(failing: readonly Notification[]): string {
-  return failing.map(({ failingSince, at }) => failingSince ?? at).reduce((first, at) => (at < first ? at : first))
+  return failing.map(({ failingSince, at }) => failingSince ?? at).toSorted()[0] ?? ''
 }
 
 function lastError(failing: readonly Notification[]): string {
