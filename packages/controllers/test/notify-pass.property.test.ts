@@ -26,7 +26,7 @@ const receivers = ['a', 'b', 'c']
 describe('passes over receivers, whatever happens (G7)', () => {
   it('tell everything at least once, to each receiver in order, with one id and one text for each', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(steps(), { maxLength: 60 }), async (all) => {
+      fc.asyncProperty(fc.array(steps(), { maxLength: 60, size: 'max' }), async (all) => {
         const world = createWorld()
         for (const step of all) await world.take(step)
         await world.settle()

@@ -9,7 +9,7 @@ const news: readonly NotifyEvent[] = ['ReleaseStarted', 'ReleaseCompleted', 'Rol
 describe('the outbox, for every number of waiting notifications (G7)', () => {
   it('is bounded, loses what nobody has to act on first, from whom the most waits for, and says how many', () => {
     fc.assert(
-      fc.property(fc.array(waiting(), { maxLength: 80 }), (all) => {
+      fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))
         const before = aStatus('StepUpgrade')
         const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, telling(before))
@@ -31,7 +31,7 @@ describe('the outbox, for every number of waiting notifications (G7)', () => {
 
   it('keeps for each receiver the order in which things happened', () => {
     fc.assert(
-      fc.property(fc.array(waiting(), { maxLength: 80 }), (all) => {
+      fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))
         const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, telling(aStatus('StepUpgrade')))
         const ids = (status.notifications ?? []).slice(0, -1).map(({ id }) => Number(id))
