@@ -31,7 +31,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: rolloutStatus,
     find: 'if (schemaGap === undefined) return status',
     replace: "if (schemaGap !== '') return status",
-    tests: [outdatedDefinitionsTests],
+    tests: [planRolloutTests],
   },
   {
     rule: 'G9',
@@ -47,7 +47,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: heedWishes,
     find: 'if (isApproval && !isHeld(status, canary)) return { canary, warning: null }',
     replace: 'if (isApproval && !isHeld(status, canary)) return { canary: { ...canary, currentStepState: own }, warning: null }',
-    tests: [wishesProperties],
+    tests: [wishesProperties, planRolloutTests],
   },
   {
     rule: 'G10',
@@ -64,7 +64,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: 'if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }',
     replace:
       'if (isOwn || nextStepIndex >= 1) return { canary: { ...canary, nextStepIndex: nextIndex(currentStepIndex, steps) }, warning: null }',
-    tests: [wishesProperties],
+    tests: [wishesProperties, planRolloutTests],
   },
   {
     rule: 'G10',

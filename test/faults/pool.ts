@@ -18,6 +18,9 @@ export interface PoolOptions extends SeedOptions {
 
 const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
 
+/** A process ends after so many seeds: what programs that were killed in mid-air leave behind in it stays until then. */
+const SEEDS_PER_PROCESS = 100
+
 /**
  * Runs seeds in processes of their own, and ends them.
  *
@@ -30,21 +33,38 @@ export async function runSeeds(options: PoolOptions): Promise<readonly SeedResul
   const results: SeedResult[] = []
   let next = from
   const takeSeed = (): number | null => (next < from + seeds && performance.now() - startedMs < withinMs ? next++ : null)
-  const children = Array.from({ length: Math.max(1, Math.min(workers, seeds)) }, () => fork(worker, { execArgv: [] }))
+  const children = new Set<ChildProcess>()
+  const work = async (): Promise<void> => {
+    let child = start(children)
+    let asked = 0
+    for (let seed = takeSeed(); seed !== null; seed = takeSeed()) {
+      if (asked++ === SEEDS_PER_PROCESS) {
+        end(child, children)
+        child = start(children)
+        asked = 1
+      }
+      const result = await ask(child, seed, options)
+      results.push(result)
+      options.onResult?.(result)
+    }
+  }
   try {
-    await Promise.all(
-      children.map(async (child) => {
-        for (let seed = takeSeed(); seed !== null; seed = takeSeed()) {
-          const result = await ask(child, seed, options)
-          results.push(result)
-          options.onResult?.(result)
-        }
-      }),
-    )
+    await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, seeds)) }, work))
   } finally {
-    for (const child of children) child.kill('SIGKILL')
+    for (const child of children) end(child, children)
   }
   return results.toSorted((a, b) => a.seed - b.seed)
+}
+
+function start(children: Set<ChildProcess>): ChildProcess {
+  const child = fork(worker, { execArgv: [] })
+  children.add(child)
+  return child
+}
+
+function end(child: ChildProcess, children: Set<ChildProcess>): void {
+  child.kill('SIGKILL')
+  children.delete(child)
 }
 
 function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false }: SeedOptions): Promise<SeedResult> {

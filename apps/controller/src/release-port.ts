@@ -81,8 +81,8 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
         await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata } }, { signal })
         return true
       } catch (error) {
-        // 422: another pod has taken the name.
         if (isConflict(error)) return false
+        // 422: another pod has taken the name.
         if (!isNotFound(error) && !isInvalid(error)) throw error
         return true
       }

@@ -65,11 +65,13 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
     }
   }
 
+  /** Only as it was read: a kubelet that is back by the time the patch arrives has said so. */
   async function patchReady(node: Node): Promise<void> {
+    const { name, resourceVersion } = node.metadata
     const unknown = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
     const lastTransitionTime = timestamp(clock.nowMs())
     const conditions = (node.status?.conditions ?? []).map((condition) => ({ ...condition, ...unknown, lastTransitionTime }))
-    await client.patch(resources.nodes, node.metadata.name, undefined, { status: { conditions } }, 'status')
+    await client.patch(resources.nodes, name, undefined, { metadata: { resourceVersion }, status: { conditions } }, 'status')
   }
 
   async function markPodsNotReady(name: string): Promise<void> {
@@ -77,8 +79,9 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
     for (const pod of items as unknown as readonly Pod[]) {
       const conditions = notReady(pod, timestamp(clock.nowMs()))
       if (conditions === undefined) continue
+      const { name: podName, namespace, resourceVersion } = pod.metadata
       await client
-        .patch(resources.pods, pod.metadata.name, pod.metadata.namespace, { status: { conditions } }, 'status')
+        .patch(resources.pods, podName, namespace, { metadata: { resourceVersion }, status: { conditions } }, 'status')
         .catch((error: unknown) => {
           if (!isStatus(error, 404)) throw error
         })

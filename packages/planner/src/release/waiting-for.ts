@@ -70,7 +70,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const away = progress.away.length > 0 ? `; NotReady: ${firstNodes(progress.away)}` : ''
     return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
   }
-  const lack = `${progress.effectiveSize - progress.updated} more nodes are to be updated`
+  const lack = lackText(progress.effectiveSize - progress.updated)
   if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
@@ -91,6 +91,10 @@ function heldByRules({ release, fleet }: ReleaseView, { progress, allowance }: W
     message: `${lack}, and the policy waits for NotReady nodes: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
+}
+
+function lackText(nodes: number): string {
+  return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
 }
 
 /** More nodes are down than the limit allows, as after it was lowered: nothing goes on before somebody does something. */

@@ -13,7 +13,7 @@ import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
 import { isForeign } from './release-report.ts'
-import { isFinalising, isUnderWay } from './release-spec.ts'
+import { isFinalising, isReturn, isUnderWay } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { startCourse, toTheEnd, withCounts } from './start-course.ts'
 
@@ -82,6 +82,8 @@ interface Ending {
   readonly isSame: boolean
   /** The template of now is the one to end with. */
   readonly isWanted: boolean
+  /** The release that runs is the rollback, begun because the Rollout goes. */
+  readonly isBack: boolean
 }
 
 /** Null where the last release of the template is over: what it left behind are nodes that nobody can update now. */
@@ -93,8 +95,9 @@ function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: Fo
   const stable = (isRunning ? canary.stableRevision : before.stableRevision) ?? discovery.stable
   const isWanted = onDeletePolicy(rollout) === 'Complete' || stable === discovery.canary
   if (!isRunning && isWanted && oldNodes(fleet, discovery.canary).length === 0) return null
+  const isBack = isRunning && phase !== 'Progressing' && isReturn(canary)
   // In mid-release the stable revision stays what it was.
-  return { before: isRunning ? { ...before, phase: 'Progressing' } : before, discovery: { ...discovery, stable }, isSame, isWanted }
+  return { before: isRunning ? { ...before, phase: 'Progressing' } : before, discovery: { ...discovery, stable }, isSame, isWanted, isBack }
 }
 
 /**
@@ -118,9 +121,12 @@ function isBeingTakenBack({ reason, reverted }: HeldRevision): boolean {
   return reason === 'Failed' && reverted === false
 }
 
-/** The stable template is put back first, once; null where it cannot be, or was and another came. */
-function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
-  if (templateToPutBack(view, discovery.stable) === null) return null
+/**
+ * The stable template is put back first, once; null where it cannot be, or was and another came: that is somebody's answer to
+ * what they saw, and may be the mend of a stable revision that is bad itself.
+ */
+function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame, isBack }: Ending): Course | null {
+  if (isBack || templateToPutBack(view, discovery.stable) === null) return null
   const held = heldTemplate(before.heldRevisions, daemonSet)
   // That it was put back is said before the DaemonSet is let go, and the key that tells it goes.
   if (held !== undefined) return held.reverted === false ? heldCourse(view, daemonSet, before, held) : null

@@ -144,6 +144,18 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect(annotationsOf(toy)).toEqual(frozenKeys)
   })
 
+  it('Rollback takes no newer template back: it may mend what is gone back to, and is frozen', () => {
+    const toy = paused()
+    toy.onDelete('Rollback')
+    end(toy)
+    for (let pass = 0; pass < 40 && toy.image() === 'v2'; pass++) act(toy)
+    for (let pass = 0; pass < 3; pass++) act(toy)
+    toy.setImage('v3')
+    settle(toy)
+    expect([toy.image(), strategyOf(toy.daemonSet)]).toEqual(['v3', 'OnDelete'])
+    expect(annotationsOf(toy)).toEqual(frozenKeys)
+  })
+
   it('Rollback freezes where the stable revision is gone from the history', () => {
     const toy = paused()
     toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')

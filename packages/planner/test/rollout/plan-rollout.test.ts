@@ -55,6 +55,18 @@ describe('a Rollout without a release', () => {
     })
   })
 
+  it('says once that fields of ours are dropped, though the API server keeps only some of what it says', () => {
+    const toy = healthy()
+    const outdated = { ...toy.rolloutView()!, schemaGap: 'the CustomResourceDefinitions are older ones', statusWrittenMs: null }
+    const plan = planRollout(outdated)
+    expect(plan).toMatchObject({ kind: 'writeStatus' })
+    const { observedGeneration, phase, message, conditions: said, canaryStatus, ...rest } = statusOf(plan)
+    const { currentStepIndex, currentStepState, ...dropped } = rest
+    expect(dropped).toEqual({})
+    const status = { observedGeneration, phase, message, conditions: said, canaryStatus, currentStepIndex, currentStepState }
+    expect(planRollout({ ...outdated, rollout: { ...outdated.rollout, status } })).toMatchObject({ kind: 'wait' })
+  })
+
   it('is Healthy though no node is available', () => {
     const toy = new ToyCluster()
     toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
@@ -590,6 +602,11 @@ function planOf(toy: ToyCluster): RolloutPlan {
 
 function canaryIn({ rollout }: ToyCluster): RolloutStatus['canaryStatus'] {
   return rollout?.status?.canaryStatus
+}
+
+function statusOf(plan: RolloutPlan): RolloutStatus {
+  if (plan.kind !== 'writeStatus') throw new Error(`the plan is to ${plan.kind}`)
+  return plan.status
 }
 
 function canaryOf(plan: RolloutPlan): RolloutStatus['canaryStatus'] {

@@ -30,14 +30,15 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
   }
 
   function followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
-    const fight = fights.get(keyOf(write)) ?? { canary: undefined, rounds: 0, answered: 0 }
+    const fight = fights.get(keyOf(write)) ?? { rounds: 0, answered: 0 }
     const canary = next.annotations?.[CANARY]
-    const isOther = canary !== fight.canary
+    // Another template begins another release, also in a pause, in which no other canary is announced.
+    const isOther = canary === undefined || next.template !== before?.template
     const setBack = !query.isOurs(write.actor ?? '') && before?.strategy?.type === 'OnDelete' && next.strategy?.type === 'RollingUpdate'
     const isBack = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
     const isOver = isOther || (isBack && !query.isOurs(write.actor ?? ''))
-    const rounds = isOver ? 0 : fight.rounds + (setBack && canary !== undefined ? 1 : 0)
-    fights.set(keyOf(write), { canary, rounds, answered: isBack ? rounds : Math.min(fight.answered, rounds) })
+    const rounds = isOver ? 0 : fight.rounds + (setBack ? 1 : 0)
+    fights.set(keyOf(write), { rounds, answered: isBack ? rounds : Math.min(fight.answered, rounds) })
   }
 
   return {
@@ -83,7 +84,6 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
 
 /** How often somebody has set RollingUpdate back in one release, and how many of these rounds we have answered. */
 interface Fight {
-  readonly canary: string | undefined
   readonly rounds: number
   readonly answered: number
 }

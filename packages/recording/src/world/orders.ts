@@ -113,8 +113,12 @@ export function createOrders(): Orders {
   }
 }
 
-/** Whoever sets the limit, the generation or the epoch has looked at what is declared. */
+/**
+ * Whoever sets the limit, or opens the record for another generation or epoch, has looked at what is declared. One that is
+ * voided keeps its limit, whatever is declared by then.
+ */
 function isSetAnew(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
+  if (next.state === 'voiding' || next.state === 'stopped') return before?.limit !== next.limit
   return before?.limit !== next.limit || before.generation !== next.generation || before.epoch !== next.epoch
 }
 

@@ -114,8 +114,8 @@ describe('a fight over the strategy', () => {
     ['has not begun its second round before we have answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
     ['is over when somebody says OnDelete again', (s) => setBack(s).daemonSet(rolling).daemonSet(onDelete).del('a1'), []],
     [
-      'begins anew with another release',
-      (s) => setBack(setBack(s)).annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).del('a1'),
+      'begins anew with another template, also where its release is not announced yet',
+      (s) => setBack(setBack(s)).daemonSet({ template: 'template-3' }).del('a1'),
       [],
     ],
     [
