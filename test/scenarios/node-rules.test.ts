@@ -121,6 +121,22 @@ describe('a node that is NotReady when its turn comes', () => {
     expectKept(stage)
   })
 
+  it('counts as a failure of the new version where the policy says so, until a retry accepts it', async () => {
+    const policy = { nodes: { notReady: { action: 'Fail' as const }, order: [{ selector: named('node-002') }] } }
+    stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-002'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await stage.until('it says so', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    expect((await condition(stage, 'Stalled'))?.message).toContain('node-002: NodeNotReady: the node was NotReady when its turn came')
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'go-on', type: 'retry' }) } } })
+    await untilNodesOn(stage, 'v2', 5)
+    await drive(stage.clock, stage.simulator.nodes.revive('node-002'))
+    await untilReleased(stage, 'v2')
+  })
+
   it('uses no budget up where the policy exempts as many (G1)', async () => {
     const policy = { nodes: { notReady: { exempt: 2 } } }
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })

@@ -27,7 +27,7 @@ type Prometheus = NonNullable<Analysis['prometheus']>
 type Http = NonNullable<Analysis['http']>
 
 /**
- * Puts the arguments in: as they are into a query, percent-encoded into a URL, escaped as within a text of JSON into a body.
+ * Puts the arguments in: as they are into a query and a header, percent-encoded into a URL, escaped as within a text of JSON into a body.
  *
  * @param nowMs the end of a range, and the moment of an instant query; epoch milliseconds
  * @returns null for an analysis that asks nobody, which validation refuses
@@ -55,7 +55,7 @@ function prometheusRequest(
   }
   form.set('timeout', `${timeoutMs}ms`)
   const api = `${address.replace(/\/+$/, '')}/api/v1/query${rangeMs === null ? '' : '_range'}`
-  const common = { privateHeaders: privateHeaders(headers), timeoutMs }
+  const common = { privateHeaders: privateHeaders(headers, values), timeoutMs }
   const url = `${api}?${form.toString()}`
   if (url.length <= LONGEST_URL) return { ...common, url, method: 'GET', headers: accepting }
   const typed = { ...accepting, 'content-type': 'application/x-www-form-urlencoded' }
@@ -67,7 +67,7 @@ function httpRequest({ url, method = 'GET', headers, body }: Http, values: Value
     url: fillTemplate(url, values, encodeURIComponent),
     method,
     headers: body === undefined ? accepting : { ...accepting, 'content-type': 'application/json' },
-    privateHeaders: privateHeaders(headers),
+    privateHeaders: privateHeaders(headers, values),
     ...(body !== undefined && { body: fillTemplate(body, values, (value) => JSON.stringify(value).slice(1, -1)) }),
     timeoutMs,
   }
@@ -75,9 +75,9 @@ function httpRequest({ url, method = 'GET', headers, body }: Http, values: Value
 
 const accepting: Readonly<Record<string, string>> = { accept: 'application/json', 'accept-encoding': 'identity' }
 
-function privateHeaders(headers: Http['headers']): readonly PrivateHeader[] {
+function privateHeaders(headers: Http['headers'], values: Values): readonly PrivateHeader[] {
   return (headers ?? []).map(({ name, value, valueFrom }): PrivateHeader => {
-    return valueFrom === undefined ? { name, value: value ?? '' } : { name, secret: valueFrom }
+    return valueFrom === undefined ? { name, value: fillTemplate(value ?? '', values) } : { name, secret: valueFrom }
   })
 }
 

@@ -51,14 +51,14 @@ describe('toRequest', () => {
         http: {
           url: 'https://health.example',
           headers: [
-            { name: 'X-Scope', value: 'team-a' },
+            { name: 'X-Revision', value: '{{canaryRevision}}' },
             { name: 'Authorization', valueFrom: { name: 'health', key: 'token' } },
           ],
         },
       },
       want: {
         privateHeaders: [
-          { name: 'X-Scope', value: 'team-a' },
+          { name: 'X-Revision', value: 'v2' },
           { name: 'Authorization', secret: { name: 'health', key: 'token' } },
         ],
       },

@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { changePermits, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
+import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
 import { judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
@@ -119,12 +119,11 @@ function isBad({ announcement, release, fleet }: ExecutorReading, clock: Clock):
   if (isOwned && !announcement.inProgress) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
   const isOfRelease = stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  const seen = { release, fleet, minReadyMs: announcement.minReadySeconds * 1000, monotonicMs: clock.monotonicMs() }
   const judgement = judgeRelease({
-    release,
-    fleet,
-    minReadyMs: announcement.minReadySeconds * 1000,
+    ...seen,
     nowMs: clock.nowMs(),
-    monotonicMs: clock.monotonicMs(),
+    notReadyInTurn: failedTurns(seen),
     watched: isOfRelease ? watchedNodes : [],
     stopped: isOfRelease ? stoppedTime : undefined,
   })

@@ -1,5 +1,6 @@
 export { type PeerActivity, peerText } from './peer-activity.ts'
 export { batchScope, type BatchScope, isInScope } from './nodes/batch-scope.ts'
+export { failedTurns, type TurnQuestion } from './nodes/failed-turns.ts'
 export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns } from './pass/candidate-order.ts'
 export { type Outbox, withNotifications } from './notify/outbox.ts'
 export {

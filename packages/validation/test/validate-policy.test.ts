@@ -259,6 +259,7 @@ describe('an analysis is told', () => {
       ["it is no condition: undeclared reference to 'results' (in container ''), at character 1"],
     ],
     ['with an argument in a condition that is none', { successCondition: 'args.windw == ""' }, ["undefined field 'windw', at character 5"]],
+    ['with a condition of two lines', { successCondition: 'true &&\n  args.x == ""' }, ["undefined field 'x', at line 2, character 7"]],
     ['with a condition that compares numbers with text', { successCondition: 'result[0] < "1"' }, ['found no matching overload']],
     [
       'with a condition that is no condition',

@@ -37,6 +37,7 @@ export function isInSteps({ rules, steps }: BatchScope, { labels }: Pick<NodeVie
 
 /** The batch may take the node, once its kubelet answers. */
 export function isInScope(scope: BatchScope, node: Pick<NodeView, 'labels'>): boolean {
+  if (scope.rules.digest === '') return true
   return isInSteps(scope, node) && !scope.rules.factsOf(node.labels).isExcluded
 }
 

@@ -1,4 +1,4 @@
-import type { NodeRules, NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
+import type { NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The rules by which nodes may be taken, ready to be asked. */
@@ -14,7 +14,7 @@ export interface NodeScope {
   /** Whether steps say which nodes they take. */
   readonly hasSteps: boolean
   /** @returns what the rules say of a node with these labels */
-  factsOf(labels: Labels): NodeFacts
+  readonly factsOf: (labels: Labels) => NodeFacts
   /** Below 0 where `a` comes before `b` by the order of the policy, 0 where it does not say. */
   compare(a: Ordered, b: Ordered): number
 }
@@ -30,6 +30,8 @@ export interface NodeFacts {
   readonly step: number
   /** For each spread rule, the value of its label; empty where the node does not have it: such nodes are of one kind. */
   readonly values: readonly string[]
+  /** The same for nodes with the same values. */
+  readonly kind: number
   /** For each key of the order, whether its selector selects the node; true without one. */
   readonly selected: readonly boolean[]
 }
@@ -63,16 +65,29 @@ const scopes = new Map<string, NodeScope>()
 
 function readRules(rules: ReleaseNodeRules): NodeScope {
   const { order = [], exclude = [], spread = [], steps = [], notReady } = rules
-  const keys = order.map(({ selector, by }) => ({ selects: selector === undefined ? always : selecting(selector), by }))
+  const keys = order.map(({ selector, by }, at) => ({
+    selects: selector === undefined ? always : selecting(selector),
+    isOf: (labels: Labels) => factsOf(labels).selected[at] === true,
+    by,
+  }))
   const excluding = exclude.map((selector) => parseLabelSelector(selector) ?? always)
   const stepping = steps.map(selecting)
   const facts = new WeakMap<Labels, NodeFacts>()
+  const kinds = new Map<string, number>()
+  const kindOf = (values: readonly string[]): number => {
+    const text = JSON.stringify(values)
+    const kind = kinds.get(text) ?? kinds.size
+    kinds.set(text, kind)
+    return kind
+  }
   const readFacts = (labels: Labels): NodeFacts => {
     const step = stepping.findIndex((selects) => selects(labels))
+    const values = spread.map(({ topologyKey }) => labels[topologyKey] ?? '')
     return {
       isExcluded: excluding.some((selects) => selects(labels)),
       step: steps.length === 0 ? 0 : step === -1 ? Number.POSITIVE_INFINITY : step,
-      values: spread.map(({ topologyKey }) => labels[topologyKey] ?? ''),
+      values,
+      kind: kindOf(values),
       selected: keys.map(({ selects }) => selects(labels)),
     }
   }
@@ -90,8 +105,7 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
     exempt: notReady?.exempt ?? 0,
     hasSteps: steps.length > 0,
     factsOf,
-    compare: (a, b) =>
-      compareByKeys(keys, { of: a, selected: factsOf(a.node.labels).selected }, { of: b, selected: factsOf(b.node.labels).selected }),
+    compare: keys.length === 0 ? asEqual : (a, b) => compareByKeys(keys, a, b),
   }
 }
 
@@ -99,23 +113,28 @@ function selecting(selector: NodeSelector): (labels: Labels) => boolean {
   return parseLabelSelector(selector) ?? never
 }
 
-interface WithKeys {
-  readonly of: Ordered
-  readonly selected: readonly boolean[]
+interface OrderKey {
+  /** Its selector selects the node. */
+  readonly isOf: (labels: Labels) => boolean
+  readonly by: string | undefined
 }
 
 /** The first key that tells two apart decides; one with both a selector and an order orders the nodes that it selects. */
-function compareByKeys(keys: readonly Pick<NonNullable<NodeRules['order']>[number], 'by'>[], a: WithKeys, b: WithKeys): number {
-  for (const [at, { by }] of keys.entries()) {
-    const isOfA = a.selected[at] === true
-    if (isOfA !== b.selected[at]) return isOfA ? -1 : 1
-    const order = isOfA ? compareBy(by, a.of, b.of) : 0
+function compareByKeys(keys: readonly OrderKey[], a: Ordered, b: Ordered): number {
+  for (const { isOf, by } of keys) {
+    const isOfA = isOf(a.node.labels)
+    if (isOfA !== isOf(b.node.labels)) return isOfA ? -1 : 1
+    const order = isOfA && by !== undefined ? compareBy(by, a, b) : 0
     if (order !== 0) return order
   }
   return 0
 }
 
-function compareBy(by: string | undefined, a: Ordered, b: Ordered): number {
+function asEqual(): number {
+  return 0
+}
+
+function compareBy(by: string, a: Ordered, b: Ordered): number {
   switch (by) {
     case 'Oldest':
       return compareText(a.pod.createdAt, b.pod.createdAt)
@@ -141,7 +160,7 @@ function never(): boolean {
   return false
 }
 
-const anyFacts: NodeFacts = { isExcluded: false, step: 0, values: [], selected: [] }
+const anyFacts: NodeFacts = { isExcluded: false, step: 0, values: [], kind: 0, selected: [] }
 
 const everyNode: NodeScope = {
   digest: '',
@@ -150,5 +169,5 @@ const everyNode: NodeScope = {
   exempt: 0,
   hasSteps: false,
   factsOf: () => anyFacts,
-  compare: () => 0,
+  compare: asEqual,
 }

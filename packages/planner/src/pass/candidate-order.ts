@@ -25,19 +25,19 @@ export interface ChoiceRules {
  * whatever the order of `nodes`.
  */
 export function firstCandidates(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly Candidate[] {
-  return firstOfEachKind(nodes, rules, { count, kindOf: () => '' })
+  return firstOfEachKind(nodes, rules, { count, kindOf: () => 0 })
 }
 
 /** How many candidates of each kind of nodes are looked for. */
 export interface Kinds {
   readonly count: number
-  readonly kindOf: (node: NodeView) => string
+  readonly kindOf: (node: NodeView) => number
 }
 
 /** The first `count` candidates of each kind, all of them in the order of {@link firstCandidates}. */
 export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, { count, kindOf }: Kinds): readonly Candidate[] {
   if (count <= 0) return []
-  const kinds = new Map<string, Candidate[]>()
+  const kinds = new Map<number, Candidate[]>()
   for (const node of nodes) {
     const candidate = node.ready && isInScope(rules.scope, node) ? candidateOn(node, rules) : undefined
     if (candidate === undefined) continue

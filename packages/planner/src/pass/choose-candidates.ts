@@ -1,7 +1,7 @@
 import type { NodeView } from '@tranche/fleet'
 import { type Candidate, type ChoiceRules, firstOfEachKind, notReadyTurns } from './candidate-order.ts'
 import { isBroken } from './node-tally.ts'
-import { kindOf, namesDown, placesIn } from './places.ts'
+import { namesDown, placesIn } from './places.ts'
 import { type FlownPermit, isGone, isUnsettled, type Scene } from './scene.ts'
 
 /** Among which nodes is chosen, and how many. */
@@ -32,17 +32,20 @@ export function chooseCandidates(scene: Scene, choice: Choice): readonly Candida
 
 /** Enough of each kind of nodes, the broken first where nothing of the budget is left. */
 function inOrder(scene: Scene, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
-  const { spread } = scene.scope.rules
+  const { spread, factsOf } = scene.scope.rules
   // Deleting again on a node in flight needs no place of its own, so these are a kind for themselves.
   const inFlight = new Set(spread.length === 0 ? [] : scene.permits.filter(isGone).map(({ permit }) => permit.node))
   const kinds = {
     count: Math.min(count, 2 * Math.min(...spread)),
-    kindOf: (node: NodeView) => `${inFlight.has(node.name) ? 'in flight ' : ''}${kindOf(scene.scope.rules, node)}`,
+    kindOf: (node: NodeView) => (inFlight.has(node.name) ? IN_FLIGHT : 0) + factsOf(node.labels).kind,
   }
   const first = (nodes: readonly NodeView[]): readonly Candidate[] => firstOfEachKind(nodes, rules, kinds)
   if (hasBudgetLeft(scene)) return first(free)
   return [...first(free.filter(isBroken)), ...first(free.filter((node) => !isBroken(node)))]
 }
+
+/** More than there are kinds. */
+const IN_FLIGHT = 1_000_000
 
 /** First those that the spread rules let go at once, then those that are next. */
 function spreadOut(scene: Scene, { stay, count }: Choice, ordered: readonly Candidate[]): readonly Candidate[] {

@@ -1,6 +1,5 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { exemptNodes } from '../nodes/exempt-nodes.ts'
-import type { NodeScope } from '../nodes/node-scope.ts'
 import { type FlownPermit, isGone, isUnsettled, type Scene } from './scene.ts'
 
 /**
@@ -143,9 +142,4 @@ function passBy(group: Group, flown: FlownPermit): void {
 /** F4: the own node is excepted: deleting again on it adds nothing. */
 export function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
   return nodes.has(own) ? nodes.size - 1 : nodes.size
-}
-
-/** Nodes with one text are bound by the same spread rules. */
-export function kindOf(rules: NodeScope, { labels }: NodeView): string {
-  return rules.spread.length === 0 ? '' : JSON.stringify(rules.factsOf(labels).values)
 }

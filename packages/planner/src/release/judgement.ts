@@ -1,6 +1,7 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
+import { failedTurns } from '../nodes/failed-turns.ts'
 import { isFinalized } from './is-finalized.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 
@@ -8,7 +9,9 @@ import { isInCharge, type ReleaseView } from './release-view.ts'
 export function judgementOf(view: ReleaseView): Judgement | null {
   const { daemonSet } = view
   if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
-  return judgeRelease({ ...view, ...availabilityOf(daemonSet, view), stopped: stoppedSoFar(view) })
+  const availability = availabilityOf(daemonSet, view)
+  const notReadyInTurn = failedTurns({ ...view, ...availability })
+  return judgeRelease({ ...view, ...availability, stopped: stoppedSoFar(view), notReadyInTurn })
 }
 
 /**

@@ -22,7 +22,8 @@ export function compileCondition(expression: string, { source, args }: Condition
 }
 
 function conditionOf(compiled: Compiled): Compiled {
-  if (!compiled.ok || compiled.program.type === 'bool' || compiled.program.type === 'dyn') return compiled
+  if (!compiled.ok) return { ok: false, error: compiled.error.toWellFormed() }
+  if (compiled.program.type === 'bool' || compiled.program.type === 'dyn') return compiled
   return { ok: false, error: `it is a ${compiled.program.type}, and a condition is true or false` }
 }
 

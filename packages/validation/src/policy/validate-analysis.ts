@@ -162,8 +162,8 @@ function conditionProblems(path: string, analysis: Analysis): readonly Problem[]
 /** The place in words, in one line: the value stands beside it. */
 function placed(error: string): string {
   const [first = ''] = error.split('\n')
-  const [, column, what] = /ERROR: <input>:1:(\d+): (.*)$/.exec(first) ?? []
-  return what === undefined ? first : `${what}, at character ${column}`
+  const [, line, column, what] = /ERROR: <input>:(\d+):(\d+): (.*)$/.exec(first) ?? []
+  return what === undefined ? first : `${what}, at ${line === '1' ? '' : `line ${line}, `}character ${column}`
 }
 
 function stepProblems(path: string, { steps, background }: Analysis): readonly Problem[] {

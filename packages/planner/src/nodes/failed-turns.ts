@@ -1,0 +1,32 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import { notReadyTurns } from '../pass/candidate-order.ts'
+import { tallyNodes } from '../pass/node-tally.ts'
+import { scopeInRecord } from './batch-scope.ts'
+
+/** Whose turn it is, of the nodes of which release. */
+export interface TurnQuestion {
+  readonly release: Pick<BatchRelease, 'spec' | 'status'>
+  readonly fleet: FleetView
+  /** How long a pod must be Ready to be available. */
+  readonly minReadyMs: number
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
+}
+
+/**
+ * NotReady nodes whose turn it is, where the policy counts such a node as failed: with a healthy pod, each would be among
+ * those that the batch takes next. Also while the record is stopped: what stops it must not end by that.
+ *
+ * @returns names
+ */
+export function failedTurns({ release, fleet, minReadyMs, monotonicMs }: TurnQuestion): readonly string[] {
+  const { tranche } = release.spec
+  const record = release.status?.flight
+  if (tranche?.nodes?.notReady?.action !== 'Fail' || record === undefined) return []
+  const scope = scopeInRecord(record.scope, tranche.nodes)
+  if (scope === null) return []
+  const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
+  const rules = { canary: record.revision, stable: tranche.stableRevision, scope }
+  return notReadyTurns(old, rules, desired - record.partition - onRevision).map(({ name }) => name)
+}

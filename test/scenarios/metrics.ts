@@ -1,0 +1,42 @@
+import { type Clock, sleep } from '@tranche/clock'
+import type { Outgoing, OutgoingRequest, OutgoingResult } from '@tranche/outgoing'
+
+/** A metric system that answers in the time of the stage, and what it was asked. */
+export interface Metrics {
+  /** What it measures now; null: it does not answer. */
+  value: number | null
+  readonly asked: OutgoingRequest[]
+  /** For `StageOptions.outgoing`. */
+  outgoing(clock: Clock): Outgoing
+}
+
+/** How long an answer takes, in milliseconds. */
+const ANSWER_MS = 50
+
+/** @returns a Prometheus server, as far as analyses see it */
+export function metricsOf(value: number | null): Metrics {
+  const metrics: Metrics = {
+    value,
+    asked: [],
+    outgoing: (clock) => ({
+      async send(request, signal): Promise<OutgoingResult> {
+        metrics.asked.push(request)
+        const { value: measured } = metrics
+        if (measured === null) {
+          await sleep(clock, request.timeoutMs, signal)
+          return { kind: 'failed', reason: 'Timeout', message: `prometheus.example did not answer within ${request.timeoutMs} ms` }
+        }
+        await sleep(clock, ANSWER_MS, signal)
+        const result = [{ metric: {}, value: [0, String(measured)] }]
+        return {
+          kind: 'answered',
+          status: 200,
+          headers: {},
+          body: JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }),
+        }
+      },
+      close: async () => undefined,
+    }),
+  }
+  return metrics
+}
