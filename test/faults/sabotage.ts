@@ -29,6 +29,16 @@ export const sabotages: readonly Sabotage[] = [
   inReading('executors heed no stop', ['G9'], ({ announcement, ...reading }) =>
     withFlight({ ...reading, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] })),
   ),
+  inReading('executors go on with a version that fails', ['G9'], ({ release, ...reading }) => {
+    const { failure: _, ...status } = release.status ?? {}
+    const tranche = { ...release.spec.tranche, failure: { action: 'Continue' } }
+    return { ...reading, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
+  }),
+  inReading('executors know no node rules', ['G1', 'G3', 'G5'], ({ release, ...reading }) => {
+    const { nodes: _, ...tranche } = release.spec.tranche ?? {}
+    const lawless = { ...reading, release: { ...release, spec: { ...release.spec, tranche } } } as ExecutorReading
+    return withFlight(lawless, () => ({ scope: undefined }))
+  }),
   inRequests('a status is written over whatever somebody wrote meanwhile', ['G10'], (request) =>
     request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? asMergePatch(request) : request,
   ),
@@ -51,8 +61,8 @@ function inReading(fault: string, breaks: readonly string[], change: (reading: E
         read(key) {
           const reading = read(key)
           if (reading === null) return null
-          const { limit, partition, state, holds } = reading.release.status?.flight ?? {}
-          stored = { limit, partition, state, holds } as Partial<FlightRecord>
+          const { limit, partition, state, holds, scope } = reading.release.status?.flight ?? {}
+          stored = { limit, partition, state, holds, ...(scope !== undefined && { scope }) } as Partial<FlightRecord>
           return change(reading)
         },
         writeRecord: (release, record, signal) => writeRecord(release, { ...record, ...stored }, signal),

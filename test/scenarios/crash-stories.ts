@@ -5,19 +5,25 @@ import type { Story } from './crash-story.ts'
 import { deletions } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import type { Stage } from './stage.ts'
+import type { Stage, StageOptions } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 /** How long a step of a story may take where one call after the other hangs. */
 const LONG_MS = 3_600_000
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 /** Nobody is allowed to be reached, so that it is tried in vain again and again. */
-const unreachable = { name: 'ops', webhook: { url: 'https://hooks.example.com/' } }
+const policy: StageOptions['policy'] = {
+  soak: { final: '5s' },
+  notify: [{ name: 'ops', webhook: { url: 'https://hooks.example.com/' } }],
+  analysis: [
+    { name: 'errors', background: true, dryRun: true, http: { url: 'https://metrics.example.com/' }, successCondition: 'status == 200' },
+  ],
+}
 const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
 
 /** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
 export const changeOfMind: Story = {
-  setting: { nodes: 6, maxUnavailable: 2, steps, policy: { soak: { final: '5s' }, notify: [unreachable] } },
+  setting: { nodes: 6, maxUnavailable: 2, steps, policy },
   async tell(stage) {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1, LONG_MS)

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
 import { unavailableSeen } from '@tranche/recording'
 import { deletions } from './expect-kept.ts'
 import { events } from './hands.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { applyPolicy, deletePolicy, policyOf } from './policies.ts'
-import { goesBy } from './stage-objects.ts'
+import { goesBy, stageKey } from './stage-objects.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -73,6 +74,17 @@ it('a Rollout whose policy never was is bound all the same, so that nobody else 
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': null } } })
   await untilPausedAt(stage, 1)
   expect((await stage.rollout()).status?.policy).toBeUndefined()
+})
+
+it('a Rollout whose policy is gone can be deleted in mid-release all the same', async () => {
+  stage = await setStage({ nodes: 6, maxUnavailable: 1, steps, policy: {} })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 1)
+  await deletePolicy(stage)
+  await untilStalled('PolicyNotFound')
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.until('it is gone', async () => (await stage.client.list(resourcePaths.rollouts, {})).items.length === 0)
+  expect((await stage.daemonSet()).metadata.annotations).toHaveProperty('tranche.dev/frozen')
 })
 
 it('an override of maxUnavailable counts from the next decision on: raised, and lowered, in mid-release', async () => {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import type { SecretReader } from '@tranche/outgoing'
 
@@ -12,24 +12,21 @@ interface Secret extends KubeObject {
 export function createSecretReader(client: KubeClient): SecretReader {
   return {
     async read({ namespace, name, key }, signal) {
-      const secret = await getSecret(client, { namespace, name }, signal)
-      if (secret === null) return { kind: 'missing', message: `there is no Secret ${name} in namespace ${namespace}; create it` }
-      const value = secret.data?.[key]
-      if (value === undefined) return { kind: 'missing', message: `the Secret ${name} has no key ${key}; add it, or name another key` }
-      return { kind: 'found', value: Buffer.from(value, 'base64').toString('utf8') }
+      try {
+        const { data } = await client.get<Secret>(resourcePaths.secrets, { namespace, name }, { signal })
+        const value = data?.[key]
+        if (value === undefined) return missing(`the Secret ${name} has no key ${key}; add it, or name another key`)
+        return { kind: 'found', value: Buffer.from(value, 'base64').toString('utf8') }
+      } catch (error) {
+        if (isNotFound(error)) return missing(`there is no Secret ${name} in namespace ${namespace}; create it`)
+        if (isForbidden(error))
+          return missing(`the Secret ${name} may not be read; let the controller get secrets in namespace ${namespace}`)
+        throw error
+      }
     },
   }
 }
 
-async function getSecret(
-  client: KubeClient,
-  key: { readonly namespace: string; readonly name: string },
-  signal: AbortSignal,
-): Promise<Secret | null> {
-  try {
-    return await client.get<Secret>(resourcePaths.secrets, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return null
-    throw error
-  }
+function missing(message: string): { readonly kind: 'missing'; readonly message: string } {
+  return { kind: 'missing', message }
 }

@@ -83,11 +83,10 @@ async function readSecret({ secrets, telling, signal }: Reading, field: string, 
   let answer: Awaited<ReturnType<SecretReader['read']>>
   try {
     answer = await secrets.read({ namespace: telling.namespace, name: ref.name, key: ref.key }, signal)
-  } catch (error) {
+  } catch {
     signal.throwIfAborted()
-    throw new Unsendable(`${field}: the Secret ${ref.name} cannot be read: ${error instanceof Error ? error.message : 'not known why'}`, {
-      cause: error,
-    })
+    // What was thrown may quote what was answered, so that its words are not repeated.
+    throw new Unsendable(`${field}: the Secret ${ref.name} cannot be read: the API server did not answer`)
   }
   if (answer.kind === 'missing') throw new Unsendable(`${field}: ${answer.message}`)
   if (answer.value.trim() === '')

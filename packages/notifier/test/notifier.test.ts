@@ -154,7 +154,7 @@ describe('a receiver that does not take something', () => {
     [
       'a Secret that cannot be read',
       { webhook: { url: 'http://127.0.0.1/', headers: [{ name: 'a', valueFrom: { name: 'locked', key: 'k' } }] } },
-      'webhook.headers[0].valueFrom: the Secret locked cannot be read: forbidden',
+      'webhook.headers[0].valueFrom: the Secret locked cannot be read: the API server did not answer',
     ],
     [
       'a Secret with nothing in it',
@@ -226,7 +226,7 @@ function secretsWith(more: Readonly<Record<string, string>>): SecretReader {
   const values: Record<string, string> = { hmac: 'key of ours', token: 'Bearer s3cret\n', empty: '\n', ...more }
   return {
     async read({ name, key }) {
-      if (name === 'locked') throw new Error('forbidden')
+      if (name === 'locked') throw new Error('s3cret is no JSON')
       const value = name === 'keys' ? values[key] : undefined
       return value === undefined ? { kind: 'missing', message: `there is no Secret ${name}; create it` } : { kind: 'found', value }
     },

@@ -11,7 +11,7 @@ export interface SecretReader {
    * Reads from the API server itself.
    *
    * @returns its text, or what is missing and how to mend it, for a person: never anything of a value
-   * @throws when the API server does not answer, or does not let us read
+   * @throws when the API server does not answer; whoever catches it must not repeat its words, which may quote the answer
    */
   read(ref: SecretRef, signal: AbortSignal): Promise<SecretAnswer>
 }

@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS = 20
 /** Creates our CustomResourceDefinitions and waits until the server serves them. */
 export async function installResources({ client, clock, signal }: InstallOptions): Promise<void> {
   for (const definition of customResourceDefinitions) await createOnce(client, resourcePaths.customResourceDefinitions, definition, signal)
-  for (const resource of [resourcePaths.rollouts, resourcePaths.batchReleases])
+  for (const resource of [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies])
     while (!(await isServed(client, resource, signal))) await sleep(clock, LOOK_AGAIN_MS, signal)
 }
 

@@ -4,6 +4,7 @@ import type { Course } from './course.ts'
 import { nextIndex, stepReach, stepsOf } from './release-spec.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
+import { type Soak, soakOf } from './soak.ts'
 
 /**
  * Moves a release one state on within its steps, or leaves it with what it waits for.
@@ -49,9 +50,9 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
   switch (canary.currentStepState) {
     case 'StepUpgrade':
       if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
-      if (coversAll(view, canary)) return finalise(view, course)
-      if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
-      return enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+      return soakedStep(view, course, step, title)
+    case 'StepMetricsAnalysis':
+      return soakedStep(view, course, step, title)
     case 'StepPaused':
       if (isPromoted(course)) return enter(view, course, 'StepReady', `${title}: its pause is cut short`)
       return pausedStep(view, course, step, { ready, title, stalled })
@@ -63,6 +64,21 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
       return enter(view, course, 'StepUpgrade', `${title}: starting`)
   }
 }
+
+/** What is ready must stay so, and be found good by its analyses; only then does its pause begin, or is the last step over. */
+function soakedStep(view: RolloutView, course: Course, step: RolloutStep, title: string): Course {
+  const soak = isFullyPromoted(course) || view.fleet.desired === 0 ? done : soakOf(view, course.canary.currentStepIndex)
+  if (soak.kind === 'waiting') {
+    const message = `${title} ${soak.message}`
+    if (course.canary.currentStepState !== 'StepMetricsAnalysis') return enter(view, course, 'StepMetricsAnalysis', message)
+    return { ...course, message, stalled: releaseReport(view).stalled, recheckAfterMs: soak.recheckAfterMs }
+  }
+  if (coversAll(view, course.canary)) return finalise(view, course)
+  if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
+  return enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+}
+
+const done: Soak = { kind: 'done' }
 
 interface PausedStep {
   readonly ready: boolean
@@ -130,9 +146,14 @@ export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
   return Number.isInteger(nextStepIndex) && nextStepIndex >= 1 && nextStepIndex <= steps ? nextStepIndex : null
 }
 
-/** The remaining pauses are skipped, by the action `promote`; each step must still be ready before the next begins. */
+/** The remaining pauses are skipped, by the action `promote`; each step must still be ready, and stay so, before the next begins. */
 function isPromoted({ acceptedWishes }: Course): boolean {
   return acceptedWishes.promote !== undefined
+}
+
+/** Soaks and analyses are skipped too. */
+function isFullyPromoted({ acceptedWishes }: Course): boolean {
+  return acceptedWishes.promote?.full === true
 }
 
 /** A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. */

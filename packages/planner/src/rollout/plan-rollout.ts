@@ -141,7 +141,8 @@ function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan 
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
   const { rollout } = view
   const paused = rollout.spec.strategy.paused === true
-  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...policyTerms(view), paused, rolloutGeneration: generationOf(rollout) }
+  const { analysis: _over, ...terms } = policyTerms(view)
+  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...terms, paused, rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

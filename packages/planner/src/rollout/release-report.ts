@@ -15,6 +15,8 @@ export interface ReleaseReport {
   readonly failure: Failure | null
   /** The batch, from 0, that is ready now; null while none is. */
   readonly readyBatch: number | null
+  /** Since when (RFC 3339) it has been ready without a break; null while none is. */
+  readonly readySince: string | null
   /** The BatchRelease is there for nodes that a release has left behind, or about to go. */
   readonly present: boolean
   /** The DaemonSet was given back. */
@@ -44,13 +46,15 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     release?.spec.tranche?.release === releaseId(rollout) &&
     status?.observedRelease === release.spec.tranche.release
   const stopped = record === undefined || (record.state === 'stopped' && record.holds.length > 0)
+  const isReady = current && sameRelease && status.canaryStatus?.batchState === 'Ready'
   const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
   return {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
     paused: current && release.spec.tranche?.paused === true && stopped,
     stopped,
     failure: sameRelease && status.failure?.release === release.spec.tranche.release ? status.failure : null,
-    readyBatch: current && sameRelease && status.canaryStatus?.batchState === 'Ready' ? status.canaryStatus.currentBatch : null,
+    readyBatch: isReady ? (status.canaryStatus?.currentBatch ?? null) : null,
+    readySince: isReady ? (status.canaryStatus?.batchReadyTime ?? null) : null,
     present: release !== undefined,
     completed: current && sameRelease && status.phase === 'Completed',
     nodesLeft,

@@ -4,7 +4,7 @@ import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
-import { policyTerms } from './release-policy.ts'
+import { type PolicyTerms, policyTerms } from './release-policy.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -36,11 +36,22 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       stableRevision: canary.stableRevision ?? canary.canaryRevision,
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
-      ...policyTerms(view),
+      ...termsOf(view, canary),
       ...holdOf(rollout, canary),
       ...(retry !== undefined && { retry }),
     },
   }
+}
+
+/**
+ * Who wants a release promoted in full waits neither for soaks nor for analyses; and the way back to what ran before rests
+ * on no measurement.
+ */
+function termsOf(view: RolloutView, canary: CanaryStatus): PolicyTerms {
+  const isFull = view.rollout.status?.acceptedWishes?.promote?.full === true
+  const { analysis, stepSoakSeconds, finalSettleSeconds, ...terms } = policyTerms(view)
+  if (isFull) return { ...terms, finalSettleSeconds: 0 }
+  return { ...terms, stepSoakSeconds, finalSettleSeconds, ...(!isReturn(canary) && { analysis }) }
 }
 
 /** Who has a release ended needs no steps: those that break the rules do not keep the Rollout from going. */

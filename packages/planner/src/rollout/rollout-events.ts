@@ -13,6 +13,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
     ...stallEvents(before, after),
     ...phaseEvents(before, after),
     ...stepEvents(before, after),
+    ...policyEvents(before, after),
   ]
 }
 
@@ -76,10 +77,23 @@ function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): Pl
   if (is === undefined || after.phase !== 'Progressing') return []
   if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []
   if (is.currentStepState === 'StepPaused') return [{ type: 'Normal', reason: 'StepPaused', message: after.message ?? '' }]
+  if (is.currentStepState === 'StepMetricsAnalysis') return [{ type: 'Normal', reason: 'StepSoaking', message: after.message ?? '' }]
   // An approval out of turn that is put back begins nothing.
   const isPutBack = was?.currentStepIndex === is.currentStepIndex && was.currentStepState === 'StepReady'
   if (is.currentStepState === 'StepUpgrade' && !isPutBack) return [{ type: 'Normal', reason: 'StepStarted', message: after.message ?? '' }]
   return []
+}
+
+/** The terms of a release changed under it. */
+function policyEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  const [was, is] = [before?.policy, after.policy]
+  const isSame = was?.name === is?.name && was?.generation === is?.generation
+  if (isSame || after.phase !== 'Progressing' || before?.phase !== 'Progressing' || is?.message !== undefined) return []
+  const message =
+    is === undefined
+      ? `the release goes by ReleasePolicy ${was?.name} no more, but by the defaults`
+      : `the release goes by generation ${is.generation} of ReleasePolicy ${is.name}`
+  return [{ type: 'Normal', reason: 'PolicyChanged', message }]
 }
 
 function conditionOf(

@@ -1,0 +1,48 @@
+import { FakeClock } from '@tranche/clock'
+import { createKubeClient } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { expect, it } from 'vitest'
+import { createSecretReader } from '../src/secret-reader.ts'
+
+const never = new AbortController().signal
+const paths: string[] = []
+const client = createKubeClient({
+  exchange: async ({ path }) => {
+    paths.push(path)
+    const [status, body] = answers[path] ?? [404, { kind: 'Status', code: 404, reason: 'NotFound', message: 'not found' }]
+    return {
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: (async function* () {
+        yield JSON.stringify(body)
+      })(),
+    }
+  },
+  clock: new FakeClock(),
+  userAgent: 'test/1',
+  log: silentLogger,
+})
+const answers: Record<string, readonly [number, object]> = {
+  '/api/v1/namespaces/demo/secrets/keys': [200, { metadata: { name: 'keys' }, data: { token: 'Z3LDtsOfZXIK' } }],
+  '/api/v1/namespaces/demo/secrets/locked': [
+    403,
+    { kind: 'Status', code: 403, reason: 'Forbidden', message: 'secrets "locked" is forbidden' },
+  ],
+}
+
+it('reads a key as text, anew each time', async () => {
+  const read = (): Promise<unknown> => createSecretReader(client).read({ namespace: 'demo', name: 'keys', key: 'token' }, never)
+  expect([await read(), await read()]).toEqual([
+    { kind: 'found', value: 'größer\n' },
+    { kind: 'found', value: 'größer\n' },
+  ])
+  expect(paths).toHaveLength(2)
+})
+
+it.each([
+  ['none', 'token', 'there is no Secret none in namespace demo; create it'],
+  ['keys', 'other', 'the Secret keys has no key other; add it, or name another key'],
+  ['locked', 'token', 'the Secret locked may not be read; let the controller get secrets in namespace demo'],
+])('says of %s and its key %s what is missing', async (name, key, message) => {
+  expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message })
+})

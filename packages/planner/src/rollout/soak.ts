@@ -1,0 +1,43 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import { stepAnalyses } from '@tranche/analysis'
+import { policyTerms } from './release-policy.ts'
+import { isForeign, releaseReport } from './release-report.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** Where a step stands between being ready and its pause. */
+export type Soak =
+  /** It has stayed ready for as long as the policy says, and its analyses have succeeded. */
+  | { readonly kind: 'done' }
+  /** `recheckAfterMs`: when the clock alone changes it; null where it does not. */
+  | { readonly kind: 'waiting'; readonly message: string; readonly recheckAfterMs: number | null }
+
+/**
+ * Whether a batch that is ready, or was, may leave its step: it must stay ready for as long as `soak.step` of the policy
+ * says, without a break; then the analyses of the step must succeed.
+ *
+ * @param step from 1
+ */
+export function soakOf(view: RolloutView, step: number): Soak {
+  const release = releaseOf(view)
+  const { readyBatch, readySince, message } = releaseReport(view)
+  const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
+  if (release === undefined || readyBatch !== step - 1 || readySince === null) {
+    const again = soakSeconds > 0 ? '; its soak begins again when it is' : ''
+    return waiting(`is not ready any more: ${message ?? 'not known'}${again}`)
+  }
+  const endMs = Date.parse(readySince) + soakSeconds * 1000
+  if (soakSeconds > 0 && endMs > view.nowMs) {
+    const end = new Date(endMs).toISOString()
+    return waiting(`is ready since ${readySince} and must stay so until ${end}`, endMs - view.nowMs)
+  }
+  const analyses = stepAnalyses(release, step)
+  return analyses.kind === 'done' ? analyses : waiting(`is ready since ${readySince}; ${analyses.message}`)
+}
+
+function releaseOf(view: RolloutView): BatchRelease | undefined {
+  return isForeign(view) ? undefined : view.release
+}
+
+function waiting(message: string, recheckAfterMs: number | null = null): Soak {
+  return { kind: 'waiting', message, recheckAfterMs }
+}

@@ -1,0 +1,148 @@
+/**
+ * Measures on the real clock how soon everything stops when a new version fails: simulator, controller and executor in one
+ * process. A version runs well for 150 ms and crashes then, while four of forty nodes at a time are being replaced; whoever
+ * looks stops it, takes a good version, and begins again. Prints one JSON object, {@link FailureStop}.
+ *
+ *   node scripts/bench/failure-stop.ts 40
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { customResourceDefinitions, type Rollout } from '../../packages/api-schema/src/index.ts'
+import { systemClock } from '../../packages/clock/src/index.ts'
+import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/log/src/index.ts'
+import { createInProcessQueue } from '../../packages/queue/src/index.ts'
+import type { RecordedDelivery, RecordedWrite } from '../../packages/recording/src/index.ts'
+import { createSimulator, recordEntries } from '../../packages/sim/src/index.ts'
+import { startController } from '../../apps/controller/src/index.ts'
+import { startExecutor } from '../../apps/executor/src/index.ts'
+import { daemonSetManifest, imageOf, policyManifest, rolloutManifest, stageKey } from '../../test/scenarios/stage-objects.ts'
+
+/** What was seen in all rounds, in milliseconds. */
+export interface FailureStop {
+  readonly rounds: number
+  /** From the event's delivery to the executor to the last deletion that the server accepts; 0 where none came after. */
+  readonly lastDeleteP99Ms: number
+  /** From the pod's status to the status of the BatchRelease that holds the release. */
+  readonly acknowledgedP50Ms: number
+  readonly acknowledgedP99Ms: number
+  /** The same to the status of the Rollout. */
+  readonly toldP99Ms: number
+}
+
+const NODES = 40
+const settings = { 'start-ms': '40', 'jitter-ms': '40', 'stop-ms': '20', 'late-ms': '150' }
+const options = {
+  maxUnavailable: 4,
+  steps: [{ replicas: '100%' }],
+  policy: { soak: { final: '0s' } },
+  annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [`sim.tranche.dev/${name}`, value])),
+}
+
+console.log(JSON.stringify(await play(Number(process.argv[2] ?? 40))))
+process.exit(0)
+
+async function play(rounds: number): Promise<FailureStop> {
+  const clock = systemClock
+  const writes: RecordedWrite[] = []
+  const deliveries: RecordedDelivery[] = []
+  const simulator = createSimulator({ clock, nodes: NODES, watchDelayMs: 0 })
+  const take = (entry: RecordedWrite | RecordedDelivery): void => void ('to' in entry ? deliveries.push(entry) : writes.push(entry))
+  recordEntries(simulator.server, clock, take, { deliveriesTo: (actor) => actor === 'executor' })
+  await simulator.start()
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'bench', log: silentLogger })
+  await install(client)
+  const queue = createInProcessQueue({ clock })
+  const programs = { clock, log: silentLogger, queue }
+  startController({
+    ...programs,
+    exchange: simulator.exchangeFor('controller'),
+    identity: 'controller',
+    admission: 'none',
+    leaderElection: false,
+  })
+  startExecutor({ ...programs, exchange: simulator.exchangeFor('executor'), identity: 'executor' })
+  await until(client, ({ status }) => status?.phase === 'Healthy')
+
+  const seen: Round[] = []
+  for (let round = 1; round <= rounds; round++) {
+    const from = writes.length
+    await setImage(client, `r${round}-bad-late`)
+    await until(client, ({ status }) => status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true)
+    await sleep(300)
+    seen.push(readRound(writes.slice(from), deliveries))
+    await setImage(client, `r${round}-good`)
+    const isOver = ({ status, metadata }: Rollout): boolean =>
+      status?.phase === 'Healthy' &&
+      status.observedGeneration === metadata.generation &&
+      status.canaryStatus?.currentStepState === 'Completed'
+    await sleep(200)
+    await until(client, isOver)
+    deliveries.splice(0)
+  }
+  const at = (values: readonly number[], share: number): number =>
+    Math.round((values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0) * 10) / 10
+  return {
+    rounds,
+    lastDeleteP99Ms: at(
+      seen.map(({ lastDeleteMs }) => lastDeleteMs),
+      0.99,
+    ),
+    acknowledgedP50Ms: at(
+      seen.map(({ acknowledgedMs }) => acknowledgedMs),
+      0.5,
+    ),
+    acknowledgedP99Ms: at(
+      seen.map(({ acknowledgedMs }) => acknowledgedMs),
+      0.99,
+    ),
+    toldP99Ms: at(
+      seen.map(({ toldMs }) => toldMs),
+      0.99,
+    ),
+  }
+}
+
+interface Round {
+  readonly lastDeleteMs: number
+  readonly acknowledgedMs: number
+  readonly toldMs: number
+}
+
+function readRound(writes: readonly RecordedWrite[], deliveries: readonly RecordedDelivery[]): Round {
+  const failed = writes.find(({ kind, o }) => kind === 'Pod' && o['waiting'] === 'CrashLoopBackOff')
+  if (failed === undefined) throw new Error('no pod has crashed')
+  const delivered = deliveries.find(({ of, rv }) => of === 'pods' && rv >= failed.rv)
+  const lastDelete = writes.findLast(({ kind, verb, actor }) => kind === 'Pod' && verb === 'delete' && actor === 'executor')
+  const held = writes.find((write) => write.kind === 'BatchRelease' && failureIn(write)?.stops === true)
+  const told = writes.find((write) => write.kind === 'Rollout' && failureIn(write)?.stops === true)
+  return {
+    lastDeleteMs: Math.max(0, (lastDelete?.t ?? 0) - (delivered?.t ?? failed.t)),
+    acknowledgedMs: (held?.t ?? Number.NaN) - failed.t,
+    toldMs: (told?.t ?? Number.NaN) - failed.t,
+  }
+}
+
+function failureIn({ o }: RecordedWrite): { readonly stops?: boolean } | undefined {
+  return (o['status'] as { readonly failure?: { readonly stops?: boolean } } | undefined)?.failure
+}
+
+async function install(client: KubeClient): Promise<void> {
+  for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition as never)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
+  await client.create(resourcePaths.namespaces, namespace as never)
+  await client.create(resourcePaths.releasePolicies, policyManifest(options.policy) as never)
+  await client.create(resourcePaths.daemonSets, daemonSetManifest(options) as never)
+  await client.create(resourcePaths.rollouts, rolloutManifest(options) as never)
+}
+
+async function setImage(client: KubeClient, tag: string): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: imageOf(tag) }] } } } }
+  await client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
+}
+
+async function until(client: KubeClient, isSo: (rollout: Rollout) => boolean): Promise<void> {
+  for (const untilMs = performance.now() + 60_000; performance.now() < untilMs; await sleep(10)) {
+    if (isSo(await client.get<Rollout>(resourcePaths.rollouts, stageKey))) return
+  }
+  throw new Error('the release has not come so far within a minute')
+}

@@ -1,0 +1,92 @@
+import type { ReleasePolicy, RolloutAction } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { afterEach, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { type Metrics, metricsOf } from './metrics.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+type Analysis = NonNullable<ReleasePolicy['spec']['analysis']>[number]
+
+const pausing = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const errors: Analysis = {
+  name: 'errors',
+  prometheus: { address: 'http://prometheus.example:9090', query: 'errors{revision="{{canaryRevision}}",node=~"{{nodes}}"}' },
+  successCondition: 'result[0] < 0.05',
+  failureCondition: 'result[0] > 0.5',
+  interval: '10s',
+  count: 3,
+}
+
+it('an analysis in the background that fails stops the release in mid-batch, and a retry measures anew', async () => {
+  const metrics = metricsOf(0.01)
+  stage = await staged(metrics, { analysis: [{ name: 'background', ...background() }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  metrics.value = 0.9
+  await untilStalled('ReleaseFailed')
+  const before = await nodesOn(stage, 'v2')
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toEqual(before)
+  expect((await stage.rollout()).status?.message).toContain('analysis background in the background failed')
+  metrics.value = 0.01
+  await act({ id: 'again', type: 'retry' })
+  await stage.until('it goes on', async () => (await stalledReason()) === undefined)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('an analysis that fails takes the release back where the policy says so, and nothing is measured on the way back', async () => {
+  const metrics = metricsOf(0.9)
+  stage = await staged(metrics, { analysis: [errors], failure: { action: 'Rollback' } })
+  await stage.setImage('v2')
+  await stage.until('the stable version is everywhere', async () => metrics.asked.length > 0 && (await nodesOn(stage, 'v1')).length === 4)
+  expect(metrics.asked).toHaveLength(1)
+  expect((await stage.rollout()).status?.heldRevisions).toMatchObject([{ reason: 'Failed' }])
+  expectKept(stage)
+})
+
+it('a metric system that does not answer leaves the release where it is, which waits for a person', async () => {
+  const metrics = metricsOf(null)
+  stage = await staged(metrics, { analysis: [errors] })
+  await stage.setImage('v2')
+  await untilStalled('AnalysisInconclusive')
+  expect(metrics.asked).toHaveLength(5)
+  expect((await stage.rollout()).status?.message).toContain('prometheus.example did not answer within 10000 ms')
+})
+
+it('a dry run is measured and shown, and decides nothing', async () => {
+  const metrics = metricsOf(0.9)
+  stage = await staged(metrics, { analysis: [{ ...errors, dryRun: true }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.until('it has failed', async () => (await stage.release())?.status?.analysis?.[0]?.phase === 'Failed')
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+})
+
+function background(): Omit<Analysis, 'name'> {
+  const { name: _name, count: _count, ...rest } = errors
+  return { ...rest, background: true }
+}
+
+function staged(metrics: Metrics, policy: ReleasePolicy['spec']): Promise<Stage> {
+  return setStage({ nodes: 4, steps: pausing, policy, outgoing: (clock) => metrics.outgoing(clock) })
+}
+
+async function stalledReason(): Promise<string | undefined> {
+  const { conditions = [] } = (await stage.rollout()).status ?? {}
+  return conditions.find(({ type, status }) => type === 'Stalled' && status === 'True')?.reason
+}
+
+function untilStalled(reason: string): Promise<void> {
+  return stage.until(`it is stalled with ${reason}`, async () => (await stalledReason()) === reason)
+}
+
+async function act(action: Partial<RolloutAction> & Pick<RolloutAction, 'id' | 'type'>): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
+}

@@ -1,0 +1,153 @@
+import type { FailureAction } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { deletions, expectKept } from './expect-kept.ts'
+import { type FailureKind, failureKinds } from './failures.ts'
+import { breakPod } from './hands.ts'
+import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { imageOf, stageKey } from './stage-objects.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+describe.each(failureKinds)('$name', (kind) => {
+  it('stops the release, which says what was seen on which nodes, and waits for somebody (Pause, G9)', async () => {
+    const heal = await fail(kind, 'Pause')
+    const deleted = await untilToldOf(kind)
+    const hit = await nodesHit()
+    expect(hit.length).toBeGreaterThan(0)
+    expect(hit.length).toBeLessThanOrEqual(kind.most)
+    const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
+    expect(message).toMatch(/^revision \w+ failed: \d+ of 10 nodes failed \(tolerated: 0\): node-\d\d\d: /)
+    expect(message).toMatch(kind.says)
+    expect(message).toContain('write the action retry')
+    const { failure: told, phase } = (await stage.rollout()).status ?? {}
+    expect([phase, told?.action, told?.stops, told?.nodes.length]).toEqual(['Progressing', 'Pause', true, told?.count])
+    await stage.pass(60_000)
+    expect([deletions(stage), await nodesHit()]).toEqual([deleted, hit])
+    await heal()
+    expectKept(stage)
+  })
+
+  it('is taken back within the budget, and held (Rollback, G12)', async () => {
+    const heal = await fail(kind, 'Rollback')
+    await stage.until(
+      'it is taken back',
+      async () => (await stage.rollout()).status?.heldRevisions !== undefined,
+      kind.withinSeconds * 1000,
+    )
+    const hit = await nodesHit()
+    expect(hit.length).toBeLessThanOrEqual(kind.most)
+    await heal()
+    await untilReleased(stage, 'v1')
+    const { heldRevisions = [], message } = (await stage.rollout()).status ?? {}
+    expect(heldRevisions).toMatchObject([{ reason: 'Failed', reverted: true }])
+    expect(deletions(stage)).toBeLessThanOrEqual(2 * kind.most)
+    expect(message).toBeDefined()
+    expectKept(stage)
+  })
+
+  it('is told, and goes on as far as the budget allows (Continue)', async () => {
+    const heal = await fail(kind, 'Continue')
+    // What stops nothing is told now and then.
+    const withinMs = (kind.withinSeconds + 60) * 1000
+    await stage.until('it is told', async () => kind.says.test((await stage.rollout()).status?.failure?.message ?? ''), withinMs)
+    const { failure: told } = (await stage.rollout()).status ?? {}
+    expect([told?.action, told?.stops]).toEqual(['Continue', false])
+    await stage.pass(120_000)
+    expect((await condition(stage, 'Stalled'))?.reason).not.toBe('ReleaseFailed')
+    expect((await nodesHit()).length).toBe(kind.reaches ?? 2)
+    await heal()
+    expectKept(stage)
+  })
+})
+
+const half = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const isTold = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
+const countOf = async (): Promise<number | undefined> => (await stage.rollout()).status?.failure?.count
+
+describe('a failure counts', () => {
+  it('in a pause, in which nobody can approve it away (G9)', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: half, annotations: { 'sim.tranche.dev/late-ms': '60000' } })
+    await stage.setImage('bad-late')
+    await untilPausedAt(stage, 1)
+    await stage.until('it is told', isTold)
+    const deleted = deletions(stage)
+    await stage.approve()
+    await stage.pass(60_000)
+    expect([await isTold(), deletions(stage), (await nodesOn(stage, 'bad-late')).length]).toEqual([true, deleted, 5])
+    expectKept(stage)
+  })
+
+  it('after the last batch, while the release settles', async () => {
+    stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: [{ replicas: '100%' }], policy: { soak: { final: '30s' } } })
+    await stage.setImage('bad-flap')
+    await stage.until('it is told', isTold)
+    expect((await stage.rollout()).status?.phase).toBe('Progressing')
+    expectKept(stage)
+  })
+
+  it('not where the node was bad before', async () => {
+    stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: half, annotations: { 'sim.tranche.dev/bad-nodes': 'node-001' } })
+    const [old] = (await stage.pods()).filter(({ spec }) => spec?.nodeName === 'node-001')
+    await breakPod(stage, old!)
+    await stage.setImage('bad-ready')
+    await stage.pass(700_000)
+    expect(await isTold()).toBe(false)
+    expect(await nodesOn(stage, 'bad-ready')).toContain('node-001')
+    expectKept(stage)
+  })
+})
+
+describe.each([
+  { what: 'nodes', failure: { maxFailedNodes: 1 }, tolerated: 1 },
+  { what: 'percent of the nodes', failure: { maxFailedNodes: '20%' }, tolerated: 2 },
+  { what: 'nodes of a batch', failure: { maxFailedNodes: 5, maxFailedNodesPerBatch: 1 }, tolerated: 5 },
+  { what: 'percent of a batch', failure: { maxFailedNodes: '50%', maxFailedNodesPerBatch: '40%' }, tolerated: 5 },
+])('a limit in $what', ({ failure, tolerated }) => {
+  it('lets so many nodes fail, and stops at the next', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 3, steps: half, policy: { failure } })
+    await stage.setImage('bad-flap')
+    await stage.until('it is told', isTold)
+    const most = failure.maxFailedNodesPerBatch === undefined ? tolerated : failure.maxFailedNodesPerBatch === 1 ? 1 : 2
+    expect(await countOf()).toBeGreaterThan(most)
+    const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
+    expect(message).toContain(`(tolerated: ${tolerated}`)
+    const deleted = deletions(stage)
+    await stage.pass(30_000)
+    expect(deletions(stage)).toBe(deleted)
+    expectKept(stage)
+  })
+})
+
+/** Releases the version that fails. @returns what takes away what is wrong around it */
+async function fail(kind: FailureKind, action: FailureAction): Promise<() => Promise<void>> {
+  const { tag = 'v2', settings = {}, deadline = 20, resources, initContainers } = kind
+  const failure = { action, progressDeadlineSeconds: deadline, schedulingDeadlineSeconds: 10 }
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: { failure } })
+  const heal = await kind.before?.(stage)
+  const annotations = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`sim.tranche.dev/${name}`, value]))
+  const containers = [{ name: 'agent', image: imageOf(tag), resources }]
+  const body = { spec: { template: { metadata: { annotations }, spec: { containers, initContainers } } } }
+  await stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
+  const alsoHeal = await kind.after?.(stage)
+  return async () => {
+    await heal?.()
+    await alsoHeal?.()
+  }
+}
+
+/** Waits until the Rollout says that its release failed, no longer than that may take. @returns how many pods we have deleted by then */
+async function untilToldOf({ withinSeconds }: FailureKind): Promise<number> {
+  const isTold = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
+  await stage.until('it is told', isTold, withinSeconds * 1000)
+  return deletions(stage)
+}
+
+/** Nodes that the new version took, whether or not it has a pod there. */
+async function nodesHit(): Promise<readonly string[]> {
+  const untouched = new Set(await nodesOn(stage, 'v1'))
+  const all = Array.from({ length: 10 }, (_, at) => `node-${String(at + 1).padStart(3, '0')}`)
+  return all.filter((node) => !untouched.has(node))
+}
