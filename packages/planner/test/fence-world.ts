@@ -340,7 +340,8 @@ class FenceWorld {
       fleet,
       podsSeen: String(executor.seen),
       sent: new Set(),
-      isBad: false,
+      // A verdict may come and go at any moment, and no two executors need think the same.
+      isBad: this.#random(8) === 0,
       monotonicMs: 0,
     })
     executor.jobs = this.#toJobs(plan, home, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
