@@ -76,7 +76,7 @@ it('starts the next release while a node is left behind by the last', async () =
   expectKept(stage)
 })
 
-it('goes on when a node dies with its new pod on the way, and ends when it is back (G2, G6)', async () => {
+it('takes a node that dies with its new pod for a failure, and ends when it is back and somebody retries (G2, G6)', async () => {
   stage = await setStage({
     nodes: 10,
     maxUnavailable: 2,
@@ -91,6 +91,7 @@ it('goes on when a node dies with its new pod on the way, and ends when it is ba
   expect(await isHealthy()).toBe(false)
   expect((await stage.rollout()).status?.message).toContain(node)
   await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'again', type: 'retry' }) } } })
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })

@@ -42,7 +42,7 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
       memories.delete(keyText(key))
       return awaitChange
     }
-    const memory = memoryOf(memories, key)
+    const memory = memoryOf(memories, key, parts.clock)
     const toView = (read: ReleaseReading): ReleaseView => viewOf(read, memory, parts.clock)
     const view = toView(reading)
     const plan = planBatchRelease(view)
@@ -59,6 +59,8 @@ interface Memory {
   unclear: string | null
   /** What was seen of nodes that are not well; null until the first look, when the status knows more. */
   watched: readonly WatchedNode[] | null
+  /** What to add to the monotonic clock: steps of the wall clock would move deadlines. */
+  readonly epochMs: number
   /** The API server refused the annotation that says paused, by more than a lost race. */
   pauseRefused: boolean
 }
@@ -70,12 +72,13 @@ interface Doing extends ReleaseParts {
   readonly memory: Memory
 }
 
-function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
+function memoryOf(memories: Map<string, Memory>, key: ObjectKey, clock: Clock): Memory {
   const memory = memories.get(keyText(key)) ?? {
     statusWrittenMs: null,
     labels: createLabelMemory(),
     unclear: null,
     watched: null,
+    epochMs: clock.nowMs() - clock.monotonicMs(),
     pauseRefused: false,
   }
   memories.set(keyText(key), memory)
@@ -86,7 +89,16 @@ function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseV
   const monotonicMs = clock.monotonicMs()
   const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
   const { statusWrittenMs, unclear, pauseRefused } = memory
-  const view = { ...reading, statusWrittenMs, unclear, pauseRefused, labelled, nowMs: clock.nowMs(), monotonicMs }
+  const view = {
+    ...reading,
+    statusWrittenMs,
+    unclear,
+    pauseRefused,
+    labelled,
+    nowMs: clock.nowMs(),
+    monotonicMs,
+    steadyMs: monotonicMs + memory.epochMs,
+  }
   memory.watched = watchRelease(view, memory.watched ?? reading.release.status?.watchedNodes ?? [])
   return { ...view, watched: memory.watched }
 }

@@ -27,6 +27,8 @@ const OVERTAKEN_RECHECK_MS = 1_000
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const sentByKey = new Map<string, SentDeletes>()
+  // Steps of the wall clock would move deadlines.
+  const epochMs = parts.clock.nowMs() - parts.clock.monotonicMs()
   return async function passOver(key, signal) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
@@ -34,7 +36,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
       return awaitChange
     }
     const sent = sentOf(sentByKey, key)
-    const view = toView(reading, sent, parts.clock)
+    const view = toView(reading, sent, { monotonicMs: parts.clock.monotonicMs(), epochMs })
     // Nothing is awaited between this decision and the sending of its first request: F1 holds when chosen and when used.
     const plan = planPass(view)
     if (plan.kind !== 'wait') parts.log.info({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
@@ -97,8 +99,8 @@ function outcomeOfWrite(written: boolean): Outcome {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 
-function toView(reading: ExecutorReading, sent: SentDeletes, clock: Clock): PassView {
-  const monotonicMs = clock.monotonicMs()
+function toView(reading: ExecutorReading, sent: SentDeletes, times: PassTimes): PassView {
+  const { monotonicMs } = times
   const { announcement, release, fleet, podsSeen } = reading
   return {
     announcement,
@@ -108,21 +110,27 @@ function toView(reading: ExecutorReading, sent: SentDeletes, clock: Clock): Pass
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
-    isBad: isBad(reading, clock),
+    isBad: isBad(reading, times),
     monotonicMs,
   }
 }
 
+interface PassTimes {
+  readonly monotonicMs: number
+  /** Epoch milliseconds less the monotonic clock, as this process began. */
+  readonly epochMs: number
+}
+
 /** The verdict of the controller, worked out here as well: no deletion waits for its round trip. */
-function isBad({ announcement, release, fleet }: ExecutorReading, clock: Clock): boolean {
+function isBad({ announcement, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
   const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
   if (isOwned && !announcement.inProgress) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
   const isOfRelease = stoppedTime?.release === (release.spec.tranche?.release ?? '')
-  const seen = { release, fleet, minReadyMs: announcement.minReadySeconds * 1000, monotonicMs: clock.monotonicMs() }
+  const seen = { release, fleet, minReadyMs: announcement.minReadySeconds * 1000, monotonicMs }
   const judgement = judgeRelease({
     ...seen,
-    nowMs: clock.nowMs(),
+    nowMs: monotonicMs + epochMs,
     notReadyInTurn: failedTurns(seen),
     watched: isOfRelease ? watchedNodes : [],
     stopped: isOfRelease ? stoppedTime : undefined,

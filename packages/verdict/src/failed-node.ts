@@ -72,16 +72,17 @@ function notPlaced(node: NodeCase): FailedNode | null {
   return failedBy(node, 'Unschedulable', node.suspect.pod?.trouble)
 }
 
+/** A Ready pod waits for nothing but minReadySeconds, however long those are. */
 function notInTime(node: NodeCase): FailedNode | null {
   const { suspect, watched, terms, times } = node
-  if (!suspect.isDown || downTimeMs(suspect, watched, times) < terms.progressDeadlineMs) return null
+  if (!suspect.isDown || suspect.pod?.ready === true || downTimeMs(suspect, watched, times) < terms.progressDeadlineMs) return null
   const state = suspect.pod?.trouble?.message ?? suspect.pod?.trouble?.reason
   const message = `no available pod for ${Math.round(terms.progressDeadlineMs / 1000)} s${state === undefined ? '' : `: ${state}`}`
   return failedBy(node, 'ProgressDeadlineExceeded', { ...suspect.pod?.trouble, reason: '', message })
 }
 
 function leftMs({ suspect, watched, terms, times }: NodeCase): number {
-  if (!suspect.isDown || times.stopped?.since !== undefined) return Number.POSITIVE_INFINITY
+  if (!suspect.isDown || suspect.pod?.ready === true || times.stopped?.since !== undefined) return Number.POSITIVE_INFINITY
   const progressMs = terms.progressDeadlineMs - downTimeMs(suspect, watched, times)
   return isUnplaced(suspect) ? Math.min(progressMs, terms.schedulingDeadlineMs - sameStateMs(suspect, watched, times)) : progressMs
 }

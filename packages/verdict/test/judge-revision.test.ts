@@ -42,6 +42,10 @@ describe('a node on which the new version failed', () => {
     'is none that turned NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
     'is none that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
     'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
+    'is none that is Ready, and waits for nothing but a long minReadySeconds': {
+      says: a({}, { at: 900, minReadyMs: 1_800_000 }),
+      want: [],
+    },
     'is one that has had none for that long in all, whatever lay between': {
       says: a(
         { ready: false, readyStamp: at(5000) },

@@ -35,6 +35,7 @@ export interface CaseSays {
   readonly permits?: readonly Permit[]
   readonly watched?: readonly WatchedNode[]
   readonly stopped?: Partial<StoppedTime>
+  readonly minReadyMs?: number
   readonly plan?: Partial<BatchReleaseSpec['releasePlan']>
   readonly tranche?: BatchReleaseSpec['tranche']
   readonly status?: Partial<BatchReleaseStatus>
@@ -85,7 +86,7 @@ function seen(says: CaseSays): Seen {
   const { at: seconds = 10 } = says
   return {
     fleet: fleetOf(says.nodes),
-    minReadyMs: 0,
+    minReadyMs: says.minReadyMs ?? 0,
     nowMs: START_MS + seconds * 1000,
     monotonicMs: seconds * 1000,
     watched: says.watched ?? [],

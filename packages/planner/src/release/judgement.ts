@@ -11,7 +11,7 @@ export function judgementOf(view: ReleaseView): Judgement | null {
   if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
   const availability = availabilityOf(daemonSet, view)
   const notReadyInTurn = failedTurns({ ...view, ...availability })
-  return judgeRelease({ ...view, ...availability, stopped: stoppedSoFar(view), notReadyInTurn })
+  return judgeRelease({ ...view, nowMs: steadyMs(view), ...availability, stopped: stoppedSoFar(view), notReadyInTurn })
 }
 
 /**
@@ -27,6 +27,7 @@ export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonl
   const isOfRelease = release.status?.stoppedTime?.release === (release.spec.tranche?.release ?? '')
   return watchNodes({
     ...full,
+    nowMs: steadyMs(view),
     ...availabilityOf(daemonSet, view),
     revision,
     permits: release.status?.flight?.permits ?? [],
@@ -36,10 +37,16 @@ export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonl
 }
 
 /** For how long the release has been stopped, as its status says; from now on where it says nothing of this release. */
-export function stoppedSoFar({ release: { spec, status }, nowMs }: Pick<ReleaseView, 'release' | 'nowMs'>): StoppedTime {
+export function stoppedSoFar(view: Pick<ReleaseView, 'release' | 'nowMs' | 'steadyMs'>): StoppedTime {
+  const { spec, status } = view.release
   const release = spec.tranche?.release ?? ''
   const { stoppedTime } = status ?? {}
-  return stoppedTime?.release === release ? stoppedTime : stoppedTimeAfter(undefined, release, false, nowMs)
+  return stoppedTime?.release === release ? stoppedTime : stoppedTimeAfter(undefined, release, false, steadyMs(view))
+}
+
+/** The moment by which deadlines go. */
+export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number {
+  return view.steadyMs ?? view.nowMs
 }
 
 /** A release of a Rollout is over once `in-progressing` is gone: what fails on the nodes left behind stops nothing. */

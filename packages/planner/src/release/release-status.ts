@@ -11,7 +11,7 @@ import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
-import { judgementOf, stoppedSoFar } from './judgement.ts'
+import { judgementOf, steadyMs, stoppedSoFar } from './judgement.ts'
 import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
 import { isSettling, SETTLING } from './settling.ts'
@@ -91,8 +91,8 @@ const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime:
 
 /** What was found of the new version, and what must be remembered to go on judging it. */
 function failures(view: ReleaseView, wanted: Wanted): Failures {
-  const stopped = stoppedTimeAfter(stoppedSoFar(view), view.release.spec.tranche?.release ?? '', wanted.kind === 'stop', view.nowMs)
-  const watched = notableNodes(view.watched, { nowMs: view.nowMs, stopped })
+  const stopped = stoppedTimeAfter(stoppedSoFar(view), view.release.spec.tranche?.release ?? '', wanted.kind === 'stop', steadyMs(view))
+  const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
   return { failure: judgementOf(view)?.failure ?? null, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }
 

@@ -39,6 +39,8 @@ export interface ReleaseView {
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
+  /** Epoch milliseconds by a clock that nobody sets while the process runs: deadlines go by it. Undefined: as `nowMs`. */
+  readonly steadyMs?: number | undefined
 }
 
 /** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
