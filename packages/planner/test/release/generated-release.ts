@@ -50,6 +50,7 @@ const shape = fc.record({
   unclear: fc.constantFrom(null, null, null, 'the pod x on y: no answer'),
   statusWritten: fc.constantFrom(null, 1_000, 60_000),
   acknowledged: fc.constantFrom(3, 4),
+  maxFailedNodes: fc.constantFrom('100%', '100%', '100%', 0),
 })
 type Shape = typeof shape extends fc.Arbitrary<infer S> ? S : never
 
@@ -181,7 +182,10 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
         rolloutID: 'new',
         enableExtraWorkloadForCanary: false,
       },
-      tranche: { canaryRevision: 'new', stableRevision: 'old', release: 'r1', paused: drawn.wish === 'pause' },
+      tranche: {
+        ...{ canaryRevision: 'new', stableRevision: 'old', release: 'r1', paused: drawn.wish === 'pause' },
+        failure: { maxFailedNodes: drawn.maxFailedNodes },
+      },
     },
     status: {
       observedGeneration: drawn.acknowledged,
