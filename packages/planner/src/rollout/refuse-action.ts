@@ -15,7 +15,7 @@ export interface Standing {
 }
 
 /** What waits for a person and goes on by the action retry, beside a held revision. */
-const liftedByRetry: readonly StalledReason[] = ['StrategyContested', 'ReleaseFailed', 'AnalysisInconclusive']
+const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
 
 /** Why a wish cannot be carried out as things stand (G10); null where it can. */
 export function refusalOf(view: RolloutView, standing: Standing, action: RolloutAction): string | null {

@@ -1,7 +1,7 @@
 import type { Course } from './course.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { type BatchReleaseStatus, type Failure, stalledReasons } from '@tranche/api-schema'
+import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons } from '@tranche/api-schema'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
 export interface ReleaseReport {
@@ -68,7 +68,10 @@ function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined
   return waiting === undefined ? message : `${waiting.message} (since ${waiting.since})`
 }
 
+/** What the Rollout says by itself, of the release that it means, is not taken from what may speak of the last one. */
+const ownReasons: readonly StalledReason[] = ['NodesLeft', 'RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
+
 function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): Course['stalled'] {
   const reason = stalledReasons.find((known) => known === waiting?.reason)
-  return reason === undefined || waiting === undefined || reason === 'NodesLeft' ? null : { reason, message: waiting.message }
+  return reason === undefined || waiting === undefined || ownReasons.includes(reason) ? null : { reason, message: waiting.message }
 }

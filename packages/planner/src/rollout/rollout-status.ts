@@ -7,6 +7,7 @@ import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
+import { leakedWhileHeld } from './leaked-while-held.ts'
 import { standingFailure } from './release-failure.ts'
 import { policyInUse } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
@@ -80,7 +81,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const { stalled: _none, ...words } = course
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
-  const leaked = view.release?.status?.leaked
+  const leaked = leakedWhileHeld(view, course) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedWishes, rollbackFrom, failure } = course

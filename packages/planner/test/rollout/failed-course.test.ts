@@ -136,8 +136,9 @@ describe('a release whose new version is bad', () => {
     toy.latch({ action: 'Continue', stops: false })
     passRollout(toy)
     expect([stalled(toy), toy.rollout?.status?.failure?.message]).toEqual([undefined, SEEN])
+    settle(toy)
     toy.wish({ currentStepState: 'StepReady' })
-    passRollout(toy)
+    settle(toy)
     expect(toy.rollout?.status?.currentStepIndex).toBe(2)
   })
 })
@@ -178,7 +179,7 @@ describe('the rollback by a verdict', () => {
       spec: { tranche: { hold: { reason: 'RevisionHeld' } } },
     })
     const said: string[] = []
-    while (toy.image() === 'v2') {
+    for (let round = 0; round < 40 && toy.image() === 'v2'; round++) {
       const plan = planRollout(toy.rolloutView()!)
       if (plan.kind === 'patchDaemonSet')
         expect(plan.event).toMatchObject({
@@ -231,7 +232,7 @@ describe('the rollback by a verdict', () => {
   it('does not take the stable version back: what fails on the way back is said, and stops nothing', () => {
     const toy = paused()
     toy.setImage('v1')
-    while (toy.rollout?.status?.rollbackFrom === undefined) act(toy)
+    for (let round = 0; round < 40 && toy.rollout?.status?.rollbackFrom === undefined; round++) act(toy)
     act(toy)
     toy.latch({ action: 'Rollback' })
     passRollout(toy)
@@ -257,7 +258,7 @@ describe('the rollback by a verdict', () => {
   it('is called off by a retry as long as the template is not back yet', () => {
     const toy = paused()
     toy.latch({ action: 'Rollback' })
-    while (toy.rollout?.status?.heldRevisions === undefined) act(toy)
+    for (let round = 0; round < 40 && toy.rollout?.status?.heldRevisions === undefined; round++) act(toy)
     toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     toy.act({ id: 'r', type: 'retry' })
     passRollout(toy)
@@ -296,7 +297,7 @@ function going(how: string): ToyCluster {
   toy.onDelete('Complete')
   if (how === 'delete') toy.deleteRollout()
   else toy.editRollout((spec) => ({ ...spec, disabled: true }))
-  while (toy.release?.spec.releasePlan.batchPartition !== undefined) toy.passRollout()
+  for (let round = 0; round < 40 && toy.release?.spec.releasePlan.batchPartition !== undefined; round++) toy.passRollout()
   return toy
 }
 
@@ -324,8 +325,13 @@ function pausedBySpec(): ToyCluster {
 
 function until(state: string, toy: ToyCluster, action: object): ToyCluster {
   toy.act(action)
-  while (toy.rollout?.status?.lastAction === undefined || toy.rollout.status.currentStepState !== state) act(toy)
-  while (toy.release?.status?.observedGeneration !== toy.release?.metadata.generation) toy.passRelease()
+  for (
+    let round = 0;
+    round < 80 && (toy.rollout?.status?.lastAction === undefined || toy.rollout.status.currentStepState !== state);
+    round++
+  )
+    act(toy)
+  for (let round = 0; round < 40 && toy.release?.status?.observedGeneration !== toy.release?.metadata.generation; round++) toy.passRelease()
   return toy
 }
 

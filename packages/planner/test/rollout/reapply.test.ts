@@ -85,6 +85,7 @@ describe('a template that failed and is applied again', () => {
     toy.pods.pop()
     for (let round = 0; round < 6; round++) act(toy)
     expect(toy.rollout?.status?.message).toMatch(/1 of 5 nodes run it$/)
+    expect(toy.rollout?.status?.leaked).toEqual({ count: 1, nodes: [expect.any(String)] })
     settle(toy)
     expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.phase]).toEqual(['v1', 0, 'Healthy'])
   })
@@ -168,18 +169,18 @@ describe('a template that failed and is applied again', () => {
 function applyAllTheTime(toy: ToyCluster, forMs: number): void {
   for (const endMs = toy.nowMs + forMs; toy.nowMs < endMs; toy.nowMs += 4_000) {
     if (toy.image() !== 'v2') toy.setImage('v2')
-    let { writes } = toy
-    do {
+    let writes = -1
+    for (let round = 0; round < 40 && toy.writes > writes; round++) {
       writes = toy.writes
       act(toy)
-    } while (toy.writes > writes)
+    }
   }
 }
 
 /** Applies v2, and once more in the moment in which it was put back. */
 function applyAgain(toy: ToyCluster): void {
   toy.setImage('v2')
-  while (toy.image() === 'v2') act(toy)
+  for (let round = 0; round < 40 && toy.image() === 'v2'; round++) act(toy)
   toy.setImage('v2')
 }
 

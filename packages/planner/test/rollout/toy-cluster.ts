@@ -143,6 +143,8 @@ export class ToyCluster {
   /** The BatchRelease finds the release to be bad, and has stopped. */
   latch(change: Partial<Failure> = {}): void {
     const release = this.release!
+    const action = change.action as NonNullable<ReleasePolicySpec['failure']>['action']
+    if (action !== undefined) this.policy = { ...this.policy, failure: { ...this.policy?.failure, action } }
     const { release: id, retry } = release.spec.tranche ?? {}
     const seen = { reason: 'NodesFailed', message: '1 of 5 nodes failed: node-0: CrashLoopBackOff', nodes: ['node-0'], count: 1, limit: 0 }
     const latched = { ...seen, at: this.#stamp(), action: 'Pause', stops: true, release: id, ...(retry !== undefined && { retry }) }

@@ -1,0 +1,23 @@
+import { type Leaked, LISTED_NODES_MAX } from '@tranche/api-schema'
+import { updatedPod } from '../updated-nodes.ts'
+import type { Course } from './course.ts'
+import { heldTemplate } from './held-revisions.ts'
+import { isRevertAgain } from './reapply.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** Creation times are whole seconds, rounded down. */
+const ROUNDED_MS = 999
+
+/**
+ * The nodes that came up on a revision since it is held: nothing of ours was deleted for it any more, so whoever applied it
+ * again, and deleted their pods, brought it there. Null where the template is none that was applied again.
+ */
+export function leakedWhileHeld({ daemonSet, fleet }: RolloutView, { heldRevisions, canary }: Course): Leaked | null {
+  const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
+  if (held === undefined || (held.reverted === false && !isRevertAgain(held))) return null
+  const sinceMs = Date.parse(held.at ?? '') - ROUNDED_MS
+  const nodes = fleet.nodes
+    .filter((node) => node.desired && Date.parse(updatedPod(node, canary.canaryRevision)?.createdAt ?? '') >= sinceMs)
+    .map(({ name }) => name)
+  return nodes.length === 0 ? null : { count: nodes.length, nodes: nodes.slice(0, LISTED_NODES_MAX) }
+}
