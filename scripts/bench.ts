@@ -4,6 +4,7 @@
  *   pnpm bench            everything below but the test suite
  *   pnpm bench --queue    the queue alone, in process and on Redis
  *   pnpm bench --tests    the whole test suite as well
+ *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
  *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
  *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
  *
@@ -19,6 +20,8 @@ import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
 import type { HundredAnalyses } from './bench/hundred-analyses.ts'
+import type { FailureStop } from './bench/failure-stop.ts'
+import type { NodesHit } from './bench/nodes-hit.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
@@ -32,7 +35,9 @@ interface Row {
 
 const cli = 'apps/cli/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
-const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, paced: flag } })
+const { values: options } = parseArgs({
+  options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, paced: flag, failures: flag },
+})
 const runs = Number(options.runs)
 
 const rows: readonly Row[] = [
@@ -40,6 +45,7 @@ const rows: readonly Row[] = [
   { name: 'announced to handler, in process, median', unit: 'ms', values: await times(runs, inProcessLatency), limit: { atMost: 0.1 } },
   { name: 'announced to handler, on Redis, median', unit: 'ms', values: await times(runs, redisLatency), limit: { atMost: 1 } },
   { name: 'Redis commands of 4 idle executors', unit: '/s', values: await times(runs, idleCommands), limit: { atMost: 10 } },
+  ...(options.failures ? await failingReleases() : []),
   ...(options.paced ? await pacedReleases() : []),
   ...(options.tests ? [{ name: 'pnpm test', unit: 's', values: await times(1, testSuite), limit: { atMost: 240 } }] : []),
 ]
@@ -129,6 +135,23 @@ async function pacedRelease(nodes: number, percent: number): Promise<PacedReleas
   const args = ['scripts/bench/paced-release.ts', '--nodes', String(nodes), '--budget', String(percent)]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PacedRelease
+}
+
+/** Nodes hit in virtual time, 30 nodes; how soon everything stops on the real clock. */
+async function failingReleases(): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  const hits = await promisify(execFile)(process.execPath, ['scripts/bench/nodes-hit.ts'])
+  for (const line of hits.stdout.trim().split('\n')) {
+    const { name, budget, hit, most } = JSON.parse(line) as NodesHit
+    rows.push({ name: `${name}, ${budget} at once: nodes hit`, unit: '', values: [hit], limit: { atMost: most } })
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/failure-stop.ts', '40'])
+  const { lastDeleteP99Ms, acknowledgedP99Ms } = JSON.parse(stdout) as FailureStop
+  return [
+    ...rows,
+    { name: 'failure seen to last deletion, 99 %', unit: 'ms', values: [lastDeleteP99Ms], limit: { atMost: 20 } },
+    { name: 'failure to status of the BatchRelease, 99 %', unit: 'ms', values: [acknowledgedP99Ms], limit: { atMost: 250 } },
+  ]
 }
 
 async function httpsLoad(): Promise<readonly Row[]> {
