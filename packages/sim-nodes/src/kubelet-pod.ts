@@ -69,7 +69,16 @@ export class KubeletPod {
     else if (this.#mode === 'living' && isTerminal(pod)) {
       this.#mode = 'ended'
       this.#cancel()
-    }
+    } else if (this.#mode === 'living' && this.#isTakenForDead(pod)) this.#writeStatus()
+  }
+
+  /** Somebody who had not heard that the kubelet is back says that its pod is not ready. */
+  #isTakenForDead({ status }: Pod): boolean {
+    if (this.#frozen || this.#write !== 'none' || !isReady(this.#memory.conditions)) return false
+    return (
+      status?.conditions?.some(({ type, status: value, reason }) => type === 'Ready' && value !== 'True' && reason === 'NodeNotReady') ===
+      true
+    )
   }
 
   /** The kubelet goes silent: nothing is written, and what falls due waits. */
