@@ -162,28 +162,14 @@ const personal: readonly string[] = ['StrategyContested', 'RevisionHeld', 'Relea
 /** How long a person waits for what came of a retry, or of another template, in looks. */
 const PATIENCE = 12
 
-/**
- * A Rollout that was to roll back before it went took back what was applied before it was seen to go, and another Rollout
- * knows nothing of that.
- */
-async function wasTakenBack(world: World, owners: Owners): Promise<boolean> {
-  const containers = (await daemonSetOf(world))?.spec.template.spec?.containers ?? []
-  return containers.some(({ image = '' }) => !image.endsWith(`:${owners.tag()}`))
-}
-
 /** @returns what somebody does who looks: creates what is gone, approves, and lifts what stands in the way */
 function createPerson(world: World, owners: Owners): () => Promise<void> {
   let looks = 0
   let templates = 10
   const release = (): Promise<void> => owners.wish({ kind: 'template', tag: `v${++templates}`, whole: false })
-  let isReleasedAgain = false
   return async () => {
     await owners.install()
     const { status } = (await rolloutOf(world)) ?? {}
-    if (!isReleasedAgain && status?.phase === 'Healthy' && (await wasTakenBack(world, owners))) {
-      isReleasedAgain = true
-      await owners.wish({ kind: 'template', tag: owners.tag(), whole: false })
-    }
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
     if (personal.includes(stall)) {
