@@ -2,8 +2,9 @@ import type { ReleasePolicy, RolloutAction } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
-import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { type Metrics, metricsOf } from './metrics.ts'
+import { events } from './hands.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { metricsOf } from './metrics.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -20,6 +21,27 @@ const errors: Analysis = {
   interval: '10s',
   count: 3,
 }
+
+it('an analysis is made after the soak of each step, and the step waits for it', async () => {
+  const metrics = metricsOf(0.01)
+  stage = await staged(metrics, { analysis: [errors], soak: { step: '1m' } })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  await stage.pass(55_000)
+  expect(metrics.asked).toEqual([])
+  await stage.until('the first measurement is made', () => metrics.asked.length === 1)
+  expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepState: 'StepMetricsAnalysis' })
+  const { canaryRevision = '' } = (await stage.rollout()).status?.canaryStatus ?? {}
+  const query = new URL(metrics.asked[0]?.url ?? '').searchParams.get('query')
+  expect(query).toBe(`errors{revision="${canaryRevision}",node=~"${(await nodesOn(stage, 'v2')).join('|')}"}`)
+  await untilPausedAt(stage, 1)
+  expect(metrics.asked).toHaveLength(3)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expect(metrics.asked).toHaveLength(6)
+  expect((await events(stage)).filter(({ reason }) => reason === 'AnalysisSuccessful')).toHaveLength(2)
+  expectKept(stage)
+})
 
 it('an analysis in the background that fails stops the release in mid-batch, and a retry measures anew', async () => {
   const metrics = metricsOf(0.01)
@@ -50,6 +72,18 @@ it('an analysis that fails takes the release back where the policy says so, and 
   expectKept(stage)
 })
 
+it('an analysis with no outcome stops the release until somebody promotes it in full', async () => {
+  const metrics = metricsOf(0.2)
+  stage = await staged(metrics, { analysis: [errors] })
+  await stage.setImage('v2')
+  await untilStalled('AnalysisInconclusive')
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+  await act({ id: 'anyway', type: 'promote', full: true })
+  await untilReleased(stage, 'v2')
+  expect(metrics.asked).toHaveLength(1)
+})
+
 it('a metric system that does not answer leaves the release where it is, which waits for a person', async () => {
   const metrics = metricsOf(null)
   stage = await staged(metrics, { analysis: [errors] })
@@ -69,13 +103,30 @@ it('a dry run is measured and shown, and decides nothing', async () => {
   await untilReleased(stage, 'v2')
 })
 
+it('another leader goes on with the measurements of the one before, and none is lost or counted twice (G7)', async () => {
+  const metrics = metricsOf(0.01)
+  stage = await staged(metrics, { analysis: [errors] }, ['controller-1', 'controller-2'])
+  await stage.setImage('v2')
+  await stage.until('two measurements are written', async () => (await stage.release())?.status?.analysis?.[0]?.successful === 2)
+  stage.program('controller-1').kill()
+  stage.program('controller-1').process.cutOff()
+  await untilPausedAt(stage, 1)
+  expect((await stage.release())?.status?.analysis).toMatchObject([{ phase: 'Successful', successful: 3, failed: 0, errors: 0 }])
+  expectKept(stage)
+})
+
 function background(): Omit<Analysis, 'name'> {
   const { name: _name, count: _count, ...rest } = errors
   return { ...rest, background: true }
 }
 
-function staged(metrics: Metrics, policy: ReleasePolicy['spec']): Promise<Stage> {
-  return setStage({ nodes: 4, steps: pausing, policy, outgoing: (clock) => metrics.outgoing(clock) })
+async function staged(
+  metrics: ReturnType<typeof metricsOf>,
+  policy: ReleasePolicy['spec'],
+  controllers?: readonly string[],
+): Promise<Stage> {
+  const outgoing = (clock: Parameters<typeof metrics.outgoing>[0]): ReturnType<typeof metrics.outgoing> => metrics.outgoing(clock)
+  return setStage({ nodes: 4, steps: pausing, policy, outgoing, ...(controllers !== undefined && { controllers }) })
 }
 
 async function stalledReason(): Promise<string | undefined> {

@@ -80,6 +80,26 @@ describe('a failure counts', () => {
     expectKept(stage)
   })
 
+  it('in the soak of a step, and of nodes of batches before', async () => {
+    const steps = ['20%', '50%', '100%'].map((replicas) => ({ replicas, pause: { duration: 0 } }))
+    stage = await setStage({
+      nodes: 10,
+      maxUnavailable: 2,
+      steps,
+      policy: { soak: { step: '20s' } },
+      annotations: { 'sim.tranche.dev/late-ms': '40000' },
+    })
+    await stage.setImage('bad-late')
+    await stage.until('it is told', isTold)
+    const { canaryStatus, failure } = (await stage.rollout()).status ?? {}
+    expect(canaryStatus).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepMetricsAnalysis' })
+    expect(failure?.count).toBeGreaterThan(0)
+    const deleted = deletions(stage)
+    await stage.pass(60_000)
+    expect([deletions(stage), (await nodesOn(stage, 'bad-late')).length]).toEqual([deleted, 5])
+    expectKept(stage)
+  })
+
   it('after the last batch, while the release settles', async () => {
     stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: [{ replicas: '100%' }], policy: { soak: { final: '30s' } } })
     await stage.setImage('bad-flap')

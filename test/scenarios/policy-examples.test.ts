@@ -5,7 +5,7 @@ import type { Node } from '@tranche/kube-types'
 import type { RecordedPod } from '@tranche/recording'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -13,7 +13,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 describe('under examples/policy.yaml', () => {
-  it('canary nodes go first, and one node of a zone at a time', async () => {
+  it('canary nodes go first, one node of a zone at a time, and each batch stays well before the next', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 3, steps: [{ replicas: '50%', pause: { duration: 1 } }, { replicas: '100%' }] })
     await stage.client.patch(
       resourcePaths.nodes,
@@ -24,8 +24,18 @@ describe('under examples/policy.yaml', () => {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1)
     expect(await nodesOn(stage, 'v2')).toContain('node-005')
+    await stage.until('the batch soaks', async () => (await stage.rollout()).status?.currentStepState === 'StepMetricsAnalysis')
     await untilReleased(stage, 'v2')
     expect(await mostOfAZone()).toBe(1)
+  })
+
+  it('a version that fails on its first node is taken back', async () => {
+    stage = await setStage({ nodes: 6, maxUnavailable: 3 })
+    await applyPolicy('policy.yaml', 'careful')
+    await stage.setImage('v2-bad-crash')
+    await stage.until('it is taken back', async () => (await stage.rollout()).status?.heldRevisions?.[0]?.reason === 'Failed')
+    await untilReleased(stage, 'v1')
+    expect((await condition(stage, 'Succeeded'))?.status).toBe('False')
   })
 })
 

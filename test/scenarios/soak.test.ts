@@ -1,8 +1,8 @@
 import type { RolloutAction } from '@tranche/api-schema'
 import { afterEach, expect, it } from 'vitest'
-import { expectKept } from './expect-kept.ts'
+import { deletions, expectKept } from './expect-kept.ts'
 import { breakPod, events } from './hands.ts'
-import { runs, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, runs, untilPausedAt, untilReleased } from './looks.ts'
 import { applyPolicy } from './policies.ts'
 import { setStage, type Stage } from './stage.ts'
 
@@ -12,6 +12,7 @@ afterEach(() => stage.end())
 const SOAK_MS = 60_000
 const FINAL_MS = 90_000
 const pausing = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+const inOneGo = [{ replicas: '50%', pause: { duration: 0 } }, { replicas: '100%' }]
 
 it('a batch soaks before its pause, says until when, and the last one before the release ends', async () => {
   stage = await setStage({ nodes: 4, steps: pausing, policy: { soak: { step: '1m', final: '90s' } } })
@@ -47,6 +48,18 @@ it('a soak begins again when the batch is no longer ready', async () => {
   )
   await untilPausedAt(stage, 1)
   expect(stage.clock.nowMs() - brokenMs).toBeGreaterThanOrEqual(SOAK_MS)
+})
+
+it('a version that crashes in its soak fails: nothing more is deleted, and no step follows', async () => {
+  stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: inOneGo, policy: { soak: { step: '10m' } } })
+  await stage.setImage('bad-late')
+  await untilSoaking(1)
+  const deleted = deletions(stage)
+  await stage.until('it has failed', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  await stage.pass(1_200_000)
+  expect(deletions(stage)).toBe(deleted)
+  expect(await nodesOn(stage, 'bad-late')).toHaveLength(3)
+  expect((await stage.rollout()).status?.canaryStatus?.currentStepIndex).toBe(1)
 })
 
 it('promoting skips the pauses and no soak; promoting in full skips the soaks too', async () => {
