@@ -23,6 +23,12 @@ export function withStepLimit<T>(run: () => T): T {
   return run()
 }
 
+/** @throws {Error} where an evaluation has taken more steps than it may */
+export function takeSteps(count: number): void {
+  stepsLeft -= count
+  if (stepsLeft < 0) throw new Error('operation cancelled: actual cost limit exceeded')
+}
+
 /** Makes every loop of an expression count its steps. To be called once, after the types have been checked. */
 export function boundSteps(root: CelNode): void {
   visitNodes(root, (node) => {
@@ -30,7 +36,7 @@ export function boundSteps(root: CelNode): void {
     const { step } = node.args as { readonly step: CelNode }
     const { evaluate } = step.meta
     step.setMeta('evaluate', (evaluator, self, context) => {
-      if (--stepsLeft < 0) throw new Error('operation cancelled: actual cost limit exceeded')
+      takeSteps(1)
       return evaluate(evaluator, self, context)
     })
   })

@@ -1,4 +1,5 @@
 import { Environment, EvaluationError } from '@marcbachmann/cel-js'
+import { boundSizes } from './bounded-sizes.ts'
 import { boundSteps, type CelNode, withStepLimit } from './bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 import { compileErrorText, runtimeErrorText } from './error-texts.ts'
@@ -54,6 +55,7 @@ function compile(
     if (!checked.valid) return { ok: false, error: compileErrorText(expression, checked.error) }
     const root = parsed.ast as unknown as CelNode
     boundSteps(root)
+    boundSizes(root)
     boundPatterns(root)
     const used = new Set(Object.keys(variables).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(expression)))
     const evaluate = (values: Readonly<Record<string, unknown>>): CelResult => {

@@ -1,6 +1,6 @@
 import { EvaluationError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
-import { type CelNode, visitNodes } from './bounded-steps.ts'
+import { type CelNode, takeSteps, visitNodes } from './bounded-steps.ts'
 
 /** A regular expression in the syntax of RE2, as Kubernetes reads them. */
 export interface Pattern {
@@ -8,6 +8,8 @@ export interface Pattern {
   test(text: string): boolean
   /** @returns what the pattern matches in the text, first to last, none overlapping another */
   findAll(text: string): readonly string[]
+  /** What it is made of: each character of a text may be compared with each part. */
+  readonly parts: number
 }
 
 const MOST_PATTERNS = 1000
@@ -29,6 +31,7 @@ export function compilePattern(source: string): Pattern {
 
 function patternOf(compiled: RE2JS): Pattern {
   return {
+    parts: compiled.programSize(),
     test: (text) => compiled.test(text),
     findAll: (text) => Array.from(compiled.matchAll(text), ([match]) => match),
   }
@@ -53,8 +56,30 @@ function matchesIn(text: string, source: string): boolean {
   return evaluationPattern(source).test(text)
 }
 
-/** @throws {EvaluationError} where an expression names a pattern that is none */
-export function evaluationPattern(source: string): Pattern {
+/** Parts of a pattern that are compared while a loop takes a step. */
+const PARTS_PER_STEP = 8
+
+/**
+ * The pattern, which takes steps of the evaluation by the length of the text.
+ *
+ * @throws {EvaluationError} where an expression names a pattern that is none
+ */
+export function evaluationPattern(source: string): Pick<Pattern, 'test' | 'findAll'> {
+  const pattern = patternNamed(source)
+  const take = (text: string): void => takeSteps((text.length * pattern.parts) / PARTS_PER_STEP)
+  return {
+    test(text) {
+      take(text)
+      return pattern.test(text)
+    },
+    findAll(text) {
+      take(text)
+      return pattern.findAll(text)
+    },
+  }
+}
+
+function patternNamed(source: string): Pattern {
   try {
     return compilePattern(source)
   } catch {

@@ -6,7 +6,7 @@ import { evaluationPattern } from '../patterns.ts'
 export function registerTexts(environment: Environment): void {
   environment
     .registerFunction('string.charAt(int): string', charAt)
-    .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, to))
+    .registerFunction('string.replace(string, string): string', replaceAll)
     .registerFunction('string.replace(string, string, int): string', replaceSome)
     .registerFunction('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''))
     .registerFunction('string.format(list): string', (pattern: string, values: readonly unknown[]) => format(pattern, values))
@@ -21,8 +21,23 @@ function charAt(text: string, index: bigint): string {
   return letters[Number(index)] ?? ''
 }
 
+/** The longest text that may come of replacing, in characters. */
+const LONGEST_TEXT = 4_000_000
+
+function replaceAll(text: string, from: string, to: string): string {
+  takeRoom(text, from, to)
+  return text.replaceAll(from, () => to)
+}
+
+/** @throws {Error} where the text could become longer than any that is of use */
+function takeRoom(text: string, from: string, to: string): void {
+  const times = from === '' ? text.length + 1 : text.length / from.length
+  if (text.length + times * to.length > LONGEST_TEXT) throw new Error('operation cancelled: actual cost limit exceeded')
+}
+
 function replaceSome(text: string, from: string, to: string, most: bigint): string {
-  if (most < 0n) return text.replaceAll(from, to)
+  if (most < 0n) return replaceAll(text, from, to)
+  takeRoom(text, from, to)
   const parts = text.split(from)
   const replaced = parts.slice(0, Number(most) + 1)
   const rest = parts.slice(Number(most) + 1)

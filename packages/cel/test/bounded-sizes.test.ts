@@ -1,0 +1,61 @@
+import { createCelEnvironment } from '@tranche/cel'
+import { describe, expect, it } from 'vitest'
+
+const environment = createCelEnvironment({ result: { kind: 'dyn' } })
+
+function evaluate(expression: string, result: unknown): unknown {
+  const compiled = environment.compile(expression)
+  if (!compiled.ok) throw new Error(compiled.error)
+  return compiled.program.evaluate({ result })
+}
+
+const numbers = Array.from({ length: 20_000 }, (_, index) => index)
+const longText = 'a'.repeat(500_000)
+const stopped = { ok: false, error: 'operation cancelled: actual cost limit exceeded' }
+
+describe('an expression over an answer of a megabyte ends soon, whatever it does with it', () => {
+  const cases: readonly [string, string, unknown][] = [
+    ['a search of the answer for each item of it', 'result.items.all(item, !(-1 in result.items))', { items: numbers }],
+    ['a copy of the answer for each item of it', 'result.items.all(item, size(result.items + result.items) > 0)', { items: numbers }],
+    [
+      'lists that are alike, compared for each item',
+      'result.items.all(item, result.a == result.b)',
+      { items: numbers, a: numbers, b: [...numbers] },
+    ],
+    [
+      'lists within lists, compared for each item',
+      'result.items.all(item, result.a == result.b)',
+      { items: numbers, a: [[numbers]], b: [[[...numbers]]] },
+    ],
+    ['sets of thousands', 'sets.contains(result.items, result.items)', { items: numbers }],
+    ['a text that is made anew for each item', 'result.items.all(item, result.text.reverse() != "")', { items: numbers, text: longText }],
+    ['a text that grows tenfold each time', `"aaaaaaaaaa"${'.replace("a", "aaaaaaaaaa")'.repeat(8)} == ""`, null],
+    ['a text that is put into itself', 'result.replace("a", result) == ""', longText],
+    ['a text that grows with every quotation of itself', 'result.replace("a", "$`") == ""', longText],
+    ['a pattern of many parts', 'result.matches("(a{1,30}){1,30}b$")', longText],
+    [
+      'all that a pattern finds, for each item',
+      'result.items.all(item, result.text.findAll("a").size() > 0)',
+      { items: numbers, text: longText },
+    ],
+  ]
+  it.each(cases)('%s', (_name, expression, result) => {
+    expect(evaluate(expression, result)).toEqual(expression.includes('"$`"') ? { ok: true, value: false } : stopped)
+  })
+})
+
+describe('what conditions are about fits', () => {
+  const cases: readonly [string, string, unknown][] = [
+    ['every item of a large answer', 'result.items.all(item, item >= 0)', { items: numbers }],
+    ['a search of a large answer', '19999 in result.items', { items: numbers }],
+    ['its size, for each item', 'result.items.all(item, item < size(result.items))', { items: numbers }],
+    ['a comparison of large answers', 'result.a == result.b', { a: numbers, b: [...numbers] }],
+    [
+      'a pattern over a text',
+      'result.items.all(item, item.matches("^node-[0-9]+$"))',
+      { items: numbers.slice(0, 2_000).map((n) => `node-${n}`) },
+    ],
+    ['a dollar is a dollar', 'result.replace("b", "$&$&") == "a$&$&"', 'ab'],
+  ]
+  it.each(cases)('%s', (_name, expression, result) => expect(evaluate(expression, result)).toEqual({ ok: true, value: true }))
+})
