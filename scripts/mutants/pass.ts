@@ -8,6 +8,7 @@ const permitChange = 'packages/planner/src/pass/permit-change.ts'
 const chooseCandidates = 'packages/planner/src/pass/choose-candidates.ts'
 const spreadHolds = 'packages/planner/src/pass/spread-holds.ts'
 const batchScope = 'packages/planner/src/nodes/batch-scope.ts'
+const oldNodes = 'packages/planner/src/old-nodes.ts'
 const candidateOrder = 'packages/planner/src/pass/candidate-order.ts'
 
 const planPassTests = 'packages/planner/test/pass/plan-pass.test.ts'
@@ -334,9 +335,25 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node that is NotReady holds a place',
     file: candidateOrder,
-    find: 'node.ready && isInScope(rules.scope, node) ? candidateOn',
+    find: 'isInReach(node, rules) && isInScope(rules.scope, node) ? candidateOn',
     replace: 'isInScope(rules.scope, node) ? candidateOn',
     tests: [planPassProperties],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node that a superseded revision made NotReady keeps it for ever',
+    file: oldNodes,
+    find: 'return ready || (answers && ',
+    replace: 'return ready && (answers || ',
+    tests: [candidateOrderTests, fenceProperties],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node whose kubelet is silent is taken off a superseded revision',
+    file: oldNodes,
+    find: 'return ready || (answers && ',
+    replace: 'return ready || (true && ',
+    tests: [candidateOrderTests, planPassProperties],
   },
   {
     rule: 'G5',

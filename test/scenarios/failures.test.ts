@@ -120,6 +120,25 @@ describe('a failure counts', () => {
   })
 })
 
+it('that leaves nodes NotReady is mended by another version, on those nodes first (G5, G6)', async () => {
+  stage = await setStage({
+    nodes: 10,
+    maxUnavailable: 2,
+    steps: [{ replicas: '100%' }],
+    annotations: { 'sim.tranche.dev/flap-ms': '3000' },
+  })
+  await stage.setImage('bad-node')
+  await stage.until('it is told', isTold)
+  await stage.pass(30_000)
+  const broken = await nodesOn(stage, 'bad-node')
+  expect(broken.length).toBeGreaterThan(2)
+  await stage.setImage('v3')
+  await stage.until('all of them are mended', async () => (await nodesOn(stage, 'bad-node')).length === 0)
+  expect((await nodesOn(stage, 'v3')).filter((node) => !broken.includes(node)).length).toBeLessThanOrEqual(2)
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
 describe.each([
   { what: 'nodes', failure: { maxFailedNodes: 1 }, tolerated: 1 },
   { what: 'percent of the nodes', failure: { maxFailedNodes: '20%' }, tolerated: 2 },

@@ -139,6 +139,15 @@ export const failureKinds: readonly FailureKind[] = [
     withinSeconds: 14,
   },
   {
+    name: 'an agent that breaks its node',
+    tag: 'bad-node',
+    settings: { 'flap-ms': '3000' },
+    says: /NodeNotReady: the node turned NotReady after its kubelet had taken up the new pod/,
+    most: 6,
+    withinSeconds: 7,
+    reaches: 10,
+  },
+  {
     name: 'a node that dies of it',
     settings: { 'start-ms': '4000' },
     after: killFirstTaken,

@@ -27,23 +27,23 @@ describe('buildSnapshot', () => {
   }
 
   it.each(Object.entries(states))('%s', (_name, { node, state }) => {
-    const view: NodeView = { name: 'node-1', desired: true, ready: true, labels: {}, pods: [], ...node }
+    const view: NodeView = { name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [], ...node }
     expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
   })
 
   it('takes no node as updated before the revision of a new template is there', () => {
-    const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, labels: {}, pods: [pod({})] }]
+    const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [pod({})] }]
     const revisions = calm.revisions.slice(0, 1)
     expect(buildSnapshot({ ...calm, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
   })
 
   it('leaves out nodes that are not desired', () => {
-    const view: NodeView = { name: 'node-1', desired: false, ready: true, labels: {}, pods: [pod({})] }
+    const view: NodeView = { name: 'node-1', desired: false, ready: true, answers: true, labels: {}, pods: [pod({})] }
     expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes).toEqual([])
   })
 
   it('sorts nodes by zone, then by the number in their name', () => {
-    const nodes = ['node-10', 'node-2', 'node-1'].map((name): NodeView => ({ name, desired: true, ready: true, labels: {}, pods: [] }))
+    const nodes = ['node-10', 'node-2', 'node-1'].map((name): NodeView => ({ name, desired: true, ready: true, answers: true, labels: {}, pods: [] }))
     const zoneOf = (name: string): string => (name === 'node-1' ? 'b' : 'a')
     const snapshot = buildSnapshot({ ...calm, fleet: toFleetView(nodes), zoneOf }, now)
     expect(snapshot.nodes.map((node) => node.name)).toEqual(['node-2', 'node-10', 'node-1'])
@@ -56,7 +56,7 @@ describe('buildSnapshot', () => {
   it('turns steps into nodes and maxUnavailable into a number, rounding up', () => {
     const nodes = Array.from(
       { length: 15 },
-      (_, index): NodeView => ({ name: `node-${index}`, desired: true, ready: true, labels: {}, pods: [] }),
+      (_, index): NodeView => ({ name: `node-${index}`, desired: true, ready: true, answers: true, labels: {}, pods: [] }),
     )
     expect(buildSnapshot({ ...calm, fleet: toFleetView(nodes) }, now)).toMatchObject({
       steps: [
@@ -163,7 +163,7 @@ function pod(fields: Partial<FleetPod>): FleetPod {
   const state = {
     phase: 'Running',
     acknowledged: true,
-    ready: true,
+    ready: true, answers: true,
     readyFromMs: 0,
     readyStamp: undefined,
     terminating: false,

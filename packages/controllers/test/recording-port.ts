@@ -77,7 +77,7 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
 
 /** @returns what the port reads; members of the record as given */
 export function aReading(record: Partial<FlightRecord> = {}, tranche: BatchRelease['spec']['tranche'] = {}): ReleaseReading {
-  const nodes = ['a', 'b'].map((name) => ({ name, desired: true, ready: true, labels: {}, pods: [aFleetPod(name)] }))
+  const nodes = ['a', 'b'].map((name) => ({ name, desired: true, ready: true, answers: true, labels: {}, pods: [aFleetPod(name)] }))
   const template = { spec: { containers: [{ name: 'agent', image: 'new' }] } }
   const revision = { metadata: { name: 'new', uid: 'new', resourceVersion: '1' }, revision: 2, data: { spec: { template } } }
   return {

@@ -186,7 +186,7 @@ function pass(port: RecordingPort): Promise<Outcome> {
 function withUnlabelledPod(resourceVersion = '9'): RecordingPort {
   const port = recordingPort()
   const pod = aFleetPod('a', { hash: 'new', rolloutId: 'before', resourceVersion })
-  port.reading = { ...aReading(), fleet: toFleetView([{ name: 'a', desired: true, ready: true, labels: {}, pods: [pod] }]) }
+  port.reading = { ...aReading(), fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }]) }
   return port
 }
 

@@ -64,7 +64,9 @@ export class FleetIndex {
     const node = this.#nodes.get(name)
     const pods = this.#pods.get(ownerUid)?.get(name) ?? []
     const desired = node !== undefined && isDesiredNode(placement, { metadata: node, spec: node })
-    return desired || pods.length > 0 ? { name, desired, ready: node?.ready ?? false, labels: node?.labels ?? NO_LABELS, pods } : undefined
+    if (!desired && pods.length === 0) return undefined
+    const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
+    return { name, desired, ready, answers, labels, pods }
   }
 
   #add(pod: FleetPod): void {

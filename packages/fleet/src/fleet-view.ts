@@ -11,6 +11,8 @@ export interface FleetNode {
   readonly taints: NonNullable<NonNullable<Node['spec']>['taints']>
   /** Its Ready condition is True. */
   readonly ready: boolean
+  /** Its kubelet answers: its Ready condition is True or False. Unknown, or none: nobody there does anything. */
+  readonly answers: boolean
 }
 
 /** One node, as one DaemonSet sees it. */
@@ -20,6 +22,8 @@ export interface NodeView {
   readonly desired: boolean
   /** The node's own Ready condition is True. */
   readonly ready: boolean
+  /** The node's kubelet answers: its Ready condition is True or False, not Unknown. False where the node is gone. */
+  readonly answers: boolean
   /** Labels of the node; none where it is gone. */
   readonly labels: Labels
   /** Every pod of the DaemonSet here, terminating ones too; oldest first, then by name. Usually none or one. */
@@ -74,11 +78,13 @@ export function nodeInView(view: FleetView, name: string): NodeView | undefined 
 
 /** Reduces a node to what we read. */
 export function toFleetNode(node: Node): FleetNode {
+  const status = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status
   return {
     name: node.metadata.name,
     uid: node.metadata.uid,
     labels: node.metadata.labels ?? {},
     taints: node.spec?.taints ?? [],
-    ready: node.status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false,
+    ready: status === 'True',
+    answers: status === 'True' || status === 'False',
   }
 }

@@ -69,7 +69,7 @@ describe('nodeInView', () => {
 })
 
 describe('toFleetNode', () => {
-  it('keeps labels, taints and whether the kubelet answers', () => {
+  it('keeps labels, taints and what the kubelet says', () => {
     const taints = [{ key: 'dedicated', effect: 'NoSchedule' }]
     expect(node('a', { labels: { zone: '1' }, taints })).toEqual({
       name: 'a',
@@ -77,17 +77,30 @@ describe('toFleetNode', () => {
       labels: { zone: '1' },
       taints,
       ready: true,
+      answers: true,
     })
-    expect(node('a', { ready: false }).ready).toBe(false)
   })
 
-  it('takes a node that says nothing for one that is not Ready', () => {
+  it.each([
+    [{ ready: true }, { ready: true, answers: true }],
+    [{ ready: false }, { ready: false, answers: true }],
+    [
+      { ready: false, answers: false },
+      { ready: false, answers: false },
+    ],
+  ])('tells a kubelet that says no from one that says nothing: %j', (fields, want) => {
+    expect(node('a', fields)).toMatchObject(want)
+    expect(indexOf([node('a', fields)], []).view(DAEMON_SET_UID, {}).nodes[0]).toMatchObject(want)
+  })
+
+  it('takes a node that says nothing for one that is not Ready, and does not answer', () => {
     expect(toFleetNode({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } })).toEqual({
       name: 'a',
       uid: 'u',
       labels: {},
       taints: [],
       ready: false,
+      answers: false,
     })
   })
 })

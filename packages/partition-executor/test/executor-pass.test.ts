@@ -159,6 +159,7 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
     name,
     desired: true,
     ready: true,
+    answers: true,
     labels: {},
     pods: [{ ...aFleetPod(name), ...pods[name] }],
   }))

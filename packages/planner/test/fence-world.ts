@@ -331,7 +331,7 @@ class FenceWorld {
     const { home } = executor
     if (home === null) return
     const { record, uid, rules } = home
-    const fleet = fleetOf(this.#nodes, executor.pods, executor.desired)
+    const fleet = fleetOf(this.#nodes, executor, this.#bad)
     const plan = planPass({
       announcement: this.#announcements[executor.heard - 1]!,
       releaseUid: uid,
@@ -720,13 +720,16 @@ function noteBreak(
   else if (!brokenSince.has(node)) brokenSince.set(node, version)
 }
 
-function fleetOf(nodes: readonly string[], pods: ReadonlyMap<string, WorldPod>, desired: ReadonlyMap<string, boolean>): FleetView {
+/** @param bad a revision that makes every fourth node NotReady, while the kubelet there goes on */
+function fleetOf(nodes: readonly string[], { pods, desired }: Pick<Executor, 'pods' | 'desired'>, bad: string | null): FleetView {
   const views = nodes.flatMap((name): NodeView[] => {
     const pod = pods.get(name)
     const isDesired = desired.get(name) === true
-    return isDesired || pod !== undefined
-      ? [{ name, desired: isDesired, ready: true, labels: labelsOf(name), pods: pod === undefined ? [] : [fleetPod(name, pod)] }]
-      : []
+    if (!isDesired && pod === undefined) return []
+    const ready = pod?.revision !== bad || Number(name.slice('node-'.length)) % 4 !== 1
+    return [
+      { name, desired: isDesired, ready, answers: true, labels: labelsOf(name), pods: pod === undefined ? [] : [fleetPod(name, pod)] },
+    ]
   })
   return toFleetView(views)
 }

@@ -5,13 +5,16 @@ export interface NodeFields {
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
   readonly ready?: boolean
+  /** Whether the kubelet of a node that is not Ready still says so: False, not Unknown. @default true */
+  readonly answers?: boolean
 }
 
 /** Builds a node as the API server serves it. */
 export function aNode(name: string, fields: NodeFields = {}): Node {
+  const notReady = fields.answers === false ? 'Unknown' : 'False'
   return {
     metadata: { name, uid: `node-uid-${name}`, resourceVersion: '1', labels: fields.labels ?? {} },
     spec: { taints: fields.taints ?? [] },
-    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? 'False' : 'True' }] },
+    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? notReady : 'True' }] },
   }
 }

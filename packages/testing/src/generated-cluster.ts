@@ -117,7 +117,7 @@ function toCluster({ slots, limit, partition, ...rest }: ClusterShape): Generate
 
 function toNodes(name: string, state: (typeof nodeStates)[number]): readonly Node[] {
   if (state === 'gone') return []
-  return [aNode(name, { taints: taintsOf(state), ready: state !== 'notReady' && state !== 'dead' })]
+  return [aNode(name, { taints: taintsOf(state), ready: state !== 'notReady' && state !== 'dead', answers: state !== 'dead' })]
 }
 
 /** A DaemonSet tolerates what Kubernetes puts onto dead and cordoned nodes. */

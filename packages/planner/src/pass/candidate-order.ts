@@ -1,7 +1,7 @@
 import type { FleetPod, NodeView } from '@tranche/fleet'
 import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
 import { compareText } from '../nodes/node-scope.ts'
-import { isOld } from '../old-nodes.ts'
+import { isInReach, isOld, isSuperseded, type Revisions } from '../old-nodes.ts'
 
 /** An old pod that might be deleted next. */
 export interface Candidate {
@@ -10,19 +10,16 @@ export interface Candidate {
 }
 
 /** By what the order is decided, and who takes part in it. */
-export interface ChoiceRules {
-  readonly canary: string
-  /** Undefined where it is not known: then no pod counts as superseded. */
-  readonly stable: string | undefined
+export interface ChoiceRules extends Revisions {
   /** Which nodes may be taken, and the order of the policy. */
   readonly scope: BatchScope
 }
 
 /**
  * The first `count` candidates among `nodes` in the order of G5: superseded revisions first; then failed, crashing,
- * pending, not ready, healthy; then by the order of the policy; then the oldest, then by name. A node that is NotReady is
- * passed over, and done when it is back; one that the batch may not take is none. The same cluster gives the same choice,
- * whatever the order of `nodes`.
+ * pending, not ready, healthy; then by the order of the policy; then the oldest, then by name. A node out of reach, as
+ * most that are NotReady, is passed over, and done when it is back; one that the batch may not take is none. The same
+ * cluster gives the same choice, whatever the order of `nodes`. @see isInReach
  */
 export function firstCandidates(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly Candidate[] {
   return firstOfEachKind(nodes, rules, { count, kindOf: () => 0 })
@@ -39,7 +36,7 @@ export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, 
   if (count <= 0) return []
   const kinds = new Map<number, Candidate[]>()
   for (const node of nodes) {
-    const candidate = node.ready && isInScope(rules.scope, node) ? candidateOn(node, rules) : undefined
+    const candidate = isInReach(node, rules) && isInScope(rules.scope, node) ? candidateOn(node, rules) : undefined
     if (candidate === undefined) continue
     const kind = kindOf(node)
     const first = kinds.get(kind)
@@ -51,16 +48,16 @@ export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, 
 }
 
 /**
- * NotReady nodes whose turn it is: with a healthy pod, as far as anybody knows, each would be among the first `count` that
+ * NotReady nodes out of reach whose turn it is: with a healthy pod, as far as anybody knows, each would be among the first `count` that
  * the batch takes next.
  *
  * @param nodes with an old pod, and without a permit
  */
 export function notReadyTurns(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly NodeView[] {
-  if (count <= 0 || nodes.every((node) => node.ready || !isInScope(rules.scope, node))) return []
+  if (count <= 0 || nodes.every((node) => isInReach(node, rules) || !isInScope(rules.scope, node))) return []
   const candidates = nodes.flatMap((node) => (isInScope(rules.scope, node) ? (candidateOn(node, rules) ?? []) : []))
   const first = candidates.sort((a, b) => compareCandidates(a, b, rules)).slice(0, count)
-  return first.flatMap(({ node }) => (node.ready ? [] : [node]))
+  return first.flatMap(({ node }) => (isInReach(node, rules) ? [] : [node]))
 }
 
 /** A node gives one pod at a time: the first of its old ones. */
@@ -92,22 +89,25 @@ function keepFirst(first: Candidate[], candidate: Candidate, rules: ChoiceRules,
 function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {
   return (
     supersededRank(a.pod, rules) - supersededRank(b.pod, rules) ||
-    healthRank(a) - healthRank(b) ||
+    healthRank(a, rules) - healthRank(b, rules) ||
     rules.scope.rules.compare(a, b) ||
     compareText(a.pod.createdAt, b.pod.createdAt) ||
     compareText(a.pod.name, b.pod.name)
   )
 }
 
-function supersededRank(pod: FleetPod, { canary, stable }: ChoiceRules): number {
-  return stable !== undefined && pod.hash !== stable && pod.hash !== canary ? 0 : 1
+function supersededRank(pod: FleetPod, rules: ChoiceRules): number {
+  return isSuperseded(pod, rules) ? 0 : 1
 }
 
-/** Failed 0, crashing 1, pending 2, not ready 3, healthy 4; what the pod of a NotReady node says is out of date. */
-function healthRank({ node, pod }: Candidate): number {
-  if (!node.ready) return 4
+/**
+ * Failed 0, crashing 1, pending 2, not ready 3, healthy 4. What the pod of a node out of reach says is out of date; a Ready
+ * one on a NotReady node is about to be marked as not ready.
+ */
+function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {
+  if (!isInReach(node, rules)) return 4
   if (pod.phase === 'Failed') return 0
-  if (pod.ready) return 4
+  if (pod.ready) return node.ready ? 4 : 3
   if (pod.trouble !== undefined && crashes.has(pod.trouble.reason)) return 1
   return pod.phase === 'Pending' ? 2 : 3
 }

@@ -20,8 +20,8 @@ export interface Choice {
  * value that are down will make room.
  */
 export function chooseCandidates(scene: Scene, choice: Choice): readonly Candidate[] {
-  const { record, view, scope } = scene
-  const rules = { canary: record.revision, stable: view.announcement.stableRevision, scope }
+  const { revisions, scope } = scene
+  const rules = { ...revisions, scope }
   const waitsForNotReady = scope.rules.notReady === 'Wait'
   const kept = waitsForNotReady ? notReadyTurns(choice.free, rules, scene.lack).length : 0
   const count = Math.min(choice.count, scene.lack - kept)

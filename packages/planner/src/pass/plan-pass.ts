@@ -3,6 +3,7 @@ import type { NodeView } from '@tranche/fleet'
 import type { PermitChange } from '@tranche/flight'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { scopeInRecord } from '../nodes/batch-scope.ts'
+import { isInReach } from '../old-nodes.ts'
 import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
 import { nodesToTakeAgain } from './nodes-to-take-again.ts'
@@ -97,7 +98,7 @@ function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
   const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
   const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
-  const waits = (node: NodeView): boolean => node.ready && !placed.has(node.name) && (!isFull || taken.has(node.name))
+  const waits = (node: NodeView): boolean => isInReach(node, scene.revisions) && !placed.has(node.name) && (!isFull || taken.has(node.name))
   return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []
 }
 

@@ -2,7 +2,7 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { type FleetPod, nodeInView } from '@tranche/fleet'
 import { type Availability, permitId, permitState, type PermitState } from '@tranche/flight'
 import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
-import { hasOldPod } from '../old-nodes.ts'
+import { hasOldPod, isInReach, type Revisions } from '../old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
 
@@ -11,6 +11,7 @@ export interface Scene {
   readonly view: PassView
   readonly record: FlightRecord
   readonly availability: Availability
+  readonly revisions: Revisions
   /** Which nodes the record lets be taken. */
   readonly scope: BatchScope
   readonly tally: NodeTally
@@ -49,13 +50,14 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
   const size = Math.max(0, tally.desired - record.partition)
   const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
-  return { view, record, availability, scope, tally, permits, lack: size - tally.onRevision - old.length }
+  const revisions = { canary: record.revision, stable: view.announcement.stableRevision }
+  return { view, record, availability, revisions, scope, tally, permits, lack: size - tally.onRevision - old.length }
 }
 
-/** A node whose pod may be taken now: desired, of the batch, and its kubelet answers. */
-export function isTakeable({ view, scope }: Scene, name: string): boolean {
+/** A node whose pod may be taken now: desired, of the batch, and in reach. */
+export function isTakeable({ view, scope, revisions }: Scene, name: string): boolean {
   const node = nodeInView(view.fleet, name)
-  return node?.desired === true && node.ready && isInScope(scope, node)
+  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */

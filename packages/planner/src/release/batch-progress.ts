@@ -4,7 +4,7 @@ import { scaleIntOrPercent } from '@tranche/kube-types'
 import { type CountQuestion, isSameAnswer } from '../count-question.ts'
 import { type BatchScope, batchScope, isInSteps, isSameScope } from '../nodes/batch-scope.ts'
 import { exemptNodes } from '../nodes/exempt-nodes.ts'
-import { hasOldPod } from '../old-nodes.ts'
+import { hasOldPod, isInReach } from '../old-nodes.ts'
 import { updatedPod } from '../updated-nodes.ts'
 
 /** Where one batch stands, counted over the desired nodes. */
@@ -20,7 +20,7 @@ export interface BatchProgress {
   readonly updated: number
   readonly updatedReady: number
   readonly updatedAvailable: number
-  /** NotReady nodes of the batch that still run an old pod: passed over, done when they are back. */
+  /** NotReady nodes of the batch that still run an old pod and are out of reach: passed over, done when they are back. */
   readonly skipped: readonly string[]
   /** The same where the policy has the batch wait for them. */
   readonly waitedFor: readonly string[]
@@ -46,6 +46,8 @@ export interface BatchProgress {
 export interface BatchQuestion extends CountQuestion {
   readonly fleet: FleetView
   readonly plan: ReleasePlan
+  /** The stable revision; undefined where it is not known. */
+  readonly stable?: string | undefined
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
   /** Which nodes a batch may take; undefined: every node. */
@@ -56,10 +58,12 @@ export interface BatchQuestion extends CountQuestion {
 
 /** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const { fleet, revision, minReadyMs, monotonicMs, plan, batch } = question
+  const { fleet, revision, stable, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
-  const { inStep, outside, outsideUpdated, dead, ...counts } = sumOf(countPerBlock(fleet, { revision, minReadyMs, monotonicMs, scope }))
+  const { inStep, outside, outsideUpdated, dead, ...counts } = sumOf(
+    countPerBlock(fleet, { revision, stable, minReadyMs, monotonicMs, scope }),
+  )
   const size = Math.min(
     desired,
     batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
@@ -99,6 +103,7 @@ interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition
 }
 
 interface ScopedQuestion extends CountQuestion {
+  readonly stable: string | undefined
   readonly scope: BatchScope
 }
 
@@ -109,10 +114,12 @@ interface BlockCounts extends NodeCounts {
 
 const countPerBlock = keptPerBlock<ScopedQuestion, BlockCounts>({
   count: countBlock,
-  holds: (known, asked, { changesAtMs }) => isSameScope(known.scope, asked.scope) && isSameAnswer(known, asked, changesAtMs),
+  holds: (known, asked, { changesAtMs }) =>
+    known.stable === asked.stable && isSameScope(known.scope, asked.scope) && isSameAnswer(known, asked, changesAtMs),
 })
 
-function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs, scope }: ScopedQuestion): BlockCounts {
+function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
+  const { revision, minReadyMs, monotonicMs } = question
   const nodes = block.filter((node) => node.desired)
   const isUp = (pod: FleetPod): boolean => isAvailable(pod, minReadyMs, monotonicMs)
   const old = nodes.filter((node) => hasOldPod(node, revision))
@@ -128,7 +135,7 @@ function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs, scope
     updated: updated.length,
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
     updatedAvailable: updated.length - unwell.length,
-    ...countInScope(nodes, old, scope),
+    ...countInScope(nodes, old, question),
     dead: old.filter((node) => !node.ready && unavailable.includes(node)).map(({ name }) => name),
     old: old.map(({ name }) => name),
     unwell,
@@ -141,11 +148,12 @@ function countBlock(block: NodeBlock, { revision, minReadyMs, monotonicMs, scope
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
 
-function countInScope(nodes: readonly NodeView[], old: readonly NodeView[], scope: BatchScope): ScopeCounts {
+function countInScope(nodes: readonly NodeView[], old: readonly NodeView[], { scope, revision, stable }: ScopedQuestion): ScopeCounts {
   const { rules } = scope
   const inside = old.filter((node) => isInSteps(scope, node))
   const excluded = inside.filter(({ labels }) => rules.factsOf(labels).isExcluded)
-  const notReady = inside.filter((node) => !node.ready && !excluded.includes(node)).map(({ name }) => name)
+  const revisions = { canary: revision, stable }
+  const notReady = inside.filter((node) => !isInReach(node, revisions) && !excluded.includes(node)).map(({ name }) => name)
   const inStep: number[] = []
   for (const { labels } of rules.hasSteps ? nodes : []) {
     const { step } = rules.factsOf(labels)

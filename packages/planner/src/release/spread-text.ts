@@ -1,7 +1,7 @@
 import type { ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView, NodeView } from '@tranche/fleet'
 import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
-import { oldNodes } from '../old-nodes.ts'
+import { isInReach, oldNodes } from '../old-nodes.ts'
 import { firstNodes } from './unwell-text.ts'
 
 /** What a batch waits for whose every node waits for others of its zone, rack …. */
@@ -15,6 +15,8 @@ export interface SpreadWait {
 export interface SpreadQuestion {
   readonly fleet: FleetView
   readonly revision: string
+  /** Undefined where it is not known. */
+  readonly stable: string | undefined
   readonly rules: ReleaseNodeRules | undefined
   readonly scope: BatchScope
   /** Nodes that use the budget up. */
@@ -22,12 +24,13 @@ export interface SpreadQuestion {
 }
 
 /** Which values of which label have as many nodes down as they may have, where that keeps every node waiting; null where it does not. */
-export function spreadWait({ fleet, revision, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
+export function spreadWait({ fleet, revision, stable, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
   const spread = rules?.spread ?? []
   if (spread.length === 0) return null
   const isDown = new Set(unavailable)
   const down = fleet.nodes.filter(({ name }) => isDown.has(name))
-  const candidates = oldNodes(fleet, revision).filter((node) => node.ready && isInScope(scope, node))
+  const revisions = { canary: revision, stable }
+  const candidates = oldNodes(fleet, revision).filter((node) => isInReach(node, revisions) && isInScope(scope, node))
   const full = spread.flatMap((rule) => fullValues(rule, down))
   const waits = (node: NodeView): boolean =>
     full.some(({ key, value, nodes }) => valueOn(node, key) === value && !nodes.includes(node.name))

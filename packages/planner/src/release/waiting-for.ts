@@ -77,12 +77,16 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
 }
 
 /** Which rule of the policy holds back what lacks; null where none does. */
-function heldByRules({ release, fleet }: ReleaseView, { progress, allowance }: Wanted & { kind: 'allow' }, lack: string): Reason | null {
+function heldByRules(
+  { release, fleet }: ReleaseView,
+  { progress, allowance, stable }: Wanted & { kind: 'allow' },
+  lack: string,
+): Reason | null {
   const { releasePlan, tranche } = release.spec
   const rules = tranche?.nodes
   const scope = batchScope(rules, releasePlan.batchPartition ?? null)
   const { revision } = allowance
-  const spread = spreadWait({ fleet, revision, rules, scope, unavailable: progress.unavailable })
+  const spread = spreadWait({ fleet, revision, stable, rules, scope, unavailable: progress.unavailable })
   if (spread !== null) return { reason: 'SpreadUsedUp', message: `${lack}; ${spread.text}`, nodes: spread.nodes }
   const { waitedFor } = progress
   if (waitedFor.length < progress.effectiveSize - progress.updated) return null

@@ -134,9 +134,11 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   }
   const batch = release.spec.releasePlan.batchPartition ?? null
   const nodes = release.spec.tranche?.nodes
+  const stable = release.spec.tranche?.stableRevision ?? discovery.stable
   const progress = batchProgress({
     fleet: view.fleet,
     revision: canary,
+    stable,
     plan: release.spec.releasePlan,
     batch,
     nodes,
@@ -147,7 +149,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
   const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, partition: progress.partition, limit, scope }
-  return { kind: 'allow', allowance, stable: release.spec.tranche?.stableRevision ?? discovery.stable, progress }
+  return { kind: 'allow', allowance, stable, progress }
 }
 
 function discover(view: ReleaseView, daemonSet: DaemonSet): Discovery {

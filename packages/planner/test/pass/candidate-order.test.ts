@@ -68,6 +68,22 @@ describe('firstCandidates (G5)', () => {
     expect(names([{ ...nodeWith('a', healthy), ready: false }, nodeWith('b', healthy)], 2)).toEqual(['b'])
   })
 
+  it.each([
+    ['a superseded revision, where its kubelet answers', { hash: 'older' }, { answers: true }, ['a', 'b']],
+    ['no known revision, where its kubelet answers', { hash: null }, { answers: true }, ['a', 'b']],
+    ['a superseded revision, where its kubelet does not answer', { hash: 'older' }, { answers: false }, ['b']],
+    ['the stable revision, though its kubelet answers', { hash: 'stable' }, { answers: true }, ['b']],
+  ])('treats a NotReady node that runs %s', (_what, pod, node, want) => {
+    expect(names([{ ...nodeWith('a', { ...healthy, ...pod }), ready: false, ...node }, nodeWith('b', healthy)], 2)).toEqual(want)
+  })
+
+  it('takes NotReady nodes whose kubelets answer as those that are not ready, while the stable revision is put back', () => {
+    const bad = { ...healthy, hash: 'bad' }
+    const nodes = [nodeWith('a', bad), { ...nodeWith('b', bad), ready: false }, nodeWith('c', { ...bad, ready: false, phase: 'Pending' })]
+    const chosen = firstCandidates(nodes, { canary: 'stable', stable: 'stable', scope: everyNode }, 3)
+    expect(chosen.map(({ node }) => node.name)).toEqual(['c', 'b', 'a'])
+  })
+
   it('gives one pod of a node: the first of its old ones', () => {
     const node = nodeWith('a', { hash: 'stable', name: 'pod-1' })
     const broken = nodeWith('a', { hash: 'stable', name: 'pod-2', ready: false })

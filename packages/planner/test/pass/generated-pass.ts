@@ -42,7 +42,9 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
 /** What is true of one node, by the words of the guarantees. */
 export interface NodeTruth {
   readonly desired: boolean
-  readonly kubeletAnswers: boolean
+  readonly isReady: boolean
+  /** It is Ready, or its kubelet answers and a superseded revision runs there. */
+  readonly inReach: boolean
   readonly pods: readonly SeenPod[]
   /** Has an available, non-terminating pod. */
   readonly available: boolean
@@ -57,9 +59,12 @@ export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedClust
     [...names].map((name) => {
       const node = nodes.find(({ metadata }) => metadata.name === name)
       const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
+      const health = node?.status?.conditions?.[0]?.status
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
-        kubeletAnswers: node?.status?.conditions?.[0]?.status === 'True',
+        isReady: health === 'True',
+        inReach:
+          health === 'True' || (health === 'False' && here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))),
         pods: here,
         available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
         old: here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision),

@@ -68,18 +68,19 @@ export function announcementOf(record: FlightRecord): Announcement {
 }
 
 /**
- * `a:old b?:new! c-:none d:old+new` is node a with an available pod of revision old, the NotReady node b with a pod that
+ * `a:old b?:new! c-:none d:old+new` is node a with an available pod of revision old, node b, whose kubelet does not answer, with a pod that
  * is not Ready, node c, which is not desired and has no pod, and node d with two pods. After a revision stand `!` (not
- * Ready), `*` (Ready since one second), `x` (terminating).
+ * Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose kubelet answers.
  */
 export function fleetOf(text: string, zones = ''): FleetView {
   const index = new FleetIndex()
   const zoneOf = new Map(words(zones).map((word) => word.split('=') as [string, string]))
   for (const word of words(text)) {
-    const [, name = '', flag, pods = ''] = /^(\w+)([?-]?):(.*)$/.exec(word) ?? []
+    const [, name = '', flag, pods = ''] = /^(\w+)([?¿-]?):(.*)$/.exec(word) ?? []
     const zone = zoneOf.get(name)
     const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ready: flag !== '?', ...(zone !== undefined && { labels: { zone } }) })))
+    const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?' }
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, ...(zone !== undefined && { labels: { zone } }) })))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
   return index.view(DAEMON_SET_UID, {})

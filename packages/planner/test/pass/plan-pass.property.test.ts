@@ -81,7 +81,7 @@ describe('planPass, for every view', () => {
         expect(pod).toBeDefined()
         expect(stands(pod!)).toBe(true)
         expect(hashOf(pod!)).not.toBe(cluster.record.revision)
-        expect(truth.get(permit.node)).toMatchObject({ desired: true, kubeletAnswers: true })
+        expect(truth.get(permit.node)).toMatchObject({ desired: true, inReach: true })
         expect(view.sent.has(`${permit.podUid}@${permit.podResourceVersion}`)).toBe(false)
       }
       const appended = appendedBy(plan).map(({ node }) => node)
@@ -139,7 +139,7 @@ describe('planPass, for every view', () => {
       const leftOut = cluster.pods
         .map(({ pod }) => pod)
         .filter((pod) => stands(pod) && hashOf(pod) !== 'new' && !taken.has(nodeOfPod(pod)))
-        .filter((pod) => truth.get(nodeOfPod(pod))!.desired && truth.get(nodeOfPod(pod))!.kubeletAnswers)
+        .filter((pod) => truth.get(nodeOfPod(pod))!.desired && truth.get(nodeOfPod(pod))!.inReach)
       const flying = inFlight(cluster)
       const isFull = flying.size >= cluster.record.limit
       // Where the nodes in flight use the limit up, those that run a broken old pod come first; beyond it, one of them.
@@ -266,7 +266,9 @@ function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
   const superseded = hashOf(pod) !== 'old'
   const crashing = pod.status?.containerStatuses !== undefined
-  const health = pod.status?.phase === 'Failed' ? 0 : isReady(pod) ? 4 : crashing ? 1 : pod.status?.phase === 'Pending' ? 2 : 3
+  const isNodeReady = truthOf(cluster).get(nodeOfPod(pod))!.isReady
+  const health =
+    pod.status?.phase === 'Failed' ? 0 : isReady(pod) ? (isNodeReady ? 4 : 3) : crashing ? 1 : pod.status?.phase === 'Pending' ? 2 : 3
   return [costless ? 0 : 1, superseded ? 0 : 1, health, pod.metadata.creationTimestamp, pod.metadata.name].join(' ')
 }
 

@@ -112,6 +112,11 @@ describe('planPass: which pods get a permit (F3)', () => {
     'never takes a pod of the revision beside an old one': { nodes: 'a:new+old', want: 'append a' },
     'takes a pod of an unknown revision': { nodes: 'a:whatever', want: 'append a' },
     'passes over a node that is NotReady': { nodes: 'a?:old b:old', want: 'append b' },
+    'takes a NotReady node whose kubelet answers, off a superseded revision': { nodes: 'a¿:bad b:old', want: 'append a b' },
+    'passes over a NotReady node on the stable revision, whether its kubelet answers or not': {
+      nodes: 'a¿:old b?:bad c:old',
+      want: 'append c',
+    },
     'appends nothing while enough permits stand': {
       nodes: 'a:none b:old c:old d:old e:old',
       permits: 'a.gone b c d',
@@ -307,6 +312,13 @@ describe('planPass: which permits leave the record', () => {
       permits: 'a.gone b.gone',
       want: 'remove a, append c',
     },
+    'F7 withdraws from a node on a superseded revision whose kubelet has fallen silent': {
+      nodes: 'a?:bad b:old',
+      permits: 'a b',
+      limit: 2,
+      want: 'withdraw a',
+    },
+    'executes on a NotReady node whose kubelet answers': { nodes: 'a¿:bad b:old', permits: 'a b', limit: 2, want: 'execute a b' },
     'F7 withdraws from a node that has become NotReady': { nodes: 'a?:old b:old', permits: 'a b', limit: 2, want: 'withdraw a' },
     'F7 withdraws from a node that is no longer desired': { nodes: 'a-:old b:old', permits: 'a b', limit: 2, want: 'withdraw a' },
     'F7 withdraws from a pod that is on the revision after all': { nodes: 'a:new b:old', permits: 'a', want: 'withdraw a' },
@@ -329,6 +341,11 @@ describe('planPass: which permits leave the record', () => {
     'F7 withdraws nothing for a broken pod that was sent': { nodes: 'a:old! b:old', permits: 'b a', sent: 'a', want: 'wait for budget' },
     'F7 withdraws nothing for a broken pod that has its place': { nodes: 'a:oldx b:old', permits: 'a b', want: 'wait for budget' },
     'F7 withdraws nothing for a broken pod on a node that is NotReady': { nodes: 'a?:old! b:old', permits: 'b', want: 'wait for budget' },
+    'F7 withdraws a head that waits for a broken superseded pod on a NotReady node whose kubelet answers': {
+      nodes: 'a¿:bad! b:old',
+      permits: 'b',
+      want: 'withdraw b',
+    },
     'F7 withdraws nothing for a broken pod of the revision': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
     'F7 withdraws nothing while the places are taken, whatever is broken': {
       nodes: 'a:none b:old c:old!',

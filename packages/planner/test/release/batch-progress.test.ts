@@ -93,6 +93,14 @@ describe('batchProgress', () => {
       question: { batch: 1, fleet: nodes('a:new b:new c:new d:old?') },
       want: { size: 4, effectiveSize: 3, skipped: ['d'], old: ['d'], state: 'Ready' },
     },
+    'skips no NotReady node whose kubelet answers and that runs a superseded revision': {
+      question: { batch: 1, stable: 'old', fleet: nodes('a:new b:new c:old¿ d:bad¿ e:bad?') },
+      want: { size: 5, effectiveSize: 3, skipped: ['c', 'e'], old: ['c', 'd', 'e'], state: 'Upgrading' },
+    },
+    'waits for no NotReady node that can be taken': {
+      question: { batch: 1, stable: 'old', nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:old¿ c:bad¿') },
+      want: { skipped: [], waitedFor: ['b'] },
+    },
     'takes the size where fewer nodes are skipped than it leaves out': {
       question: { fleet: nodes('a:new b:new c:old? d:old') },
       want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },

@@ -143,14 +143,14 @@ export function templateOf(name: string): DaemonSet['spec']['template'] {
 
 /**
  * `a:old b:new! c:old? d:- e:old~`: node a runs an available pod of revision old, b's pod of revision new is not Ready,
- * c is NotReady, d has no pod, e's pod is terminating.
+ * c's kubelet does not answer, d has no pod, e's pod is terminating. `f:old¿`: f is NotReady, and its kubelet answers.
  */
 export function nodes(text: string): FleetView {
   const list = text.split(' ').filter((word) => word !== '')
   const views = list.map((word): NodeView => {
     const [name = '', state = ''] = word.split(':')
-    const pods = state === '-' ? [] : [aFleetPod(name, state.replace('?', ''))]
-    return { name, desired: true, ready: !state.includes('?'), labels: { name }, pods }
+    const pods = state === '-' ? [] : [aFleetPod(name, state.replace(/[?¿]/, ''))]
+    return { name, desired: true, ready: !/[?¿]/.test(state), answers: !state.includes('?'), labels: { name }, pods }
   })
   return toFleetView(views)
 }

@@ -15,7 +15,7 @@ function cameUp(fields: ViewFields & { readonly pod?: Parameters<typeof aFleetPo
   return {
     ...calm,
     revisions,
-    fleet: toFleetView([{ name: 'a', desired: true, ready: true, labels: {}, pods: [pod] }, ...calm.fleet.nodes]),
+    fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }, ...calm.fleet.nodes]),
   }
 }
 
@@ -66,7 +66,14 @@ describe('the status of a release whose pods have leaked', () => {
 
   it('counts all and names fifty', () => {
     const names = Array.from({ length: 60 }, (_, at) => `n${10 + at}`)
-    const nodes = names.map((name) => ({ name, desired: true, ready: true, labels: {}, pods: [aFleetPod(name, 'new!', marked)] }))
+    const nodes = names.map((name) => ({
+      name,
+      desired: true,
+      ready: true,
+      answers: true,
+      labels: {},
+      pods: [aFleetPod(name, 'new!', marked)],
+    }))
     const calm = cameUp({ pod: marked, annotations: { 'rollouts.kruise.io/daemonset-partition': '38' }, record: { partition: 38 } })
     expect(onceSaid({ ...calm, fleet: toFleetView([...nodes, ...calm.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
       count: 60,

@@ -25,6 +25,7 @@ const surging = {
       name: 'a',
       desired: true,
       ready: true,
+      answers: true,
       labels: {},
       pods: [aFleetPod('a', 'old'), aFleetPod('a', 'new!', { uid: 'surge', name: 'surge' })],
     },

@@ -5,8 +5,22 @@ import { aFleetPod, aView, NOW_MS, onceSaid } from './build-view.ts'
 
 /** Two of five nodes, as many as maxUnavailable, have a pod on its way out. */
 function stuckView(fields: Parameters<typeof aFleetPod>[2], ready: boolean): ReturnType<typeof aView> {
-  const nodes = ['a', 'b'].map((name) => ({ name, desired: true, ready, labels: {}, pods: [aFleetPod(name, 'old~', fields)] }))
-  const others = ['c', 'd', 'e'].map((name) => ({ name, desired: true, ready: true, labels: {}, pods: [aFleetPod(name, 'old')] }))
+  const nodes = ['a', 'b'].map((name) => ({
+    name,
+    desired: true,
+    ready,
+    answers: ready,
+    labels: {},
+    pods: [aFleetPod(name, 'old~', fields)],
+  }))
+  const others = ['c', 'd', 'e'].map((name) => ({
+    name,
+    desired: true,
+    ready: true,
+    answers: true,
+    labels: {},
+    pods: [aFleetPod(name, 'old')],
+  }))
   return aView({ view: { fleet: toFleetView([...nodes, ...others]) } })
 }
 
@@ -33,8 +47,22 @@ describe('pods that do not go, as many as maxUnavailable (F12 PodsStuck)', () =>
 
 it('says nothing of pods that do not go from nodes where none belongs: they cost nothing (F12, G1)', () => {
   const keptBy = ['example.com/keep']
-  const gone = ['a', 'b'].map((name) => ({ name, desired: false, ready: true, labels: {}, pods: [aFleetPod(name, 'old~', { keptBy })] }))
-  const others = ['c', 'd', 'e', 'f', 'g'].map((name) => ({ name, desired: true, ready: true, labels: {}, pods: [aFleetPod(name, 'old')] }))
+  const gone = ['a', 'b'].map((name) => ({
+    name,
+    desired: false,
+    ready: true,
+    answers: true,
+    labels: {},
+    pods: [aFleetPod(name, 'old~', { keptBy })],
+  }))
+  const others = ['c', 'd', 'e', 'f', 'g'].map((name) => ({
+    name,
+    desired: true,
+    ready: true,
+    answers: true,
+    labels: {},
+    pods: [aFleetPod(name, 'old')],
+  }))
   expect(onceSaid(aView({ view: { fleet: toFleetView([...gone, ...others]) } })).release.status?.waiting?.reason).toBe('Upgrading')
 })
 

@@ -310,7 +310,8 @@ export class ToyCluster {
     const names = [...this.nodes.keys()].toSorted()
     const nodes = names.map((name): NodeView => {
       const pods = this.pods.filter(({ node }) => node === name)
-      return { name, desired: true, ready: this.nodes.get(name)?.ready ?? false, labels: {}, pods }
+      const ready = this.nodes.get(name)?.ready ?? false
+      return { name, desired: true, ready, answers: ready, labels: {}, pods }
     })
     return toFleetView(nodes)
   }

@@ -9,7 +9,8 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
 /**
  * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
  * revisions first; then failed, crashing, pending, not ready, healthy; then by the order of the policy; then the oldest;
- * then by name; among nodes that the policy lets be taken. Where the budget is
+ * then by name; among nodes that the policy lets be taken. A node that is NotReady is passed over, unless its kubelet answers
+ * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget is
  * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
  * still in the record, before others.
  *
@@ -41,6 +42,10 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const all = candidatesIn(story, next, view.position)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
     if (chosen.length < appended.length) return null
+    const unfit = chosen.find((one) => isUnfit(story, one, view.decision))
+    if (unfit !== undefined) return `${unfit.pod.name} was chosen on ${unfit.node}, which is NotReady`
+    const ranked = chosen.filter(({ node }) => isSureOf(story, node, view.decision))
+    if (ranked.length === 0) return null
     const kept = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
     const taken = new Set([...kept, ...(next.permits ?? []).map(({ node }) => node)])
     const steps = stepsIn(next.scope)
@@ -50,7 +55,7 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
     const variants = [(): number => 0, brokenFirst, inFlightFirst, bothFirst]
-    const faults = variants.map((first) => faultOfChoice(chosen, others, { first, rules: view.rules }))
+    const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
   }
 
@@ -58,6 +63,14 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const node = story.node(name)
     const changed = nodeChanged.get(name)
     return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || sight.hasSeen(decision, changed))
+  }
+
+  /** Surely NotReady, with a kubelet that does not answer or a pod of the stable revision. */
+  function isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
+    const ready = story.node(name)?.node?.ready
+    const changed = nodeChanged.get(name)
+    if (changed === undefined || !sight.hasSeen(decision, changed)) return false
+    return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
   }
 
   const nodeChanged = new Map<string, { readonly t: number; readonly rv: number; readonly of: 'nodes' }>()

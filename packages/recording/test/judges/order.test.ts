@@ -62,6 +62,33 @@ describe('the order', () => {
       ['holds nothing against what the watch has not told', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
       ['knows nothing that the watch has not told either', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'), ['G5 d']],
       ['looks past nodes that are NotReady', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
+      ['finds a node taken whose kubelet does not answer', (s) => choose(s.node('a', { ready: 'Unknown' }).seen().wait(1), 'a1'), ['G5 a']],
+      [
+        'finds a NotReady node taken off the stable revision',
+        (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'a1'),
+        ['G5 a'],
+      ],
+      [
+        'lets a NotReady node be taken off a superseded revision',
+        (s) =>
+          choose(
+            choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'd1')
+              .seen()
+              .wait(1),
+            'd1 a1',
+          ),
+        [],
+      ],
+      [
+        'lets a NotReady node on a superseded revision be left',
+        (s) => choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'a1'),
+        [],
+      ],
+      [
+        'holds nothing against a node that the watch has not called NotReady',
+        (s) => choose(s.node('a', { ready: 'Unknown' }).wait(99), 'a1'),
+        [],
+      ],
       ['looks past nodes of which the watch has not told all', (s) => choose(s.node('a', { labels: { zone: 'x' } }).wait(1), 'b1'), []],
       [
         'looks past nodes that are not wanted',
