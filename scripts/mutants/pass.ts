@@ -319,7 +319,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G5',
     fault: 'healthy pods go before failed ones',
     file: candidateOrder,
-    find: 'healthRank(a) - healthRank(b) ||',
+    find: 'healthRank(a, rules) - healthRank(b, rules) ||',
     replace: 'healthRank(b.pod) - healthRank(a.pod) ||',
     tests: [candidateOrderTests],
   },
