@@ -320,7 +320,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     fault: 'healthy pods go before failed ones',
     file: candidateOrder,
     find: 'healthRank(a, rules) - healthRank(b, rules) ||',
-    replace: 'healthRank(b.pod) - healthRank(a.pod) ||',
+    replace: 'healthRank(b, rules) - healthRank(a, rules) ||',
     tests: [candidateOrderTests],
   },
   {

@@ -43,7 +43,9 @@ describe('buildSnapshot', () => {
   })
 
   it('sorts nodes by zone, then by the number in their name', () => {
-    const nodes = ['node-10', 'node-2', 'node-1'].map((name): NodeView => ({ name, desired: true, ready: true, answers: true, labels: {}, pods: [] }))
+    const nodes = ['node-10', 'node-2', 'node-1'].map(
+      (name): NodeView => ({ name, desired: true, ready: true, answers: true, labels: {}, pods: [] }),
+    )
     const zoneOf = (name: string): string => (name === 'node-1' ? 'b' : 'a')
     const snapshot = buildSnapshot({ ...calm, fleet: toFleetView(nodes), zoneOf }, now)
     expect(snapshot.nodes.map((node) => node.name)).toEqual(['node-2', 'node-10', 'node-1'])
@@ -163,7 +165,7 @@ function pod(fields: Partial<FleetPod>): FleetPod {
   const state = {
     phase: 'Running',
     acknowledged: true,
-    ready: true, answers: true,
+    ready: true,
     readyFromMs: 0,
     readyStamp: undefined,
     terminating: false,
