@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
+import { linksOf, readPages } from './pages.ts'
 
 const records = readdirSync('docs/adr').filter((file) => file.endsWith('.md'))
 const sections = ['Question', 'Forces', 'Decision', 'Rejected', 'Consequences', 'Look again when']
@@ -9,6 +10,16 @@ describe('docs/architecture.md', () => {
   it('has one entry for every package and app, in reading order', () => {
     const entries = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\*\*`([a-z-]+\/[a-z-]+)`\*\*/gm)].map((match) => match[1])
     expect(entries).toEqual(Object.keys(descriptions))
+  })
+})
+
+describe('README.md', () => {
+  it('leads to every page of docs, to a folder by its README or as a whole', () => {
+    const links = readPages()
+      .filter(({ path }) => path === 'README.md')
+      .flatMap(linksOf)
+    const pages = readdirSync('docs', { withFileTypes: true }).map((entry) => `docs/${entry.name}`)
+    expect(pages.filter((page) => !links.some((link) => link === page || link.startsWith(`${page}/`)))).toEqual([])
   })
 })
 

@@ -62,7 +62,7 @@ function addLintCommand(program: Command, io: CommandIo, exit: (code: number) =>
   program
     .command('lint')
     .description('Check manifests of Rollouts, BatchReleases and their DaemonSets, without a cluster.')
-    .option('-f, --filename <file>', 'YAML or JSON of any number of documents, or - for standard input; may be given again', collect, [])
+    .option('-f, --filename <file>', 'YAML or JSON of any number of documents, or - for standard input; may be given again', collect)
     .option('-o, --output <format>', 'print the findings as one JSON list (json)')
     .option('--no-color', 'no colours; NO_COLOR is honoured as well')
     .addHelpText(
@@ -82,14 +82,14 @@ Examples:
     })
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 
 function withAllowHost(command: Command): Command {
   const hint =
     'host that policies may have asked for metrics or told of releases: NAME, *.DOMAIN or address, with :PORT; may be given again'
-  return command.option('--allow-host <host>', hint, collect, [])
+  return command.option('--allow-host <host>', hint, collect)
 }
 
 function withSimulationOptions(command: Command): Command {

@@ -49,8 +49,9 @@ function endOf(run: AnalysisRun, pacing: Pacing): AnalysisPhase | null {
   return pacing.count !== null && successful + failed + inconclusive >= pacing.count ? 'Successful' : null
 }
 
-function endText(run: AnalysisRun, end: AnalysisPhase, pacing: Pacing, { message = '' }: MeasurementOutcome): string {
-  const last = message === '' ? '' : `; the last one: ${message}`
+function endText(run: AnalysisRun, end: AnalysisPhase, pacing: Pacing, { message = '', value = '' }: MeasurementOutcome): string {
+  const answered = value === '' ? '' : `, and the answer is ${value}`
+  const last = message === '' ? '' : `; the last one: ${message}${answered}`
   const made = (run.successful ?? 0) + (run.failed ?? 0) + (run.inconclusive ?? 0)
   switch (end) {
     case 'Failed':

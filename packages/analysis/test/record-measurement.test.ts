@@ -21,7 +21,11 @@ describe('recordMeasurement', () => {
     'fails with the first failure, where none is tolerated': {
       rules: { count: 5 },
       measured: 'sf',
-      want: { phase: 'Failed', failed: 1, message: '1 of 2 measurements failed, and 0 may; the last one: too high' },
+      want: {
+        phase: 'Failed',
+        failed: 1,
+        message: '1 of 2 measurements failed, and 0 may; the last one: too high, and the answer is [0.5]',
+      },
     },
     'goes on while no more failures than tolerated were seen': {
       rules: { count: 5, failureLimit: 2 },
@@ -31,7 +35,7 @@ describe('recordMeasurement', () => {
     'fails with one failure more than tolerated': {
       rules: { count: 5, failureLimit: 2 },
       measured: 'fsff',
-      want: { phase: 'Failed', message: '3 of 4 measurements failed, and 2 may; the last one: too high' },
+      want: { phase: 'Failed', message: '3 of 4 measurements failed, and 2 may; the last one: too high, and the answer is [0.5]' },
     },
     'succeeds when its count is full, tolerated failures included': {
       rules: { count: 3, failureLimit: 1 },
@@ -41,7 +45,10 @@ describe('recordMeasurement', () => {
     'is inconclusive beyond the tolerated': {
       rules: { count: 3, inconclusiveLimit: 1 },
       measured: 'ii',
-      want: { phase: 'Inconclusive', message: '2 of 2 measurements neither succeeded nor failed, and 1 may; the last one: no number' },
+      want: {
+        phase: 'Inconclusive',
+        message: '2 of 2 measurements neither succeeded nor failed, and 1 may; the last one: no number, and the answer is [NaN]',
+      },
     },
     'tries an error again soon, and says what was wrong': {
       rules: { count: 1 },

@@ -129,7 +129,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     await world.pass()
     await world.pass()
     expect(world.told).toEqual([
-      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, and 0 may; the last one: successCondition does not hold: result.ok',
+      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, and 0 may; the last one: successCondition does not hold: result.ok, and the answer is {"ok":false}',
     ])
   })
 

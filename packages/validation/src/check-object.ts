@@ -76,6 +76,8 @@ interface Issue {
   readonly code: string
   /** What is allowed, where that is a list. */
   readonly values?: readonly unknown[]
+  /** The type that is needed, where another one stands. */
+  readonly expected?: string
   readonly message: string
 }
 
@@ -118,15 +120,30 @@ function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
 }
 
-function fieldProblem(rule: ProblemRule, value: unknown, { path, message, values }: Issue): Problem {
+function fieldProblem(rule: ProblemRule, value: unknown, issue: Issue): Problem {
+  const { path, message } = issue
   const found = at(value, path)
-  const fix = values === undefined ? {} : { fix: `set it to ${alternatives(values.map(String))}` }
+  const fix = path.length === 0 ? undefined : found === undefined ? 'add it' : typeFix(issue)
   return problemOf(rule, {
     path: pathText(path),
     value: found,
     message: found === undefined ? 'it is required' : lowerFirst(message),
-    ...fix,
+    ...(fix !== undefined && { fix }),
   })
+}
+
+/** What a type is in YAML, for those who write it. */
+const inYaml: Readonly<Record<string, string>> = {
+  string: 'set it to a text; one that looks like a number stands in quotes',
+  number: 'set it to a number, without quotes and without a unit',
+  int: 'set it to a whole number, without quotes and without a unit',
+  boolean: 'set it to true or false, without quotes',
+  array: 'make it a list: an entry a line, each behind a hyphen',
+  object: 'make it fields with values, each on a line of its own',
+}
+
+function typeFix({ values, expected = '' }: Issue): string | undefined {
+  return values === undefined ? inYaml[expected] : `set it to ${alternatives(values.map(String))}`
 }
 
 function alternatives(words: readonly string[]): string {

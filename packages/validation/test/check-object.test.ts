@@ -1,4 +1,4 @@
-import { checkRollout, type Problem } from '@tranche/validation'
+import { checkPolicy, checkRollout, type Problem } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { rolloutWith } from './rollouts.ts'
 
@@ -28,6 +28,24 @@ describe('fields of the wrong type', () => {
 
   it('that are missing are told as missing', () => {
     expect(paths(checkRollout({ metadata: { name: 'x' }, spec: { strategy: {} } }, unknown).problems)).toEqual(['spec.workloadRef'])
+  })
+
+  it.each([
+    [
+      'spec.failure.progressDeadlineSeconds',
+      { failure: { progressDeadlineSeconds: '5m' } },
+      'set it to a number, without quotes and without a unit',
+    ],
+    ['spec.failure.maxRestarts', { failure: { maxRestarts: 1.5 } }, 'set it to a whole number, without quotes and without a unit'],
+    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a text; one that looks like a number stands in quotes'],
+    ['spec.failure.action', { failure: { action: 'rollback' } }, 'set it to Pause, Rollback or Continue'],
+    ['spec.analysis[0].background', { analysis: [{ name: 'a', background: 'yes' }] }, 'set it to true or false, without quotes'],
+    ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list: an entry a line, each behind a hyphen'],
+    ['spec.failure', { failure: 'Rollback' }, 'make it fields with values, each on a line of its own'],
+    ['spec.nodes.spread[0].maxUnavailable', { nodes: { spread: [{ topologyKey: 'zone' }] } }, 'add it'],
+  ])('at %s say what to write instead', (path, spec, fix) => {
+    const { problems } = checkPolicy({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'x' }, spec })
+    expect(problems).toContainEqual(expect.objectContaining({ rule: 'PolicyField', path, fix }))
   })
 
   it.each([[null], [3], ['rollout'], [[]], [{}]])('%j is no Rollout at all, and that is said', (value) => {

@@ -85,6 +85,7 @@ function set(value: unknown, path: Path, other: unknown): unknown {
   if (head === undefined) return other
   if (typeof value !== 'object' || value === null) return value
   const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>
-  copy[head] = set(copy[head] ?? (rest.length > 0 ? (typeof rest[0] === 'number' ? [] : {}) : undefined), rest, other)
+  const inner = Object.hasOwn(copy, head) ? copy[head] : undefined
+  copy[head] = set(inner ?? (rest.length > 0 ? (typeof rest[0] === 'number' ? [] : {}) : undefined), rest, other)
   return copy
 }

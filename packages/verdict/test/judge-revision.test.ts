@@ -160,8 +160,15 @@ describe('the text of a verdict', () => {
     )
   })
 
+  it('tells once what several nodes fail by', () => {
+    const { verdict } = judge({ nodes: { a: waiting('ErrImagePull'), b: waiting('CrashLoopBackOff'), c: waiting('ErrImagePull') } })
+    expect(verdictText(verdict)).toBe(
+      '3 of 3 nodes failed (tolerated: 0): a, c: ErrImagePull (container agent); b: CrashLoopBackOff (container agent)',
+    )
+  })
+
   it('names three nodes and counts the others', () => {
     const nodes = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, { isNodeReady: false }]))
-    expect(verdictText(judge({ nodes }).verdict)).toMatch(/^5 of 5 nodes failed \(tolerated: 0\): a: NodeNotReady: .*; 2 more$/)
+    expect(verdictText(judge({ nodes }).verdict)).toMatch(/^5 of 5 nodes failed \(tolerated: 0\): a, b, c: NodeNotReady: .*; 2 more$/)
   })
 })

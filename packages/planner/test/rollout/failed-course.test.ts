@@ -12,7 +12,7 @@ describe('a release whose new version is bad', () => {
     expect(condition(toy, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'ReleaseFailed',
-      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry to go on all the same, or abort to take it back; or apply another template`,
+      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry (annotation tranche.dev/action) to go on all the same, or abort to take it back; or apply another template`,
     })
     expect(toy.rollout?.status).toMatchObject({
       phase: 'Progressing',
