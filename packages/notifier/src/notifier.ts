@@ -53,6 +53,9 @@ async function toRequest(telling: Telling, parts: NotifierParts, signal: AbortSi
   const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, telling, signal }, field, ref)
   if (slack !== undefined) {
     const url = (await secret('slack.url', slack.url)).trim()
+    // What is no address may be any secret, of which nothing may be told, not even what looks like its host.
+    if (!/^https?:\/\/\S+$/i.test(url) || !URL.canParse(url))
+      throw new Unsendable(`slack.url: the key ${slack.url.key} of the Secret ${slack.url.name} holds no URL; write https:// and the rest`)
     return { url, headers: commonHeaders(telling), body: JSON.stringify({ text: messageText(telling, escapeForSlack) }) }
   }
   if (webhook === undefined) throw new Unsendable('slack and webhook are missing; name one of them')

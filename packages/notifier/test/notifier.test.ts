@@ -170,6 +170,12 @@ describe('a receiver that does not take something', () => {
     const server = await serve((response, { headers, body }) => response.writeHead(500).end(JSON.stringify([headers, body])))
     const receiver = { webhook: { url: server.url, headers: [{ name: 'authorization', valueFrom: { name: 'keys', key: 'token' } }] } }
     expect(await tell(receiver)).toMatchObject({ message: 'webhook.url: answered with 500' })
+    for (const other of ['s3cret:whatever', 's3cret', 'http:s3cret', 's3cret://host'])
+      expect(await tell({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: other })).toEqual({
+        kind: 'refused',
+        message: 'slack.url: the key slack of the Secret keys holds no URL; write https:// and the rest',
+        retryAfterMs: null,
+      })
     const gone = `http://127.0.0.1:1/services/s3cret`
     expect(JSON.stringify(await tell({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: gone }))).not.toContain(
       's3cret',

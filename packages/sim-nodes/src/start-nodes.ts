@@ -87,6 +87,8 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = fa
     },
     async revive(name) {
       await setDead(name, null)
+      // A watch that was cut off meanwhile may never have shown that it was silenced, so that nothing changes for it.
+      kubelets.revive(name)
     },
     stop() {
       kubelets.stop()

@@ -52,7 +52,7 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
     paused: current && release.spec.tranche?.paused === true && stopped,
     stopped,
-    failure: sameRelease && status.failure?.release === release.spec.tranche.release ? status.failure : null,
+    failure: sameRelease && status.failure?.release === release.spec.tranche.release ? withoutAccepted(status.failure) : null,
     readyBatch: isReady ? (status.canaryStatus?.currentBatch ?? null) : null,
     readySince: isReady ? (status.canaryStatus?.batchReadyTime ?? null) : null,
     present: release !== undefined,
@@ -61,6 +61,11 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     message: sameRelease ? messageOf(status) : undefined,
     stalled: stalledBy(status?.waiting),
   }
+}
+
+/** Of the nodes that a retry has accepted there may be thousands; whoever judges has them in the BatchRelease. */
+function withoutAccepted({ accepted: _nodes, ...failure }: Failure): Failure {
+  return failure
 }
 
 /** What it waits for, since when, and on which nodes. */

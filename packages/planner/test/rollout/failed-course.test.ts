@@ -102,6 +102,13 @@ describe('a release whose new version is bad', () => {
     expect([stalled(toy), toy.rollout?.status?.failure?.nodes]).toEqual(['ReleaseFailed', ['node-1']])
   })
 
+  it('does not repeat the nodes that a retry has accepted, of which there may be thousands', () => {
+    const toy = failed()
+    toy.latch({ accepted: Array.from({ length: 5_000 }, (_, index) => `node-${index}`) })
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.accepted]).toEqual(['ReleaseFailed', undefined])
+  })
+
   it('goes on when the BatchRelease has lifted the stop by itself', () => {
     const toy = failed()
     toy.latch({ stops: false })

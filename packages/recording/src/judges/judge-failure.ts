@@ -10,12 +10,13 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, of a version that fails: nothing is deleted for it once the watches of whoever decided had told of more nodes on which
  * it fails than are tolerated, whether or not any status says so yet. Only nodes count that we took while they were well,
- * and only what a container waits for after it has failed: what a clock decides is not looked at.
+ * in this very release, and only what a container waits for after it has failed: what a clock decides is not looked at.
  */
 export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge {
   const failing = new Map<string, Failing>()
   const fair = new Set<string>()
   const accepted = new Map<string, ReadonlySet<string>>()
+  const releases = new Map<string, string | undefined>()
   const retried = new Map<string, { readonly retry: string | undefined; readonly t: number }>()
 
   function judgeDeletion(deletion: Deletion): void {
@@ -62,9 +63,16 @@ export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge 
     const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
     if (story === undefined) return
     const key = keyOf(story)
+    // What a Rollout that went, or was disabled, left behind was there before the next release.
+    if (releases.get(key) !== write.uid) forgetNodes(key)
+    releases.set(key, write.uid)
     accepted.set(key, new Set([...(accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
     const retry = `${spec?.tranche?.release} ${spec?.tranche?.retry}`
     if (retried.get(key)?.retry !== retry) retried.set(key, { retry, t: write.t })
+  }
+
+  function forgetNodes(key: string): void {
+    for (const id of fair) if (id.startsWith(`${key} `)) fair.delete(id)
   }
 
   return {

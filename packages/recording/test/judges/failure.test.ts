@@ -44,6 +44,16 @@ describe('a version that fails', () => {
             .del('b1'),
         [],
       ],
+      [
+        'is not blamed in the next release for what the last one left',
+        (s) =>
+          s
+            .order({ spec: { tranche: { release: 'second' } } }, { uid: 'made-anew' })
+            .seen()
+            .wait(1)
+            .del('b1'),
+        [],
+      ],
       ['may be the stable one', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'), []],
     ],
     { begin: crashed },
