@@ -1,3 +1,4 @@
+import { mutantsOfAnalysis } from './analysis.ts'
 import { mutantsOfFlight } from './flight.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
@@ -12,6 +13,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
   ...mutantsOfValidation,
+  ...mutantsOfAnalysis,
   ...mutantsOfVerdict,
   ...mutantsOfPass,
   ...mutantsOfRelease,

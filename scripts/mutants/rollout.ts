@@ -5,6 +5,9 @@ const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
 const answerAction = 'packages/planner/src/rollout/answer-action.ts'
 const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
 const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
+const releaseFailure = 'packages/planner/src/rollout/release-failure.ts'
+const reapply = 'packages/planner/src/rollout/reapply.ts'
+const releasePolicy = 'packages/planner/src/rollout/release-policy.ts'
 const onDelete = 'packages/planner/src/rollout/on-delete.ts'
 
 const planRolloutTests = 'packages/planner/test/rollout/plan-rollout.test.ts'
@@ -13,6 +16,10 @@ const answerActionTests = 'packages/planner/test/rollout/answer-action.test.ts'
 const heldRevisionsTests = 'packages/planner/test/rollout/held-revisions.test.ts'
 const heldRevisionsProperties = 'packages/planner/test/rollout/held-revisions.property.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
+const failedCourseTests = 'packages/planner/test/rollout/failed-course.test.ts'
+const reapplyTests = 'packages/planner/test/rollout/reapply.test.ts'
+const releasePolicyTests = 'packages/planner/test/rollout/release-policy.test.ts'
+const policiesTests = 'test/scenarios/policies.test.ts'
 const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
 
 /** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
@@ -209,5 +216,101 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
     replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
     tests: [onDeleteTests],
+  },
+  {
+    rule: 'failure',
+    fault: 'a release that a verdict stops says that all is well',
+    file: releaseFailure,
+    find: 'return failure.retry === acceptedWishes.retry ? failure : null',
+    replace: 'return failure.retry === acceptedWishes.retry ? null : failure',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'failure',
+    fault: 'a retry is answered by the verdict of before',
+    file: releaseFailure,
+    find: 'return failure.retry === acceptedWishes.retry ? failure : null',
+    replace: 'return failure',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'failure',
+    fault: 'a release is said to be stalled while pods can still be deleted for it',
+    file: 'packages/planner/src/rollout/failed-course.ts',
+    find: 'if (releaseReport(view).stopped) return',
+    replace: 'if (releaseReport(view).present) return',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'failure',
+    fault: 'a version is never taken back by itself',
+    file: releaseFailure,
+    find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
+    replace: 'return false',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'failure',
+    fault: 'a version is taken back that nobody could judge',
+    file: releaseFailure,
+    find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
+    replace: "return action === 'Rollback'",
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the stable template is put back every second while somebody applies the other one',
+    file: reapply,
+    find: 'Math.max(nowMs, lastMs + backOffMs)',
+    replace: 'nowMs',
+    tests: [reapplyTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the waits before the stable template is put back again do not grow',
+    file: reapply,
+    find: 'BACK_OFF_MS * 2 ** (held.reverts ?? 0)',
+    replace: 'BACK_OFF_MS',
+    tests: [reapplyTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the stable template is put back again days later',
+    file: reapply,
+    find: 'Math.min(BACK_OFF_MS * 2 ** (held.reverts ?? 0), BACK_OFF_MAX_MS)',
+    replace: 'BACK_OFF_MS * 2 ** (held.reverts ?? 0)',
+    tests: [reapplyTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the stable template is put back before its time',
+    file: 'packages/planner/src/rollout/plan-revert.ts',
+    find: ' || untilRevertMs(held, view.nowMs) > 0)) return null',
+    replace: ')) return null',
+    tests: [reapplyTests],
+  },
+  {
+    rule: 'policy',
+    fault: 'a release goes on by the defaults while its policy is gone',
+    file: releasePolicy,
+    find: "case 'missing':\n      return {",
+    replace: "case 'missing':\n      return 1 > 0 ? null : {",
+    tests: [releasePolicyTests, policiesTests],
+  },
+  {
+    rule: 'policy',
+    fault: 'a release goes by a policy that breaks its rules',
+    file: releasePolicy,
+    find: 'if (first === undefined) return null\n',
+    replace: 'return null\n',
+    tests: [releasePolicyTests, policiesTests],
+  },
+  {
+    rule: 'policy',
+    fault: 'what is brought to an end goes by laxer terms once its policy is gone',
+    file: releasePolicy,
+    find: 'if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)',
+    replace: 'if (policyObstacle(view) !== null) return termsOf(undefined)',
+    tests: [releasePolicyTests],
   },
 ]

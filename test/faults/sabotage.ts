@@ -2,6 +2,7 @@ import type { FlightRecord, Rollout } from '@tranche/api-schema'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
+import type { Incident, Schedule } from './schedule.ts'
 
 /** A way to break our programs on purpose, where they meet the cluster. */
 export interface Sabotage {
@@ -9,6 +10,8 @@ export interface Sabotage {
   readonly fault: string
   /** Guarantees of which at least one must be found broken. */
   readonly breaks: readonly string[]
+  /** Makes a world one in which the fault shows early. */
+  readonly among: (schedule: Schedule) => Schedule
   /** Goes around the ports of every program. */
   readonly ports: CrashPoints
   /** Goes around the requests of every program. */
@@ -29,16 +32,26 @@ export const sabotages: readonly Sabotage[] = [
   inReading('executors heed no stop', ['G9'], ({ announcement, ...reading }) =>
     withFlight({ ...reading, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] })),
   ),
-  inReading('executors go on with a version that fails', ['G9'], ({ release, ...reading }) => {
-    const { failure: _, ...status } = release.status ?? {}
-    const tranche = { ...release.spec.tranche, failure: { action: 'Continue' } }
-    return { ...reading, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
-  }),
-  inReading('executors know no node rules', ['G1', 'G3', 'G5'], ({ release, ...reading }) => {
-    const { nodes: _, ...tranche } = release.spec.tranche ?? {}
-    const lawless = { ...reading, release: { ...release, spec: { ...release.spec, tranche } } } as ExecutorReading
-    return withFlight(lawless, () => ({ scope: undefined }))
-  }),
+  {
+    ...inReading('executors go on with a version that fails', ['G9'], ({ announcement, release, ...reading }) => {
+      const { failure: _, ...status } = release.status ?? {}
+      const tranche = { ...release.spec.tranche, failure: { action: 'Continue' } }
+      const heedless = { ...reading, announcement, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
+      // The controller, which judges as they do, would stop them before they go any further.
+      const isStopped = status.flight?.holds.some(({ reason }) => reason === 'ReleaseFailed') === true
+      if (!isStopped) return heedless
+      return withFlight({ ...heedless, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] }))
+    }),
+    among: withFailures,
+  },
+  {
+    ...inReading('executors know no node rules', ['G1', 'G3', 'G5'], ({ release, ...reading }) => {
+      const { nodes: _, ...tranche } = release.spec.tranche ?? {}
+      const lawless = { ...reading, release: { ...release, spec: { ...release.spec, tranche } } } as ExecutorReading
+      return withFlight(lawless, () => ({ scope: undefined }))
+    }),
+    among: withNodeRules,
+  },
   inRequests('a status is written over whatever somebody wrote meanwhile', ['G10'], (request) =>
     request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? asMergePatch(request) : request,
   ),
@@ -49,6 +62,26 @@ export const sabotages: readonly Sabotage[] = [
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
   ),
 ]
+
+function asDrawn(schedule: Schedule): Schedule {
+  return schedule
+}
+
+/** Every new version fails on each node, and heals there, so that it leaves room in the budget for who goes on; the policy says Pause. */
+function withFailures({ shape, incidents, ...rest }: Schedule): Schedule {
+  const policy = { failure: { action: 'Pause' } } as const
+  const steps = [{ replicas: '100%' }]
+  const change = { nodes: Math.max(8, shape.nodes), steps, policy, maxUnavailable: 3, minReadySeconds: 0 }
+  const failing = (incident: Incident): Incident => (incident.kind === 'template' ? { ...incident, tag: 'v8-bad-heals' } : incident)
+  return { ...rest, shape: { ...shape, ...change }, incidents: incidents.map(failing) }
+}
+
+/** A zone is left out, and of the others one node at a time may be taken. */
+function withNodeRules({ shape, ...rest }: Schedule): Schedule {
+  const topologyKey = 'topology.kubernetes.io/zone'
+  const nodes = { exclude: [{ matchLabels: { [topologyKey]: 'zone-a' } }], spread: [{ topologyKey, maxUnavailable: 1 }] }
+  return { ...rest, shape: { ...shape, nodes: Math.max(6, shape.nodes), policy: { nodes }, maxUnavailable: 3 } }
+}
 
 /** @param change what executors read; what they write into the record beside permits is as it was */
 function inReading(fault: string, breaks: readonly string[], change: (reading: ExecutorReading) => ExecutorReading): Sabotage {
@@ -70,11 +103,17 @@ function inReading(fault: string, breaks: readonly string[], change: (reading: E
       return { ...port, ...executor }
     },
   }
-  return { fault, breaks, ports, exchange: (exchange) => exchange }
+  return { fault, breaks, among: asDrawn, ports, exchange: (exchange) => exchange }
 }
 
 function inRequests(fault: string, breaks: readonly string[], change: (request: WireRequest) => WireRequest): Sabotage {
-  return { fault, breaks, ports: noCrashPoints, exchange: (exchange) => (request, signal) => exchange(change(request), signal) }
+  return {
+    fault,
+    breaks,
+    among: asDrawn,
+    ports: noCrashPoints,
+    exchange: (exchange) => (request, signal) => exchange(change(request), signal),
+  }
 }
 
 /** The same status, for whichever version of the object there is. */

@@ -91,6 +91,7 @@ it('a metric system that does not answer leaves the release where it is, which w
   await untilStalled('AnalysisInconclusive')
   expect(metrics.asked).toHaveLength(5)
   expect((await stage.rollout()).status?.message).toContain('prometheus.example did not answer within 10000 ms')
+  expect((await events(stage)).filter(({ reason }) => reason === 'AnalysisInconclusive')).toHaveLength(1)
 })
 
 it('a dry run is measured and shown, and decides nothing', async () => {

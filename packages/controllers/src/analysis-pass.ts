@@ -174,7 +174,10 @@ function end(memory: Memory, id: string, { ending }: UnderWay): void {
   ending.abort(new Error('nobody waits for the measurement any more'))
 }
 
-/** What an analysis came to is told on the Rollout, once: it was written by us just now. */
+/**
+ * What an analysis came to is told on the Rollout, once: it was written by us just now. That nobody can tell is said there by
+ * the stall that it leads to, but for a dry run.
+ */
 function tellEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
   const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
   if (owner === undefined) return
@@ -182,8 +185,10 @@ function tellEnded(release: BatchRelease, before: readonly AnalysisRun[], after:
   for (const run of after) {
     const told = eventReasons[run.phase]
     if (told === undefined || !running.has(runId(run))) continue
-    const note = run.dryRun === true ? ' (a dry run: it decides nothing)' : ''
-    events.record({ ...owner, namespace: key.namespace }, run.dryRun === true ? 'Normal' : told.type, told.reason, `${runText(run)}${note}`)
+    const isDry = run.dryRun === true
+    if (told.reason === 'AnalysisInconclusive' && !isDry) continue
+    const note = isDry ? ' (a dry run: it decides nothing)' : ''
+    events.record({ ...owner, namespace: key.namespace }, isDry ? 'Normal' : told.type, told.reason, `${runText(run)}${note}`)
   }
 }
 

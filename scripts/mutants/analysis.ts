@@ -1,0 +1,128 @@
+import type { Mutant } from './mutant.ts'
+
+const recordMeasurement = 'packages/analysis/src/record-measurement.ts'
+const judgeAnswer = 'packages/analysis/src/judge-answer.ts'
+const runIdentity = 'packages/analysis/src/run-identity.ts'
+const analysisVerdict = 'packages/analysis/src/analysis-verdict.ts'
+const planAnalyses = 'packages/analysis/src/plan-analyses.ts'
+
+const recordTests = 'packages/analysis/test/record-measurement.test.ts'
+const judgeTests = 'packages/analysis/test/judge-answer.test.ts'
+const planTests = 'packages/analysis/test/plan-analyses.test.ts'
+const verdictTests = 'packages/analysis/test/analysis-verdict.test.ts'
+
+/** Faults in what analyses make of their measurements (product §5). */
+export const mutantsOfAnalysis: readonly Mutant[] = [
+  {
+    rule: 'analysis',
+    fault: 'one failure more than the limit is tolerated',
+    file: recordMeasurement,
+    find: "if (failed > pacing.failureLimit) return 'Failed'",
+    replace: "if (failed > pacing.failureLimit + 1) return 'Failed'",
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'as many failures as the limit are too many',
+    file: recordMeasurement,
+    find: "if (failed > pacing.failureLimit) return 'Failed'",
+    replace: "if (failed >= Math.max(1, pacing.failureLimit)) return 'Failed'",
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'nothing is ever inconclusive',
+    file: recordMeasurement,
+    find: "if (inconclusive > pacing.inconclusiveLimit) return 'Inconclusive'",
+    replace: '',
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'errors count, though they are not in a row',
+    file: recordMeasurement,
+    find: 'consecutiveErrors: isError ? (run.consecutiveErrors ?? 0) + 1 : 0',
+    replace: 'consecutiveErrors: (run.consecutiveErrors ?? 0) + (isError ? 1 : 0)',
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'an analysis that is never measured fails nobody',
+    file: recordMeasurement,
+    find: "if (consecutiveErrors > pacing.consecutiveErrorLimit) return 'Error'",
+    replace: '',
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'an error counts as a measurement',
+    file: recordMeasurement,
+    find: 'successful + failed + inconclusive >= pacing.count',
+    replace: 'successful + failed + inconclusive + (run.errors ?? 0) >= pacing.count',
+    tests: [recordTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'NaN is below every failure, and so a success',
+    file: judgeAnswer,
+    find: "if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the answer is NaN, which is no number' }",
+    replace: '',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'a success outweighs a failure',
+    file: judgeAnswer,
+    find: "if (failed) return { phase: 'Failed',",
+    replace: "if (failed && success === undefined) return { phase: 'Failed',",
+    tests: [judgeTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'an HTTP error is an answer that nobody asked for',
+    file: judgeAnswer,
+    find: 'if (!asksStatus && !isGood(answer)) return refused(answer)',
+    replace: '',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'a retry goes on with the runs of before',
+    file: runIdentity,
+    find: ' || run.retry !== tranche?.retry) return undefined',
+    replace: ') return undefined',
+    tests: [planTests, verdictTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'what another release measured decides',
+    file: runIdentity,
+    find: "run.release !== (tranche?.release ?? '') || ",
+    replace: '',
+    tests: [planTests, verdictTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'what other rules have measured decides',
+    file: runIdentity,
+    find: 'analysis !== undefined && analysisDigest(analysis) === run.spec ? analysis : undefined',
+    replace: 'analysis',
+    tests: [planTests, verdictTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'a dry run decides',
+    file: analysisVerdict,
+    find: "return dryRun !== true && phase !== 'Running'",
+    replace: "return dryRun !== false && phase !== 'Running'",
+    tests: [verdictTests, planTests],
+  },
+  {
+    rule: 'analysis',
+    fault: 'a step is measured before it has soaked',
+    file: planAnalyses,
+    find: 'return soakLeftMs === 0 && isOfStep(analysis, step)',
+    replace: 'return Number.isFinite(soakLeftMs) && isOfStep(analysis, step)',
+    tests: [planTests],
+  },
+]
