@@ -61,5 +61,8 @@ it('goes on beside a node whose failure somebody has accepted', async () => {
     return (await nodesOn(stage, 'v2-bad-crash')).length === 10
   })
   expect(await failure()).toMatchObject({ stops: false, accepted: ['node-003'] })
+  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  const left = (await stage.rollout()).status?.conditions?.find(({ type }) => type === 'StrategyRestored')
+  expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('no pod is available on node-003') })
   expectKept(stage)
 })

@@ -26,7 +26,8 @@ export interface LeftBehind {
 /** The nodes that a release which is otherwise over leaves behind; null while it is not over, or where there are none. */
 export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehind | null {
   const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || settleLeftMs(view, progress) > 0) return null
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return null
+  if (settleLeftMs(view, progress) > 0 && (progress.state === 'Ready' || !wasOver(view))) return null
   const record = status.flight
   const excluded = new Set(progress.excluded)
   const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(view, record?.revision)]
@@ -36,6 +37,13 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
     (node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true),
   )
   return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
+}
+
+/** Once a Rollout was told that its release is over, nobody judges which failed nodes are accepted: the batch need not be ready again. */
+function wasOver({ release, daemonSet }: ReleaseView): boolean {
+  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  if (!isOwned || daemonSet === undefined || !isStatusOfRelease(release)) return false
+  return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
 }
 
 /** Nodes that a taint of their own death keeps from being desired: when they come back, their old pod is desired again. */
