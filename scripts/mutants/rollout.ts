@@ -258,6 +258,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [failedCourseTests],
   },
   {
+    rule: 'held first',
+    fault: 'the status says that a revision is held before its release is stopped',
+    file: 'packages/planner/src/rollout/hold-first.ts',
+    find: "return record === undefined || (record.state === 'stopped' && record.holds.length > 0)\n}",
+    replace: 'return true\n}',
+    tests: [failedCourseTests],
+  },
+  {
     rule: 'G12',
     fault: 'the stable template is put back every second while somebody applies the other one',
     file: reapply,

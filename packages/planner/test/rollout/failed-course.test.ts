@@ -213,6 +213,21 @@ describe('the rollback by a verdict', () => {
     expect(toy.rollout?.status).not.toHaveProperty('lastAction')
   })
 
+  it('is said to hold the revision when nothing can be deleted for it any more, and not before (G9, G12)', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    toy.passRollout()
+    settleRelease(toy)
+    const stopped = toy.release!
+    const flight = { ...stopped.status!.flight!, state: 'voiding' as const }
+    toy.release = { ...stopped, status: { ...stopped.status, flight } }
+    for (let round = 0; round < 3; round++) toy.passRollout()
+    expect([toy.rollout?.status?.heldRevisions, toy.image()]).toEqual([undefined, 'v2'])
+    toy.release = stopped
+    for (let round = 0; round < 3; round++) toy.passRollout()
+    expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+  })
+
   it('walks the steps back where the Rollout asks for it', () => {
     const toy = paused()
     annotate(toy, { 'rollouts.kruise.io/rollback-in-batch': 'true' })
@@ -321,6 +336,11 @@ function failed(change: Parameters<ToyCluster['latch']>[0] = {}): ToyCluster {
   toy.latch(change)
   passRollout(toy)
   return toy
+}
+
+/** Lets the BatchRelease alone act, until it has acknowledged what it is asked. */
+function settleRelease(toy: ToyCluster): void {
+  for (let round = 0; round < 10; round++) toy.passRelease()
 }
 
 function pausedBySpec(): ToyCluster {
