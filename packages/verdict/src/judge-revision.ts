@@ -100,5 +100,7 @@ function suspectsToJudge(question: VerdictQuestion): readonly Suspect[] {
   const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, startedAt: stopped?.startedAt })
   if (suspects.length === 0) return suspects
   const bad = badBefore(question)
-  return bad.size === 0 ? suspects : suspects.filter(({ node }) => !bad.has(node))
+  const taken = new Set(question.permits.map(({ node }) => node))
+  // A node that has no pod, and from which we took none, was without one for reasons of its own.
+  return suspects.filter(({ node, isMissing }) => !bad.has(node) && (!isMissing || taken.has(node)))
 }

@@ -22,6 +22,8 @@ export interface Suspect {
   readonly pod: FleetPod | undefined
   /** It has no pod at all, not even one on its way out. */
   readonly isMissing: boolean
+  /** uid of a pod on its way out, where none stands. */
+  readonly endingUid?: string
   /** It has no available pod. */
   readonly isDown: boolean
   /** Its kubelet answers. */
@@ -79,5 +81,14 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom
   const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
   if (!isDown && node.ready && pod?.restarts === 0 && pod.trouble === undefined) return undefined
   if (pod !== undefined && pod.createdAt < madeFrom) return undefined
-  return { node: node.name, pod, isMissing: node.pods.length === 0, isDown, isReady: node.ready, restarts: pod?.restarts ?? 0 }
+  const ending = pod === undefined ? node.pods[0] : undefined
+  return {
+    node: node.name,
+    pod,
+    isMissing: node.pods.length === 0,
+    ...(ending !== undefined && { endingUid: ending.uid }),
+    isDown,
+    isReady: node.ready,
+    restarts: pod?.restarts ?? 0,
+  }
 }

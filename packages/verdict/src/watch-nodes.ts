@@ -82,9 +82,13 @@ function afterSight(suspect: Suspect, before: WatchedNode | undefined, question:
 }
 
 /** Which pod is there, since when, and how often those before it restarted. */
-function afterPod({ node, pod, restarts }: Suspect, before: WatchedNode, { nowMs }: WatchQuestion): WatchedNode {
+function afterPod({ node, pod, endingUid, restarts }: Suspect, before: WatchedNode, { nowMs }: WatchQuestion): WatchedNode {
   const seen = before.seen ?? 0
   const earlier = before.restarts ?? 0
+  // While a pod is on its way out nobody can create another: that time is not yet one without a pod.
+  if (endingUid !== undefined) {
+    return endingUid === before.uid ? entryOf(before) : entryOf({ node, since: before.since, uid: endingUid, restarts: earlier + seen })
+  }
   if (pod === undefined) {
     const since = before.uid === undefined ? before.since : timeOf(nowMs)
     return entryOf({ node, since, restarts: earlier + seen })

@@ -80,11 +80,15 @@ describe('a node on which the new version failed', () => {
       want: [],
     },
     'is one without any pod for longer than the deadline of the scheduler': {
-      says: a({ pod: 'none' }, { at: 70, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
+      says: a({ pod: 'none' }, { at: 70, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: ['a: FailedCreate'],
     },
+    'is none without any pod that the release has taken none from': {
+      says: a({ pod: 'none' }, { at: 70, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
+      want: [],
+    },
     'is none without any pod for a moment': {
-      says: a({ pod: 'none' }, { at: 68, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
+      says: a({ pod: 'none' }, { at: 68, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: [],
     },
   }

@@ -21,10 +21,12 @@ describe.each(crews)('with $crew', ({ executors }) => {
     const gone = deleted(stage, sinceMs)
     expect(gone).toHaveLength(1)
     expect(mostDown(stage, sinceMs)).toBe(1)
-    await expectToldOf(stage, 'new pods', gone[0]!.node)
+    await expectToldOf(stage, 'FailedCreate', gone[0]!.node)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
 
     await allow()
+    const retry = { 'tranche.dev/action': JSON.stringify({ id: '1', type: 'retry' }) }
+    await stage.patchRollout({ metadata: { annotations: retry } })
     await untilReleased(stage, 'v2', 3_600_000)
     expect(mostDown(stage, sinceMs)).toBe(1)
     expectKept(stage)
@@ -136,7 +138,7 @@ it('makes no step smaller for nodes without a pod: they come back on the new ver
   await stage.until('two nodes have no pod', async () => (await stage.pods()).length === 8)
   const sinceMs = stage.clock.nowMs()
   await stage.setImage('v2')
-  await stage.pass(60_000)
+  await stage.pass(20_000)
   await allow()
   await untilPausedAt(stage, 1)
   expect(await nodesOn(stage, 'v2')).toHaveLength(4)

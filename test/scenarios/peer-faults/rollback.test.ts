@@ -49,7 +49,8 @@ describe.each(crews)('with $crew', ({ executors }) => {
 
 it('replaces the pods of the bad version that do not run before those that do (X14, W15, G5)', async () => {
   const annotations = { ...measuredPods, 'sim.tranche.dev/bad-nodes': '^node-0(0[2468]|1[0-9])$' }
-  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }], annotations, minReadySeconds: 0 })
+  const policy = { failure: { action: 'Continue' } } as const
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }], annotations, minReadySeconds: 0, policy })
   await stage.setImage('v2-bad-crash')
   await stage.until('three nodes crash', async () => (await stage.daemonSet()).status?.numberReady === 17)
   await stage.pass(60_000)

@@ -91,7 +91,7 @@ describe('a version that crashes', () => {
     expect(deleted(stage, sinceMs)).toHaveLength(broken)
     expect(mostDown(stage, sinceMs)).toBe(broken)
     await expectToldOf(stage, 'CrashLoopBackOff', ...hit)
-    expect((await stage.release())?.status?.waiting).toMatchObject({ reason: 'NotAvailable', nodes: hit })
+    expect((await stage.release())?.status?.waiting).toMatchObject({ reason: 'ReleaseFailed', nodes: hit })
     await stage.setImage('v3')
     await untilReleased(stage, 'v3')
     expectKept(stage)

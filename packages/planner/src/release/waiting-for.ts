@@ -35,6 +35,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
 function stopped(view: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
   const { release, daemonSet } = view
   const reason = holds[0]?.reason ?? 'Stopped'
+  if (reason === 'ReleaseFailed') return { reason, message, nodes: release.status?.failure?.nodes ?? [] }
   const nodes = [...new Set((release.status?.flight?.permits ?? []).map(({ node }) => node))]
   if (reason !== 'Deleting' || daemonSet === undefined || nodes.length === 0) return { reason, message, nodes: [] }
   return { reason, message: `${message}; ${inFlightText(view)}: ${firstNodes(nodes)}`, nodes }
