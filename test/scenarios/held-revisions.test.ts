@@ -134,3 +134,19 @@ function imageOf(daemonSet: unknown): string {
   }
   return spec?.template.spec?.containers?.[0]?.image ?? ''
 }
+
+it('holds a version that failed and was overtaken by another template: the old manifest releases nothing until a retry (G12)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, policy: { failure: { action: 'Pause' } } })
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it is stopped', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  await stage.setImage('v1')
+  await untilReleased(stage, 'v1')
+  expect((await stage.rollout()).status?.heldRevisions).toMatchObject([{ reason: 'Failed', reverted: true }])
+  const before = deletions(stage)
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it is held', isHeld)
+  expect(deletions(stage)).toBe(before)
+  await act({ id: 'again', type: 'retry' })
+  await stage.until('it is released all the same', async () => deletions(stage) > before)
+  expectKept(stage)
+})

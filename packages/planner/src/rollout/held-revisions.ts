@@ -15,7 +15,7 @@ export function heldRevision({ status }: Rollout, revision: string): HeldRevisio
 }
 
 /** The SHA-256 of a pod template in canonical JSON: the same for the same template, whichever revision holds it. */
-function templateDigest(template: object): string {
+export function templateDigest(template: object): string {
   const known = digests.get(template)
   if (known !== undefined) return known
   const digest = sha256Hex(templateText(template))

@@ -42,6 +42,8 @@ function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutS
 }
 
 function rollbackEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  // What was said to be stalled for it has been told, when another template came over it.
+  if (conditionOf(before, 'Stalled')?.reason === 'ReleaseFailed') return []
   const known = new Set(before?.heldRevisions?.map(({ digest, at }) => `${digest} ${at}`))
   return (after.heldRevisions ?? [])
     .filter(({ reason, digest, at }) => reason === 'Failed' && !known.has(`${digest} ${at}`))

@@ -5,6 +5,7 @@ import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { heldCourse } from './held-course.ts'
 import { heldAsSeen, heldTemplate } from './held-revisions.ts'
+import { heldWhenOvertaken } from './held-when-overtaken.ts'
 import { isInBatches, nextIndex, stepReach, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -18,6 +19,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
   const stable = kept ?? discovery.stable
   const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
   const held = heldTemplate(before.heldRevisions, daemonSet)
+  const isOvertaken = before.canary.canaryRevision !== revision
   const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
   const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack })
   const canary: CanaryStatus = {
@@ -35,7 +37,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     stableRevision: stable,
     releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
     succeeded: null,
-    heldRevisions: heldAsSeen(before.heldRevisions, daemonSet, { held, revision }),
+    heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
     acceptedWishes: {},
     failure: rollbackFrom === undefined && held === undefined ? undefined : before.failure,
     rollbackFrom,

@@ -49,7 +49,7 @@ export function createReverts(): Reverts {
     forget: (key) => void taken.delete(key),
     fault({ namespace, t }, { name, template = '' }, rollouts) {
       const rules = rollouts.map(({ metadata }) => policies.get(`${namespace}/${metadata.name}`))
-      if (!rollouts.some((rollout, at) => asks(rollout, rules[at]?.rollback === true)))
+      if (!rollouts.some((rollout, at) => asks(rollout, rules[at]?.rollback === true || rules[at]?.revert === true)))
         return 'changed the template, and nobody had asked for it'
       const key = `${namespace}/${name}`
       const times = taken.get(key) ?? new Map<string, number>()

@@ -1,0 +1,25 @@
+import type { HeldRevision } from '@tranche/api-schema'
+import { hashOf } from '../release/discover-revisions.ts'
+import { plainTemplate } from '../release/stable-template.ts'
+import type { Course } from './course.ts'
+import { templateDigest, withHeld } from './held-revisions.ts'
+import { standingFailure } from './release-failure.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * G12: another template came over a version whose failure stops it. It is remembered, though nobody has taken it back, so
+ * that it is not released again where the old manifest is applied once more. One that the history has lost cannot be.
+ */
+export function heldWhenOvertaken(view: RolloutView, before: Course): readonly HeldRevision[] {
+  const { heldRevisions, canary } = before
+  const failure = before.phase === 'Progressing' ? standingFailure(view, before) : null
+  if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions
+  const { canaryRevision } = canary
+  const found = view.revisions.find((one) => hashOf(one) === canaryRevision)
+  const template = found === undefined ? null : plainTemplate(found)
+  if (template === null) return heldRevisions
+  const digest = templateDigest(template)
+  if (heldRevisions.some((one) => one.digest === digest)) return heldRevisions
+  const at = new Date(view.nowMs).toISOString()
+  return withHeld(heldRevisions, { digest, revision: canaryRevision, reason: 'Failed', at, reverted: true })
+}
