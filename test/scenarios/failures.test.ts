@@ -19,7 +19,7 @@ describe.each(failureKinds)('$name', (kind) => {
     expect(hit.length).toBeGreaterThan(0)
     expect(hit.length).toBeLessThanOrEqual(kind.most)
     const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
-    expect(message).toMatch(/^revision \w+ failed: \d+ of 10 nodes failed \(tolerated: 0\): node-\d\d\d: /)
+    expect(message).toMatch(/^revision \w+ failed: \d+ of 10 nodes failed \(tolerated: 0\): node-\d\d\d(, node-\d\d\d)*: /)
     expect(message).toMatch(kind.says)
     expect(message).toContain('write the action retry')
     const { failure: told, phase } = (await stage.rollout()).status ?? {}
