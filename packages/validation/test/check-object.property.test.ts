@@ -177,7 +177,9 @@ function set<T>(object: T, path: Path, value: unknown): T {
   if (head === undefined) return value as T
   if (typeof object !== 'object' || object === null) return object
   const copy = (Array.isArray(object) ? [...object] : { ...object }) as Record<string | number, unknown>
-  copy[head] = set(copy[head] ?? (rest.length > 0 ? {} : undefined), rest, value)
+  // A list has functions of its own, which no document can hold.
+  const inner = Object.hasOwn(copy, head) ? copy[head] : undefined
+  copy[head] = set(inner ?? (rest.length > 0 ? {} : undefined), rest, value)
   return copy as T
 }
 
