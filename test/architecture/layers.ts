@@ -14,17 +14,22 @@ export interface Layer {
  */
 export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'kube-types', 'api-schema'], mayImport: [] },
-  { name: 'core', packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'admission'], mayImport: ['words'] },
+  {
+    name: 'core',
+    packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'wishes', 'reports', 'admission'],
+    mayImport: ['words'],
+  },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
-  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier'], mayImport: ['words', 'ports'] },
-  { name: 'cluster', packages: ['cluster'], mayImport: ['words', 'core', 'adapters'] },
+  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'api-client'], mayImport: ['words', 'ports'] },
+  { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
   { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
+  { name: 'forecast', packages: ['forecast'], mayImport: ['words', 'core', 'ports', 'adapters', 'simulator', 'shells'] },
   { name: 'testing', packages: ['testing'], mayImport: ['words', 'core', 'simulator'] },
   {
     name: 'apps',
-    packages: ['controller', 'executor', 'cli'],
-    mayImport: ['words', 'core', 'ports', 'adapters', 'cluster', 'simulator', 'shells'],
+    packages: ['controller', 'executor', 'api', 'cli'],
+    mayImport: ['words', 'core', 'ports', 'adapters', 'cluster', 'simulator', 'shells', 'forecast'],
   },
 ]
 
@@ -38,7 +43,7 @@ export const purePackages: readonly string[] = layers
 export const ownedLibraries: Readonly<Record<string, string | readonly string[]>> = {
   undici: ['kube-client', 'outgoing'],
   '@kubernetes/client-node': 'kube-client',
-  zod: 'api-schema',
+  zod: ['api-schema', 'api'],
   '@noble/hashes': 'kube-types',
   '@peculiar/x509': 'sim-api',
   bullmq: 'queue-bullmq',

@@ -115,3 +115,44 @@ export {
   type SimFaults,
   simFaultsSchema,
 } from './sim-faults.ts'
+export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
+export { PAGE_MAX, pageOf, pageQuerySchema } from './rest/paging.ts'
+export { type Problem, problemSchema } from './rest/problem.ts'
+export {
+  type BatchReport,
+  batchReportSchema,
+  type EventReport,
+  eventReportSchema,
+  type Explanation,
+  explanationSchema,
+  type HistoryReport,
+  historyReportSchema,
+  type Need,
+  type NodeReport,
+  nodeReportSchema,
+  nodeStates,
+  type Outcome,
+  outcomes,
+  type RecordedAction,
+  recordedActionSchema,
+  type ReportedNodeState,
+  type RevisionReport,
+  revisionReportSchema,
+  type RevisionRole,
+  revisionRoles,
+  type RolloutReport,
+  rolloutReportSchema,
+  type RolloutSummary,
+  rolloutSummarySchema,
+} from './rest/report.ts'
+export { type StreamMessage, streamMessageSchema } from './rest/stream.ts'
+export {
+  REASON_MAX,
+  RECORDED_ACTIONS_MAX,
+  type WishAnswer,
+  wishAnswerSchema,
+  type WishBody,
+  wishBodySchema,
+  type WishType,
+  wishTypes,
+} from './rest/wish.ts'

@@ -104,7 +104,8 @@ const blueGreenStatusSchema = z.object({
   updatedReadyReplicas: int32().meta({ description: 'Replicas of it that are Ready.' }),
 })
 
-const lastActionSchema = z.object({
+/** How the status answers the latest wish. */
+export const lastActionSchema = z.object({
   id: z.string().meta({ description: 'Id of the wish that is answered.' }),
   type: z.string().meta({ description: 'What was wished for.' }),
   result: z.string().meta({ description: 'Accepted or Refused.' }),
@@ -115,7 +116,8 @@ const lastActionSchema = z.object({
 /** The answer to the latest wish. */
 export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 
-const heldRevisionSchema = z.object({
+/** One template that is held. */
+export const heldRevisionSchema = z.object({
   digest: z.string().meta({ description: 'Digest of the template, which stays when its revision is made anew.' }),
   revision: z.string().optional().meta({ description: 'Its controller-revision-hash when it was held.' }),
   reason: known(heldReasons).optional().meta({ description: 'Why it is held: Aborted or Failed.' }),

@@ -60,6 +60,9 @@ export const rolloutAnnotations = {
   rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
 } as const
 
+/** Annotation on a Rollout, and on a DaemonSet that was undone or restarted: the last wishes that came by REST or the command line (JSON). */
+export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
+
 /** Annotation of ours on a Rollout: hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
 export const ROLLOUT_HASH_ANNOTATION = 'rollouts.kruise.io/hash'
 

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Frozen } from '../fields.ts'
+
+/** What can be asked of a release, over REST and from the command line. Each is also the verb that a caller needs on `rollouts`. */
+export const wishTypes = ['pause', 'resume', 'approve', 'promote', 'abort', 'retry', 'undo', 'jump', 'restart'] as const
+/** @see wishTypes */
+export type WishType = (typeof wishTypes)[number]
+
+/** The most characters of a reason. */
+export const REASON_MAX = 1_024
+/** The most recorded actions that an object carries: the oldest goes first. */
+export const RECORDED_ACTIONS_MAX = 16
+
+/** What a wish says beside its type. Strict: a misspelt `expectedStep` would be no guard at all. */
+export const wishBodySchema = z
+  .strictObject({
+    reason: z.string().max(REASON_MAX).optional().meta({ description: 'Why; stands on the record.' }),
+    expectedStep: z.int().min(1).optional().meta({
+      description: 'Step, from 1, at which the wish is meant; at another it is a 409. `approve` and `jump` need it.',
+    }),
+    revision: z.string().min(1).optional().meta({ description: 'Canary revision that the wish is meant for; for another it is a 409.' }),
+    step: z.int().min(1).optional().meta({ description: 'Step to go to; only for `jump`, which needs it.' }),
+    full: z.boolean().optional().meta({ description: 'Skips soak and analysis too; only for `promote`.' }),
+    toRevision: z.string().min(1).optional().meta({
+      description: 'Number or controller-revision-hash to go back to; only for `undo`, else the revision before the present one.',
+    }),
+  })
+  .meta({ id: 'Wish' })
+/** @see wishBodySchema */
+export type WishBody = Frozen<z.infer<typeof wishBodySchema>>
+
+/** What became of a wish. `accepted`: it is written, nobody has answered yet (202). `acknowledged`: the controller has acted on it (200). */
+export const wishAnswerSchema = z
+  .object({
+    id: z.string().meta({ description: 'Under which it is recorded and answered.' }),
+    type: z.enum(wishTypes),
+    state: z.enum(['accepted', 'acknowledged']),
+    message: z.string().meta({ description: 'What was done, or what is waited for.' }),
+    repeated: z.boolean().meta({ description: 'The same `Idempotency-Key` was answered before; nothing was written again.' }),
+  })
+  .meta({ id: 'WishAnswer' })
+/** @see wishAnswerSchema */
+export type WishAnswer = Frozen<z.infer<typeof wishAnswerSchema>>

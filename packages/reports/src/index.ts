@@ -1,0 +1,1 @@
+export type { ReleaseFacts } from './release-facts.ts'

@@ -1,0 +1,18 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+
+/** What is known of one Rollout at one moment; each part as its own watch or read shows it. */
+export interface ReleaseFacts {
+  readonly rollout: Rollout
+  /** The BatchRelease of the release under way; undefined while there is none. */
+  readonly release: BatchRelease | undefined
+  /** Undefined where it does not exist. */
+  readonly daemonSet: DaemonSet | undefined
+  /** Those that the DaemonSet owns, in any order. */
+  readonly revisions: readonly ControllerRevision[]
+  /** Undefined without a DaemonSet. */
+  readonly fleet: FleetView | undefined
+  /** Epoch milliseconds by our clock. */
+  readonly nowMs: number
+}

@@ -1,0 +1,1 @@
+export type { Wish } from './wish.ts'
