@@ -60,6 +60,25 @@ export const errorCatalog = {
     httpStatus: 502,
     summary: 'What answers cannot carry the queue: a replica, too old, or no Redis.',
   },
+  ROLLOUT_NOT_FOUND: { remedy: 'fixInput', httpStatus: 404, summary: 'There is no Rollout of that name in the namespace.' },
+  REVISION_NOT_FOUND: {
+    remedy: 'fixInput',
+    httpStatus: 404,
+    summary: 'The history of the DaemonSet has no revision of that number or hash.',
+  },
+  WISH_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A wish lacks what its type needs, or says what only another type has.' },
+  WISH_REFUSED: { remedy: 'fixInput', httpStatus: 409, summary: 'A wish cannot be carried out as the release stands now.' },
+  MOVED_ON: {
+    remedy: 'fixInput',
+    httpStatus: 409,
+    summary: 'A wish was meant for a step, a revision or a state that the release is no longer at.',
+  },
+  WISH_PENDING: { remedy: 'retry', httpStatus: 409, summary: 'Another wish for the same release has not been answered yet.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    remedy: 'fixInput',
+    httpStatus: 422,
+    summary: 'An Idempotency-Key that came with one wish came again with another.',
+  },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
 

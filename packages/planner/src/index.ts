@@ -29,7 +29,16 @@ export type {
   RecordWriteReason,
 } from './release/batch-release-plan.ts'
 export { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './release/daemon-set-patch.ts'
-export { type Discovery, discoverRevisions, type DiscoveryView } from './release/discover-revisions.ts'
+export {
+  type Discovery,
+  discoverRevisions,
+  type DiscoveryView,
+  hashOf,
+  templateOf,
+  templateText,
+} from './release/discover-revisions.ts'
+export { plainTemplate } from './release/stable-template.ts'
+export { answeredIds } from './rollout/answer-action.ts'
 export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/release-view.ts'
 export { releaseStatusPatch } from './status-patch.ts'

@@ -1,4 +1,7 @@
-import type { RecordedAction, WishBody, WishType } from '@tranche/api-schema'
+import type { RecordedAction, Rollout, WishBody, WishType } from '@tranche/api-schema'
+import type { ErrorCode } from '@tranche/errors'
+import type { PatchOperation } from '@tranche/flight'
+import type { ControllerRevision, DaemonSet, ObjectKey } from '@tranche/kube-types'
 
 /** One wish, with who asks and from where. */
 export interface Wish {
@@ -11,4 +14,72 @@ export interface Wish {
   readonly via: RecordedAction['via']
   /** Address that the request came from. */
   readonly from?: string | undefined
+}
+
+/** What a wish is judged by; each object as it was read last. */
+export interface WishFacts {
+  /** Undefined only where a DaemonSet without a Rollout is undone or restarted. */
+  readonly rollout: Rollout | undefined
+  /** Undefined where it does not exist; only `undo` and `restart` ask. */
+  readonly daemonSet: DaemonSet | undefined
+  /** Those that the DaemonSet owns, in any order; only `undo` asks. */
+  readonly revisions: readonly ControllerRevision[]
+  /** Epoch milliseconds by our clock. */
+  readonly nowMs: number
+}
+
+/** On which object a wish is written and recorded. */
+export type WishTarget = 'Rollout' | 'DaemonSet'
+
+/** What a wish comes to: at most one patch of one object. */
+export type WishPlan =
+  | WishWrite
+  /** The same wish was written before, under the same id: nothing is written again. */
+  | { readonly kind: 'repeated'; readonly target: WishTarget; readonly record: RecordedAction }
+  | WishRefusal
+
+/** A wish that can be written as things stand. */
+export interface WishWrite {
+  readonly kind: 'write'
+  readonly target: WishTarget
+  readonly key: ObjectKey
+  /**
+   * JSON Patch that tests uid and resourceVersion: where anybody has changed the object since it was read, nothing is written,
+   * and the wish has to be judged anew (G10).
+   */
+  readonly patch: readonly PatchOperation[]
+  /** What the same patch puts on the record. */
+  readonly record: RecordedAction
+  /** What is written, for a person. */
+  readonly message: string
+}
+
+/** Codes of the error catalog with which a wish is refused. */
+export type WishRefusalCode = Extract<
+  ErrorCode,
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'MOVED_ON'
+  | 'REVISION_NOT_FOUND'
+  | 'ROLLOUT_NOT_FOUND'
+  | 'WISH_INVALID'
+  | 'WISH_PENDING'
+  | 'WISH_REFUSED'
+  | 'WORKLOAD_NOT_FOUND'
+>
+
+/** Why a wish is not written; it is never kept for later (G10). */
+export interface WishRefusal {
+  readonly kind: 'refused'
+  readonly code: WishRefusalCode
+  /** What stands against it, with where the release stands now. */
+  readonly message: string
+  /** What to do instead. */
+  readonly fix: string
+  /** Member of the body that is wrong; only with WISH_INVALID and REVISION_NOT_FOUND. */
+  readonly path?: string
+}
+
+/** @returns a refusal */
+export function refused(code: WishRefusalCode, message: string, fix: string): WishRefusal {
+  return { kind: 'refused', code, message, fix }
 }

@@ -101,7 +101,9 @@ export const recordedActionSchema = z.object({
   via: z.enum(['rest', 'cli', 'hook']),
   from: z.string().optional().meta({ description: 'Address that the request came from.' }),
   expectedStep: z.int().optional(),
+  revision: z.string().optional(),
   step: z.int().optional(),
+  full: z.boolean().optional(),
   toRevision: z.string().optional(),
 })
 /** @see recordedActionSchema */

@@ -1,0 +1,92 @@
+import type { RecordedAction, Rollout } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { answeredIds } from '@tranche/planner'
+import { recordedActionsOf } from './recorded-actions.ts'
+import { unansweredAction } from './standing.ts'
+import { refused, type WishFacts, type WishRefusal } from './wish.ts'
+
+/** A wish that was written, by us now or before. */
+export interface WrittenWish {
+  readonly record: RecordedAction
+  /** Generation of the object with which it was written; undefined where it was written before, and the present one counts. */
+  readonly generation: number | undefined
+}
+
+/** What has become of a wish that was written. */
+export type WishStanding =
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'acknowledged'; readonly message: string }
+  | WishRefusal
+
+/**
+ * Tells from what is seen whether a wish was answered, as product and docs/wishes.md say by what each is: actions by
+ * `status.lastAction`, a pause by `Progressing` with reason `Paused` (after which no delete of ours is accepted, G9), a template
+ * by the Rollout having observed it. Objects from before the write say `waiting`. Pure.
+ */
+export function answerOf(written: WrittenWish, facts: WishFacts): WishStanding {
+  const { type } = written.record
+  const { rollout, daemonSet } = facts
+  if (type === 'undo' || type === 'restart') return templateAnswer(written, rollout, daemonSet)
+  if (rollout === undefined) return refused('MOVED_ON', 'the Rollout is gone', 'nothing is left to be wished for')
+  if (type === 'pause') return pauseAnswer(written, rollout)
+  return type === 'resume' && !isAction(written, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
+}
+
+function templateAnswer({ generation }: WrittenWish, rollout: Rollout | undefined, daemonSet: DaemonSet | undefined): WishStanding {
+  if (rollout === undefined || rollout.spec.disabled === true)
+    return { kind: 'acknowledged', message: 'the template is changed, and the update strategy of the DaemonSet rules' }
+  const wanted = generation ?? daemonSet?.metadata.generation ?? 0
+  const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration ?? 0
+  if (seen >= wanted) return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+  return waiting(rollout, 'the Rollout to see the new template')
+}
+
+function pauseAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
+  if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
+  if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused, and has been resumed since' }
+  if (rollout.status?.phase !== 'Progressing')
+    return { kind: 'acknowledged', message: 'no release runs, and none will go on until it is resumed' }
+  if (progressingReason(rollout) === 'Paused') return { kind: 'acknowledged', message: rollout.status.message ?? '' }
+  return waiting(rollout, 'the release to be stopped')
+}
+
+function resumeAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
+  if (!isObserved(written, rollout)) return waiting(rollout, 'the release to go on')
+  if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed, and has been paused since' }
+  if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to go on')
+  return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+}
+
+/** Whether the resume was written as an action, for a verdict held the release. */
+function isAction({ record }: WrittenWish, rollout: Rollout): boolean {
+  return answeredIds(rollout).includes(record.id) || unansweredAction(rollout)?.id === record.id
+}
+
+function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
+  const { lastAction } = rollout.status ?? {}
+  if (lastAction?.id === record.id) {
+    if (lastAction.result === 'Accepted') return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+    return refused('WISH_REFUSED', lastAction.reason ?? 'the controller has refused it', 'look where the release stands, and decide anew')
+  }
+  if (answeredIds(rollout).includes(record.id))
+    return { kind: 'acknowledged', message: 'it was answered, and other wishes have been since: the events tell how' }
+  const pending = unansweredAction(rollout)
+  const isSeen = recordedActionsOf(rollout).some(({ id }) => id === record.id)
+  if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')
+  const over = pending === undefined ? 'another wish' : `${pending.type} of ${pending.by ?? 'somebody'}`
+  return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide anew')
+}
+
+function isObserved({ record, generation }: WrittenWish, { metadata, status }: Rollout): boolean {
+  const isSeen = generation !== undefined || recordedActionsOf({ metadata }).some(({ id }) => id === record.id)
+  return isSeen && (status?.observedGeneration ?? 0) >= (generation ?? metadata.generation ?? 0)
+}
+
+function progressingReason({ status }: Rollout): string {
+  return status?.conditions?.find(({ type }) => type === 'Progressing')?.reason ?? ''
+}
+
+function waiting({ status }: Rollout, what: string): WishStanding {
+  const said = status?.message
+  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; the Rollout says: ${said}`}` }
+}

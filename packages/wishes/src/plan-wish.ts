@@ -1,0 +1,126 @@
+import type { RecordedAction, Rollout, RolloutAction, WishType } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/flight'
+import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
+import { misplacedMember } from './misplaced-member.ts'
+import { planRestart, planUndo } from './plan-template.ts'
+import { isSameWish, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
+import { asksForRetry, refusalOf } from './refuse-wish.ts'
+import { unansweredAction } from './standing.ts'
+import { refused, type Wish, type WishFacts, type WishPlan, type WishRefusal, type WishTarget, type WishWrite } from './wish.ts'
+
+/** @returns the object that a wish of that type is written and recorded on */
+export function targetOf(type: WishType): WishTarget {
+  return type === 'undo' || type === 'restart' ? 'DaemonSet' : 'Rollout'
+}
+
+/**
+ * Decides what is written for a wish: one patch of one object, or nothing. Pure.
+ *
+ * - G10: the patch tests uid and resourceVersion, so that of two wishes that were judged by the same state one is written, and the
+ *   other is judged anew. A wish of somebody else that has no answer yet is overruled by `abort` alone.
+ * - G11: beside the record of wishes it changes the annotation `tranche.dev/action` or `spec.strategy.paused` of the Rollout, or the
+ *   template of the DaemonSet where that was asked for (undo, restart); nothing else.
+ * - A wish that is on the record under the same id is never written again.
+ */
+export function planWish(wish: Wish, facts: WishFacts): WishPlan {
+  const misplaced = misplacedMember(wish)
+  if (misplaced !== null) return misplaced
+  const target = targetOf(wish.type)
+  const { rollout, daemonSet } = facts
+  const recorded = recordedBefore(wish, facts)
+  if (recorded !== null) return recorded
+  if (rollout !== undefined) {
+    const refusal = refusalOf(rollout, wish)
+    if (refusal !== null) return refusal
+  }
+  if (target === 'DaemonSet') return daemonSet === undefined ? noDaemonSet(rollout) : planOnDaemonSet(wish, facts, daemonSet)
+  return rollout === undefined ? noRollout : planOnRollout(wish, facts, rollout)
+}
+
+/** Whether the same id was written before; it may stand on either object. */
+function recordedBefore(wish: Wish, { rollout, daemonSet }: WishFacts): WishPlan | null {
+  const record = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].find(({ id }) => id === wish.id)
+  if (record === undefined) return null
+  if (isSameWish(record, wish)) return { kind: 'repeated', target: targetOf(record.type), record }
+  return refused(
+    'IDEMPOTENCY_KEY_REUSED',
+    `this Idempotency-Key was used at ${record.at} for another wish (${record.type})`,
+    'use a new key for each wish, and the same one only to repeat it',
+  )
+}
+
+const noRollout = refused('ROLLOUT_NOT_FOUND', 'there is no such Rollout', 'look for its name and namespace')
+
+function noDaemonSet(rollout: Rollout | undefined): WishRefusal {
+  const name = rollout === undefined ? 'there is no such DaemonSet' : `there is no DaemonSet ${rollout.spec.workloadRef.name}`
+  return refused('WORKLOAD_NOT_FOUND', name, 'create it, or name another one')
+}
+
+function planOnDaemonSet(wish: Wish, facts: WishFacts, daemonSet: DaemonSet): WishPlan {
+  const change = wish.type === 'undo' ? planUndo(daemonSet, facts, wish.body.toRevision) : planRestart(daemonSet, facts)
+  if (change.kind === 'refused') return change
+  return written(daemonSet, { target: 'DaemonSet', record: recordOf(wish, facts), ...change })
+}
+
+function planOnRollout(wish: Wish, facts: WishFacts, rollout: Rollout): WishPlan {
+  const record = recordOf(wish, facts)
+  const { type } = wish
+  if (type === 'pause' || (type === 'resume' && !asksForRetry(rollout))) {
+    const paused = type === 'pause'
+    const patch: readonly PatchOperation[] = [{ op: 'add', path: '/spec/strategy/paused', value: paused }]
+    return written(rollout, { target: 'Rollout', record, patch, message: `spec.strategy.paused is set to ${paused}` })
+  }
+  const pending = pendingRefusal(rollout, wish)
+  if (pending !== null) return pending
+  const action = actionOf(wish)
+  const annotations = { [rolloutAnnotations.action]: JSON.stringify(action) }
+  return written(rollout, { target: 'Rollout', record, patch: [], annotations, message: `the action ${action.type} is written` })
+}
+
+/** Who asks for an end must not wait for anybody's answer; but who asks for the same end has been heard already. */
+function pendingRefusal(rollout: Rollout, { id, type }: Wish): WishRefusal | null {
+  const pending = unansweredAction(rollout)
+  if (pending === undefined || pending.id === id || (type === 'abort' && pending.type !== 'abort')) return null
+  const who = pending.by === undefined ? 'somebody' : pending.by
+  return refused(
+    'WISH_PENDING',
+    `${who} has asked for ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
+    pending.type === 'abort' ? 'wait for the answer' : 'wait for the answer and decide anew, or abort',
+  )
+}
+
+function actionOf({ id, type, body, by }: Wish): RolloutAction {
+  const { reason, expectedStep, revision, step, full } = body
+  return {
+    id,
+    type: type === 'resume' ? 'retry' : (type as RolloutAction['type']),
+    ...(expectedStep !== undefined && { expectedStep }),
+    ...(revision !== undefined && { revision }),
+    ...(step !== undefined && { step }),
+    ...(full !== undefined && { full }),
+    by,
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+interface Change {
+  readonly target: WishTarget
+  readonly record: RecordedAction
+  readonly patch: readonly PatchOperation[]
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly message: string
+}
+
+/** The change and its record in one patch, guarded by what was read. */
+function written(object: KubeObject, { target, record, patch, annotations = {}, message }: Change): WishWrite {
+  const { metadata } = object
+  const all = { ...annotations, [RECORDED_ACTIONS_ANNOTATION]: withRecorded(object, record) }
+  const guarded: readonly PatchOperation[] = [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+    ...patch,
+    ...(metadata.annotations === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const] : []),
+    ...Object.entries(all).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key.replace('/', '~1')}`, value }) as const),
+  ]
+  return { kind: 'write', target, key: keyOf(object), patch: guarded, record, message }
+}

@@ -1,0 +1,88 @@
+import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import type { Wish, WishFacts } from './wish.ts'
+
+/** The most bytes of UTF-8 that the annotation takes. */
+export const RECORDED_ACTIONS_MAX_BYTES = 16_384
+
+/** Longest name or address that is recorded, in characters. */
+const LONGEST_NAME = 256
+
+/**
+ * Reads the wishes that an object carries on its record.
+ *
+ * @returns newest last; what somebody has spoilt is left out
+ */
+export function recordedActionsOf(object: KubeObject | undefined): readonly RecordedAction[] {
+  const text = object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
+  if (text === undefined) return []
+  const known = recordsOf.get(text)
+  if (known !== undefined) return known
+  const records = parsed(text)
+  if (recordsOf.size >= MOST_TEXTS) recordsOf.clear()
+  recordsOf.set(text, records)
+  return records
+}
+
+/** The record as text, one wish longer: at most sixteen wishes and 16 KiB, and the oldest go first. */
+export function withRecorded(object: KubeObject, record: RecordedAction): string {
+  let records = [...recordedActionsOf(object).filter(({ id }) => id !== record.id), record].slice(-RECORDED_ACTIONS_MAX)
+  while (records.length > 1 && sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES) records = records.slice(1)
+  return JSON.stringify(records)
+}
+
+/** What is put on the record of a wish. */
+export function recordOf({ id, type, body, by, via, from }: Wish, { nowMs }: Pick<WishFacts, 'nowMs'>): RecordedAction {
+  return {
+    id,
+    type,
+    by: cut(by),
+    at: new Date(nowMs).toISOString(),
+    via,
+    ...(from !== undefined && { from: cut(from) }),
+    ...body,
+  }
+}
+
+/** Whether a wish asks for the same as one on the record: type and body, whoever repeats it from wherever. */
+export function isSameWish(record: RecordedAction, wish: Wish): boolean {
+  if (record.type !== wish.type) return false
+  return bodyMembers.every((member) => record[member] === wish.body[member])
+}
+
+const bodyMembers = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
+
+/** An annotation is asked for with every report, and changes with every wish alone. */
+const recordsOf = new Map<string, readonly RecordedAction[]>()
+const MOST_TEXTS = 1_000
+
+function parsed(text: string): readonly RecordedAction[] {
+  const value = jsonOf(text)
+  if (!Array.isArray(value)) return []
+  return value.flatMap((one) => {
+    const record = recordedActionSchema.safeParse(one)
+    return record.success ? [record.data] : []
+  })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without TextEncoder, which a pure package does not have. */
+function sizeBytes(text: string): number {
+  let bytes = 0
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
+}
+
+function cut(text: string): string {
+  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`
+}

@@ -1,0 +1,121 @@
+import type { Rollout, WishType } from '@tranche/api-schema'
+import { isDaemonSetRef } from '@tranche/validation'
+import { type Standing, standingOf, standingText } from './standing.ts'
+import { refused, type Wish, type WishRefusal } from './wish.ts'
+
+/** Reasons to stall that a retry lifts. */
+const liftedByRetry: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested']
+
+/** Reasons to stall in which the release goes on by a retry (or an abort) alone. */
+const stoppedBy: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
+
+/**
+ * Why a wish for a Rollout cannot be written as its status stands; null where it can. The controller judges every wish again
+ * when it reads it (G10): what is refused here is what it would refuse, so that people hear it at once.
+ */
+export function refusalOf(rollout: Rollout, wish: Wish): WishRefusal | null {
+  const standing = standingOf(rollout)
+  return foreignRefusal(rollout) ?? momentRefusal(standing, wish) ?? refusals[wish.type]({ rollout, standing, wish })
+}
+
+function foreignRefusal({ spec: { workloadRef } }: Rollout): WishRefusal | null {
+  if (isDaemonSetRef(workloadRef)) return null
+  return refused(
+    'WISH_REFUSED',
+    `spec.workloadRef names a ${workloadRef.kind}: Tranche acts on DaemonSets alone`,
+    'ask the controller that this Rollout is meant for',
+  )
+}
+
+/** Whether the wish is meant for what goes on now, where it says what it is meant for. */
+function momentRefusal(standing: Standing, { type, body }: Wish): WishRefusal | null {
+  const { expectedStep, revision } = body
+  if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
+  if (expectedStep === undefined && revision === undefined) return null
+  if (!standing.isReleasing) return movedOn(standing, 'the wish is meant for a release under way')
+  if (revision !== undefined && revision !== standing.canaryRevision) return movedOn(standing, `the wish is meant for revision ${revision}`)
+  if (expectedStep === undefined || expectedStep === standing.step) return null
+  return movedOn(standing, `the wish is meant for step ${expectedStep}`)
+}
+
+function movedOn(standing: Standing, meant: string): WishRefusal {
+  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'look where the release stands, and decide anew')
+}
+
+interface Judged {
+  readonly rollout: Rollout
+  readonly standing: Standing
+  readonly wish: Wish
+}
+
+const refusals: { readonly [Type in WishType]: (judged: Judged) => WishRefusal | null } = {
+  pause: () => null,
+  resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(standing)),
+  approve: ({ standing }) => releaseRefusal(standing) ?? stopRefusal(standing) ?? approveRefusal(standing),
+  jump: ({ standing, wish }) =>
+    releaseRefusal(standing) ?? stopRefusal(standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, wish.body.step ?? 0),
+  promote: ({ standing, wish }) =>
+    releaseRefusal(standing) ?? (isWayOut(standing, wish) ? null : stopRefusal(standing)) ?? finishRefusal(standing),
+  abort: ({ standing }) => releaseRefusal(standing) ?? abortRefusal(standing),
+  retry: ({ standing, wish }) => retryRefusal(standing, wish.body.revision),
+  undo: () => null,
+  restart: () => null,
+}
+
+/** A verdict, and an analysis that cannot tell, wait for a resume as for a retry; a pause is lifted first. */
+export function asksForRetry(rollout: Rollout): boolean {
+  const { stalled } = standingOf(rollout)
+  return rollout.spec.strategy.paused !== true && (stalled === 'ReleaseFailed' || stalled === 'AnalysisInconclusive')
+}
+
+function notPaused(standing: Standing): WishRefusal {
+  const fix = standing.stalled === 'RevisionHeld' ? 'write retry to release the held revision' : 'nothing needs to be done'
+  return refused('WISH_REFUSED', `the Rollout is not paused; ${standingText(standing)}`, fix)
+}
+
+function releaseRefusal(standing: Standing): WishRefusal | null {
+  return standing.isReleasing ? null : refused('WISH_REFUSED', standingText(standing), 'wait for the next release')
+}
+
+function stopRefusal({ stalled, canaryRevision }: Standing): WishRefusal | null {
+  if (!stoppedBy.includes(stalled)) return null
+  const why =
+    stalled === 'RevisionHeld' ? 'is held' : stalled === 'ReleaseFailed' ? 'is stopped by a failure' : 'cannot be judged by its analysis'
+  return refused('WISH_REFUSED', `revision ${canaryRevision} ${why}`, 'write retry to go on with it all the same, or abort to take it back')
+}
+
+function isWayOut({ stalled }: Standing, { body }: Wish): boolean {
+  return body.full === true && stalled === 'AnalysisInconclusive'
+}
+
+function approveRefusal(standing: Standing): WishRefusal | null {
+  if (standing.stepState === 'StepPaused') return null
+  return movedOn(standing, `only a step that is StepPaused can be approved`)
+}
+
+function finishRefusal(standing: Standing): WishRefusal | null {
+  return standing.isFinishing ? refused('WISH_REFUSED', standingText(standing), 'wait for its end, or abort') : null
+}
+
+function jumpRefusal({ steps }: Standing, step: number): WishRefusal | null {
+  if (step >= 1 && step <= steps) return null
+  return {
+    ...refused('WISH_INVALID', `there is no step ${step}: the steps are 1 to ${steps}`, `name a step from 1 to ${steps}`),
+    path: 'step',
+  }
+}
+
+function abortRefusal(standing: Standing): WishRefusal | null {
+  if (!standing.isReturn) return null
+  const message = `the release goes to revision ${standing.canaryRevision}, which ran before: there is nothing to take back`
+  return refused('WISH_REFUSED', message, 'wait for its end')
+}
+
+function retryRefusal(standing: Standing, revision: string | undefined): WishRefusal | null {
+  const { isReleasing, stalled, hasFailed, heldRevisions } = standing
+  if (hasFailed || (revision !== undefined && heldRevisions.includes(revision))) return null
+  if (isReleasing && liftedByRetry.includes(stalled)) return null
+  const fix =
+    heldRevisions.length === 0 ? 'nothing needs to be done' : `to release a held revision again name it: ${heldRevisions.join(', ')}`
+  return refused('WISH_REFUSED', `nothing that a retry lifts stands in the way; ${standingText(standing)}`, fix)
+}

@@ -1,0 +1,55 @@
+import type { Rollout, RolloutAction } from '@tranche/api-schema'
+import { answeredIds } from '@tranche/planner'
+import { parseAction } from '@tranche/validation'
+
+/** Where a release stands, by the status of its Rollout. */
+export interface Standing {
+  /** A release runs, and wishes for it are heard. */
+  readonly isReleasing: boolean
+  readonly step: number
+  readonly steps: number
+  /** Word of the status; people write `StepReady` into it too. */
+  readonly stepState: string
+  readonly canaryRevision: string
+  /** The release goes back to what ran before. */
+  readonly isReturn: boolean
+  readonly isFinishing: boolean
+  /** Reason of `Stalled` where that holds; else empty. */
+  readonly stalled: string
+  /** A verdict is known, whether the stop is confirmed or not. */
+  readonly hasFailed: boolean
+  readonly heldRevisions: readonly string[]
+}
+
+/** Reads where the release of a Rollout stands. */
+export function standingOf({ spec, status }: Rollout): Standing {
+  const canary = status?.canaryStatus
+  const isReleasing = status?.phase === 'Progressing'
+  const stalled = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')
+  return {
+    isReleasing,
+    step: canary?.currentStepIndex ?? 0,
+    steps: spec.strategy.canary?.steps?.length ?? 0,
+    stepState: canary?.currentStepState ?? '',
+    canaryRevision: canary?.canaryRevision ?? '',
+    isReturn: isReleasing && canary !== undefined && canary.canaryRevision === canary.stableRevision,
+    isFinishing: isReleasing && canary?.finalisingStep === 'ResumeWorkload',
+    stalled: stalled?.reason ?? '',
+    hasFailed: status?.failure !== undefined,
+    heldRevisions: (status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])),
+  }
+}
+
+/** Says in a few words where the release stands now. */
+export function standingText({ isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
+  if (!isReleasing) return 'no release is under way'
+  if (isFinishing) return `the steps are done, and the release of revision ${canaryRevision} is being finished`
+  return `the release of revision ${canaryRevision} is at step ${step} of ${steps} (${stepState})`
+}
+
+/** The wish in `tranche.dev/action` that the controller has yet to answer; undefined where there is none. */
+export function unansweredAction(rollout: Rollout): RolloutAction | undefined {
+  const said = parseAction(rollout)
+  if (said.kind !== 'action' || answeredIds(rollout).includes(said.action.id)) return undefined
+  return said.action
+}
