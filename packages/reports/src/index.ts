@@ -1,1 +1,6 @@
+export { allowedActions } from './allowed-actions.ts'
+export { outcomeOf } from './outcome-of.ts'
 export type { ReleaseFacts } from './release-facts.ts'
+export { reportNodes } from './report-nodes.ts'
+export { reportRollout } from './report-rollout.ts'
+export { summarizeRollout } from './summarize-rollout.ts'

@@ -15,4 +15,9 @@ export interface ReleaseFacts {
   readonly fleet: FleetView | undefined
   /** Epoch milliseconds by our clock. */
   readonly nowMs: number
+  /**
+   * Now, on the clock that stamped the pods of the fleet. Who reads afresh stamps them with a sight of 0 and 0, and gives `nowMs` here:
+   * then a pod counts as available by the stamps of the API server.
+   */
+  readonly monotonicMs: number
 }

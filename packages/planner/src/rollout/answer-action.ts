@@ -96,7 +96,7 @@ function revisionToRetry({ daemonSet }: RolloutView, { heldRevisions }: Course, 
 }
 
 /** The DaemonSet controller has yet to say which revision the template is: it may be another than the status says. */
-function isPending({ daemonSet, revisions, fleet }: RolloutView): boolean {
+export function isPending({ daemonSet, revisions, fleet }: RolloutView): boolean {
   return daemonSet !== undefined && discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined }).kind === 'pending'
 }
 

@@ -1,4 +1,4 @@
-import { durationMs, type PolicyInUse, type ReleasePolicy, type StalledReason, type TrancheSpec } from '@tranche/api-schema'
+import { durationMs, type PolicyInUse, type ReleasePolicy, type Rollout, type StalledReason, type TrancheSpec } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { type Problem, problemsText, validatePolicy } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
@@ -68,7 +68,7 @@ export function policyTerms(view: RolloutView): PolicyTerms {
   if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)
   const spec = view.policy.kind === 'found' ? view.policy.policy.spec : {}
   const { maxUnavailable, analysis, soak } = spec
-  const nodes = nodesOf(view, spec.nodes)
+  const nodes = nodeRulesFor(view.rollout, spec.nodes)
   const failure = failureOf(view, spec.failure)
   const stepSoakSeconds = secondsOf(soak?.step)
   const finalSettleSeconds = secondsOf(soak?.final)
@@ -99,7 +99,7 @@ function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
 }
 
 /** The selectors of the steps go with the rules: one for each batch, where any step has one. */
-function nodesOf({ rollout }: RolloutView, rules: PolicyTerms['nodes']): PolicyTerms['nodes'] {
+export function nodeRulesFor(rollout: Rollout, rules: PolicyTerms['nodes']): PolicyTerms['nodes'] {
   const steps = rollout.spec.strategy.canary?.steps ?? []
   if (!steps.some(({ nodes }) => nodes !== undefined)) return rules
   return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }

@@ -30,7 +30,7 @@ export interface ReleaseReport {
 }
 
 /** A BatchRelease of our name that another made: neither read nor written. */
-export function isForeign({ rollout, release }: RolloutView): boolean {
+export function isForeign({ rollout, release }: Pick<RolloutView, 'rollout' | 'release'>): boolean {
   return release !== undefined && release.metadata.ownerReferences?.some(({ uid }) => uid === rollout.metadata.uid) !== true
 }
 

@@ -1,0 +1,66 @@
+import type { BatchRelease, Rollout, RolloutAction, StalledReason } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import { isPending } from './answer-action.ts'
+import { courseBefore, courseOf } from './course-of.ts'
+import { refusalOf, type Standing } from './refuse-action.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** What somebody beside the controller knows of a Rollout. */
+export interface KnownRollout {
+  readonly rollout: Rollout
+  /** The BatchRelease of the Rollout's name; undefined where it does not exist. */
+  readonly release: BatchRelease | undefined
+  readonly daemonSet: DaemonSet | undefined
+  /** ControllerRevisions that the DaemonSet controls. */
+  readonly revisions: readonly ControllerRevision[]
+  /** Undefined without a DaemonSet. */
+  readonly fleet: FleetView | undefined
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+  /** The clock that stamped the pods. */
+  readonly monotonicMs: number
+}
+
+/** Tells of an action why it would be refused; null where it would be accepted. */
+export type Refusals = (action: RolloutAction) => string | null
+
+/** What only the controller sees is taken from what its status says of it. */
+const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'PeerActive', 'PolicyNotFound', 'PolicyInvalid']
+
+/**
+ * What the controller would answer to actions that were written now. A forecast, for whoever offers or refuses them; what counts is what
+ * the controller answers, as things stand then (G10).
+ */
+export function refusalsFor(known: KnownRollout): Refusals {
+  const view = toView(known)
+  const stalled = known.rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
+  if (stalled !== undefined && seenByController.some((reason) => reason === stalled.reason)) {
+    return () => `the Rollout is stalled: ${stalled.message}`
+  }
+  if (isPending(view))
+    return () => 'it cannot be told yet which revision is released: the DaemonSet controller has yet to observe the template'
+  const before = courseBefore(view)
+  const standing: Standing = { before, decided: courseOf(view, before) }
+  return (action) => refusalOf(view, standing, action)
+}
+
+function toView({ rollout, release, daemonSet, revisions, fleet, nowMs, monotonicMs }: KnownRollout): RolloutView {
+  return {
+    rollout,
+    daemonSet,
+    revisions,
+    fleet: fleet ?? NO_FLEET,
+    former: undefined,
+    release,
+    others: [],
+    policy: { kind: 'none' },
+    strategyScope: 'binding',
+    peer: null,
+    statusWrittenMs: null,
+    nowMs,
+    monotonicMs,
+  }
+}
+
+const NO_FLEET: FleetView = { nodes: [], desired: 0, blocks: [] }

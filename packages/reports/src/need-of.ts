@@ -1,0 +1,55 @@
+import type { Need, Outcome, WishType } from '@tranche/api-schema'
+import { waitOf } from '@tranche/planner'
+import { allowedActions } from './allowed-actions.ts'
+import { conditionIn } from './outcome-of.ts'
+import type { Outline } from './outline.ts'
+
+/** What a person has to decide; undefined where nobody is waited for. */
+export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
+  if (outcome !== 'Waiting' && outcome !== 'Failed') return undefined
+  const { rollout } = outline.facts
+  const reason = needReason(outline)
+  if (reason === null || rollout.status === undefined) return undefined
+  const sinceMs = sinceOf(outline)
+  return {
+    reason,
+    message: conditionIn(outline, 'Stalled')?.status === 'True' ? (conditionIn(outline, 'Stalled')?.message ?? '') : messageOf(outline),
+    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+    actions: allowedActions(outline.facts).filter((action) => helpful[reason]?.includes(action) ?? false),
+  }
+}
+
+/** What helps, where a wish does; another reason is lifted by what its message says. */
+const helpful: Readonly<Record<string, readonly WishType[]>> = {
+  StepPaused: ['approve', 'promote', 'jump', 'abort'],
+  Paused: ['resume', 'abort'],
+  ReleaseFailed: ['retry', 'abort', 'undo'],
+  AnalysisInconclusive: ['retry', 'promote', 'abort'],
+  RevisionHeld: ['retry', 'undo'],
+  StrategyContested: ['retry', 'abort'],
+  PodsStuck: ['abort'],
+}
+
+/** Null where a release was taken back and is over: there is nothing left to decide. */
+function needReason(outline: Outline): string | null {
+  const stalled = conditionIn(outline, 'Stalled')
+  if (stalled?.status === 'True') return stalled.reason
+  const { status } = outline.facts.rollout
+  if (status?.phase === 'Disabled') return 'Disabled'
+  if (status?.phase !== 'Progressing') return null
+  return conditionIn(outline, 'Progressing')?.reason === 'Paused' ? 'Paused' : 'StepPaused'
+}
+
+function sinceOf({ facts }: Outline): number | undefined {
+  const { rollout, release } = facts
+  if (rollout.status === undefined) return undefined
+  const waiting = release?.status?.waiting
+  const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled')
+  // What the BatchRelease waits for has its own moment, which other stalls before it do not change.
+  if (stalled?.status === 'True' && waiting?.reason === stalled.reason) return Date.parse(waiting.since)
+  return waitOf(rollout, rollout.status)?.sinceMs
+}
+
+function messageOf({ facts }: Outline): string {
+  return facts.rollout.status?.message ?? ''
+}

@@ -1,0 +1,115 @@
+import type { ReportedNodeState, RevisionRole } from '@tranche/api-schema'
+import { type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeView } from '@tranche/fleet'
+import { type BatchScope, batchScope, hasOldPod, updatedPod } from '@tranche/planner'
+import type { Outline } from './outline.ts'
+
+/** What the state of a node rests on beside the node. */
+export interface StateQuestion {
+  readonly canary: string
+  readonly stable: string | undefined
+  readonly minReadyMs: number
+  readonly monotonicMs: number
+  readonly scope: BatchScope
+  /** Nodes on which the new version failed. */
+  readonly failed: ReadonlySet<string>
+}
+
+/** @returns the question that every node is asked */
+export function stateQuestion({ facts, canary, stable, minReadyMs, rules, batch, failure }: Outline): StateQuestion {
+  const scope = batchScope(rules, batch)
+  return { canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
+}
+
+/** What a node is to the release; the first that holds. */
+export function nodeState(node: NodeView, question: StateQuestion): ReportedNodeState {
+  const { canary, scope, failed } = question
+  const isOld = hasOldPod(node, canary)
+  if (failed.has(node.name)) return 'failing'
+  if (isOld && scope.rules.factsOf(node.labels).isExcluded) return 'excluded'
+  if (!node.ready) return 'notReady'
+  if (shownPod(node, canary)?.trouble !== undefined && !isUnplaced(node, canary)) return 'failing'
+  const isUp = node.pods.some((pod) => isUpPod(pod, question))
+  if (isOld) return isUp ? 'old' : 'down'
+  return isUp && updatedPod(node, canary) !== undefined ? 'updated' : 'updating'
+}
+
+/** The pod that says most of the node: one of another revision that stands, else one that stands, else the last. */
+export function shownPod({ pods }: NodeView, canary: string): FleetPod | undefined {
+  const standing = pods.filter(({ terminating }) => !terminating)
+  return standing.find(({ hash }) => hash !== canary) ?? standing[0] ?? pods.at(-1)
+}
+
+/** What a revision is to the release; where both are the same nothing is left of the canary. */
+export function roleOf(hash: string | undefined, { canary, stable }: Pick<StateQuestion, 'canary' | 'stable'>): RevisionRole {
+  if (hash === undefined || hash === '') return 'none'
+  if (hash === stable) return 'stable'
+  return hash === canary ? 'canary' : 'superseded'
+}
+
+/** Nodes of one zone, by state. */
+export type StateCounts = Partial<Record<ReportedNodeState, number>>
+
+/** Counts the desired nodes of each zone by their states; asking again costs what has changed. Zones by name; empty: nodes without one. */
+export function countZones(fleet: FleetView, question: StateQuestion): readonly { readonly zone: string; readonly states: StateCounts }[] {
+  const zones = new Map<string, StateCounts>()
+  for (const block of zonesPerBlock(fleet, question)) {
+    for (const [zone, states] of block.zones) zones.set(zone, addedUp(zones.get(zone), states))
+  }
+  return [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, states]) => ({ zone, states }))
+}
+
+/** @returns the zone of a node, as its labels say; empty where they do not */
+export function zoneOf({ labels }: Pick<NodeView, 'labels'>): string {
+  return labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? ''
+}
+
+interface BlockZones {
+  readonly zones: ReadonlyMap<string, StateCounts>
+  /** When a Ready pod becomes available by the clock alone (monotonic); Infinity where none will. */
+  readonly changesAtMs: number
+}
+
+const zonesPerBlock = keptPerBlock<StateQuestion, BlockZones>({
+  count(block, question) {
+    const zones = new Map<string, StateCounts>()
+    let changesAtMs = Number.POSITIVE_INFINITY
+    for (const node of block) {
+      if (!node.desired) continue
+      zones.set(zoneOf(node), addedUp(zones.get(zoneOf(node)), { [nodeState(node, question)]: 1 }))
+      for (const pod of node.pods) changesAtMs = Math.min(changesAtMs, comesUpAtMs(pod, question))
+    }
+    return { zones, changesAtMs }
+  },
+  holds: (known, asked, { changesAtMs }) =>
+    known.canary === asked.canary &&
+    known.minReadyMs === asked.minReadyMs &&
+    known.scope.rules === asked.scope.rules &&
+    known.monotonicMs <= asked.monotonicMs &&
+    asked.monotonicMs < changesAtMs &&
+    isSameSet(known.failed, asked.failed),
+})
+
+function comesUpAtMs(pod: FleetPod, question: StateQuestion): number {
+  return pod.ready && !pod.terminating && pod.readyFromMs !== null && !isUpPod(pod, question)
+    ? pod.readyFromMs + question.minReadyMs
+    : Number.POSITIVE_INFINITY
+}
+
+function isUpPod(pod: FleetPod, { minReadyMs, monotonicMs }: StateQuestion): boolean {
+  return isAvailable(pod, minReadyMs, monotonicMs)
+}
+
+/** No container of it can run before somebody makes room. */
+function isUnplaced(node: NodeView, canary: string): boolean {
+  return shownPod(node, canary)?.trouble?.reason === 'Unschedulable'
+}
+
+function addedUp(a: StateCounts = {}, b: StateCounts): StateCounts {
+  const sum: StateCounts = { ...a }
+  for (const [state, count] of Object.entries(b) as [ReportedNodeState, number][]) sum[state] = (sum[state] ?? 0) + count
+  return sum
+}
+
+function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a === b || (a.size === b.size && [...a].every((one) => b.has(one)))
+}

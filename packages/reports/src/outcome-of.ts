@@ -1,0 +1,43 @@
+import type { Outcome, RolloutCondition, StalledReason } from '@tranche/api-schema'
+import { waitOf } from '@tranche/planner'
+import { type Outline, outlineOf, progressOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+
+/** What a Rollout comes to, for somebody who waits for it. Done only when nothing is left that could be done. */
+export function outcomeOf(facts: ReleaseFacts): Outcome {
+  return outcomeIn(outlineOf(facts))
+}
+
+/** The same of facts that were read. */
+export function outcomeIn(outline: Outline): Outcome {
+  const { rollout } = outline.facts
+  const { status, metadata } = rollout
+  if (status === undefined || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return 'Running'
+  const stalled = conditionIn(outline, 'Stalled')
+  if (stalled?.status === 'True') return decisions.some((reason) => reason === stalled.reason) ? 'Waiting' : 'Failed'
+  if (status.phase === 'Healthy') return restingOutcome(outline)
+  if (status.phase === 'Disabled') return isSettled(outline) ? 'Done' : 'Waiting'
+  return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
+}
+
+/** Stalls that say nothing against the version and nothing of what people wrote: somebody has to look, and it goes on. */
+const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck']
+
+/** @returns the condition of this type; undefined where the status has none */
+export function conditionIn({ facts }: Outline, type: RolloutCondition['type']): RolloutCondition | undefined {
+  return facts.rollout.status?.conditions?.find((condition) => condition.type === type)
+}
+
+/** A template that the controller has not seen yet is still to be released. */
+function restingOutcome(outline: Outline): Outcome {
+  if (!isSettled(outline)) return 'Running'
+  return conditionIn(outline, 'Succeeded')?.status === 'False' ? 'Failed' : 'Done'
+}
+
+/** The template of now is on every node that can be updated. */
+function isSettled(outline: Outline): boolean {
+  const { discovery, canary } = outline
+  if (discovery.kind === 'pending' || discovery.canary !== canary) return false
+  const { old, skipped, waitedFor, excluded } = progressOf({ ...outline, batch: null })
+  return old.length <= skipped.length + waitedFor.length + excluded.length
+}

@@ -1,0 +1,114 @@
+import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
+import type { FleetPod, NodeView } from '@tranche/fleet'
+import { nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+
+/** Every desired node, by name. */
+export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
+  const outline = outlineOf(facts)
+  const question = stateQuestion(outline)
+  const memory = memoryOf(outline)
+  return outline.fleet.nodes.flatMap((node) => (node.desired ? [nodeReport(node, question, memory)] : []))
+}
+
+/** What the release remembers of nodes that are not well, and what was found of those that failed; by node. */
+export interface NodeMemory {
+  readonly watched: ReadonlyMap<string, WatchedNode>
+  readonly failures: ReadonlyMap<string, string>
+}
+
+/** @returns what the status says of single nodes */
+export function memoryOf({ release, failure }: Outline): NodeMemory {
+  const said = (failure?.failedNodes ?? []).map(({ node, reason, container, exitCode, message }): [string, string] => [
+    node,
+    troubleText({ reason, container, exitCode, message }),
+  ])
+  return { watched: new Map((release?.status?.watchedNodes ?? []).map((entry) => [entry.node, entry])), failures: new Map(said) }
+}
+
+/** One node as the release sees it. */
+export function nodeReport(node: NodeView, question: StateQuestion, memory: NodeMemory): NodeReport {
+  const state = nodeState(node, question)
+  const pod = shownPod(node, question.canary)
+  const since = sinceOf(state, pod, memory.watched.get(node.name))
+  const why = whyText({ node, pod, state, question, memory })
+  return {
+    name: node.name,
+    zone: zoneOf(node),
+    state,
+    role: roleOf(pod?.hash, question),
+    ...(pod?.hash !== undefined && { revision: pod.hash }),
+    ...(pod !== undefined && { pod: pod.name }),
+    ...(since !== undefined && { since }),
+    ...batchOf(pod, question),
+    ...(why !== undefined && { why }),
+    ...(pod !== undefined && pod.restarts > 0 && { restarts: pod.restarts }),
+  }
+}
+
+/** The label of a batch says something while the revision is the one being released. */
+function batchOf(pod: FleetPod | undefined, { canary }: StateQuestion): { readonly batch?: number } {
+  const batch = Number(pod?.hash === canary ? pod.rolloutBatchId : undefined)
+  return Number.isInteger(batch) && batch >= 1 ? { batch } : {}
+}
+
+/** An available pod: since it is Ready; another: since it was Ready last, or since it is there. */
+function sinceOf(state: ReportedNodeState, pod: FleetPod | undefined, watched: WatchedNode | undefined): string | undefined {
+  if (state === 'updated' || state === 'old' || state === 'excluded') return pod?.ready === true ? pod.readyStamp : pod?.createdAt
+  if (watched?.downSince !== undefined) return watched.downSince
+  if (pod?.terminating === true) return undefined
+  return pod?.readyStamp ?? pod?.createdAt
+}
+
+interface WhyQuestion {
+  readonly node: NodeView
+  readonly pod: FleetPod | undefined
+  readonly state: ReportedNodeState
+  readonly question: StateQuestion
+  readonly memory: NodeMemory
+}
+
+/** Why its pod is not available, or why it is passed over. */
+function whyText({ node, pod, state, question, memory }: WhyQuestion): string | undefined {
+  switch (state) {
+    case 'updated':
+    case 'old':
+      return undefined
+    case 'excluded':
+      return 'excluded by the policy'
+    case 'notReady':
+      return node.answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not answer'
+    case 'failing':
+      return memory.failures.get(node.name) ?? (pod?.trouble === undefined ? podText(pod, question) : troubleText(pod.trouble))
+    case 'down':
+    case 'updating':
+      return podText(pod, question)
+    default:
+      return state satisfies never
+  }
+}
+
+function podText(pod: FleetPod | undefined, { minReadyMs }: StateQuestion): string {
+  if (pod === undefined) return 'there is no pod yet'
+  if (pod.terminating) return pod.keptBy === undefined ? 'the pod is terminating' : `finalizers keep the pod: ${pod.keptBy.join(', ')}`
+  if (pod.trouble !== undefined) return troubleText(pod.trouble)
+  if (pod.ready) return `Ready, but not yet for minReadySeconds (${Math.round(minReadyMs / 1000)})`
+  return pod.phase === 'Pending' ? 'the pod is starting' : 'the pod is not Ready'
+}
+
+/** `CrashLoopBackOff: container agent, exit code 1: no such file`. */
+function troubleText({ reason, container, exitCode, message }: Trouble): string {
+  const where = [
+    ...(container === undefined ? [] : [`container ${container}`]),
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+  ].join(', ')
+  return [reason, where, message ?? ''].filter((part) => part !== '').join(': ')
+}
+
+interface Trouble {
+  readonly reason: string
+  readonly container?: string | undefined
+  readonly exitCode?: number | undefined
+  readonly message?: string | undefined
+}

@@ -1,0 +1,69 @@
+import type { RolloutReport, RolloutStep } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { batchReach, batchSize, isFinalising, stepsOf } from '@tranche/planner'
+import { allowedActions } from './allowed-actions.ts'
+import { countZones, stateQuestion } from './node-state.ts'
+import { conditionIn } from './outcome-of.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+import { summaryOf } from './summarize-rollout.ts'
+
+/** A Rollout in full, but for its nodes one by one. */
+export function reportRollout(facts: ReleaseFacts): RolloutReport {
+  const outline = outlineOf(facts)
+  const { metadata, status } = facts.rollout
+  const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  return {
+    ...summaryOf(outline),
+    steps: stepsOf(facts.rollout).map((step, at) => ({
+      index: at + 1,
+      replicas: replicasText(step),
+      nodes: sizeOf(outline, at),
+      ...pauseOf(step),
+      state: stepState(outline, at + 1),
+    })),
+    ...(status?.failure !== undefined && { failure: status.failure }),
+    heldRevisions: status?.heldRevisions ?? [],
+    ...(status?.lastAction !== undefined && { lastAction: status.lastAction }),
+    actions: allowedActions(facts),
+    ...(policy !== undefined && { policy }),
+    zones: countZones(outline.fleet, stateQuestion(outline)),
+    skippedNodes: status?.skippedNodes ?? [],
+    conditions: (status?.conditions ?? []).map(({ type, status: holds, reason, message, lastTransitionTime }) => ({
+      type,
+      status: holds,
+      reason,
+      message,
+      ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
+    })),
+  }
+}
+
+/** As written; a step that takes nodes by their labels says which. */
+function replicasText({ replicas, nodes }: RolloutStep): string {
+  if (nodes === undefined) return String(replicas ?? '100%')
+  const { matchLabels = {}, matchExpressions = [] } = nodes
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => `${key} ${operator} ${values.join(',')}`.trim())
+  const selector = [...labels, ...expressions].join(', ')
+  return replicas === undefined ? selector : `${replicas} of ${selector}`
+}
+
+/** @param at from 0 */
+function sizeOf({ fleet, rules, facts }: Outline, at: number): number {
+  const plan = { batches: stepsOf(facts.rollout).map(({ replicas = '100%' }) => ({ canaryReplicas: replicas })) }
+  return rules?.steps === undefined ? batchSize(plan, at, fleet.desired) : batchReach(fleet, { plan, nodes: rules, batch: at }).size
+}
+
+function pauseOf({ pause }: RolloutStep): { readonly pause?: string } {
+  if (pause === undefined) return {}
+  return { pause: pause.duration === undefined ? 'person' : `${pause.duration}s` }
+}
+
+/** After a release every step is done; before the first one none is. */
+function stepState(outline: Outline, index: number): 'done' | 'current' | 'ahead' {
+  const canary = outline.facts.rollout.status?.canaryStatus
+  if (canary === undefined || conditionIn(outline, 'Progressing') === undefined) return 'ahead'
+  if (canary.currentStepState === 'Completed' || isFinalising(canary)) return 'done'
+  return index < canary.currentStepIndex ? 'done' : index === canary.currentStepIndex ? 'current' : 'ahead'
+}

@@ -1,0 +1,77 @@
+import type { RolloutSummary } from '@tranche/api-schema'
+import { resolveLimit, stepsOf, tallyNodes } from '@tranche/planner'
+import { validateDaemonSetBudget } from '@tranche/validation'
+import { needOf } from './need-of.ts'
+import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { type Outline, outlineOf, progressOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+
+/** A Rollout in one line. Asking again costs what has changed of its nodes since. */
+export function summarizeRollout(facts: ReleaseFacts): RolloutSummary {
+  return summaryOf(outlineOf(facts))
+}
+
+/** The same of facts that were read. */
+export function summaryOf(outline: Outline): RolloutSummary {
+  const { facts, canary, stable } = outline
+  const { rollout, daemonSet } = facts
+  const { metadata, spec, status } = rollout
+  const outcome = outcomeIn(outline)
+  const need = needOf(outline, outcome)
+  const limit = limitOf(outline)
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    daemonSet: spec.workloadRef.name,
+    phase: status?.phase ?? '',
+    reason: reasonOf(outline),
+    outcome,
+    message: status?.message ?? 'no controller has seen it yet: is the controller running?',
+    ...(need !== undefined && { need }),
+    paused: spec.strategy.paused === true,
+    disabled: spec.disabled === true,
+    ...stepOf(outline),
+    ...(stable !== undefined && { stableRevision: stable }),
+    ...(canary !== '' && { canaryRevision: canary }),
+    images: (daemonSet?.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
+    nodes: countsOf(outline),
+    ...(limit !== undefined && { maxUnavailable: limit }),
+    resourceVersion: metadata.resourceVersion,
+  }
+}
+
+function reasonOf(outline: Outline): string {
+  const stalled = conditionIn(outline, 'Stalled')
+  return stalled?.status === 'True' ? stalled.reason : (conditionIn(outline, 'Progressing')?.reason ?? '')
+}
+
+/** The first status has a step too, though nothing was released. */
+function stepOf(outline: Outline): Pick<RolloutSummary, 'step'> {
+  const { rollout } = outline.facts
+  const { currentStepIndex: index, currentStepState: state, lastUpdateTime: since } = rollout.status?.canaryStatus ?? {}
+  if (index === undefined || index < 1 || state === undefined || conditionIn(outline, 'Progressing') === undefined) return {}
+  return { step: { index, count: stepsOf(rollout).length, state, ...(since !== undefined && { since }) } }
+}
+
+function countsOf(outline: Outline): RolloutSummary['nodes'] {
+  const { facts, fleet, canary, minReadyMs, failure } = outline
+  const progress = progressOf(outline)
+  const { unavailable } = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs })
+  return {
+    desired: fleet.desired,
+    updated: progress.updated,
+    updatedAvailable: progress.updatedAvailable,
+    unavailable: unavailable.length,
+    failed: failure?.count ?? failure?.nodes.length ?? 0,
+    leaked: facts.rollout.status?.leaked?.count ?? 0,
+    skipped: progress.skipped.length + progress.excluded.length + progress.away.length,
+  }
+}
+
+/** Nothing where the budget lets nothing be taken down. */
+function limitOf({ facts: { daemonSet }, fleet, release }: Outline): number | undefined {
+  if (daemonSet === undefined) return undefined
+  const override = release?.spec.tranche?.maxUnavailable
+  const isNothing = validateDaemonSetBudget(daemonSet, fleet.desired, override).length > 0
+  return isNothing ? 0 : resolveLimit(daemonSet, fleet.desired, override)
+}

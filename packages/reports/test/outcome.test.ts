@@ -1,0 +1,150 @@
+import type { RolloutStep } from '@tranche/api-schema'
+import { type ReleaseFacts, summarizeRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { act, settle } from '../../planner/test/rollout/settle.ts'
+import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+
+const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '100%' }]
+
+describe('what a Rollout comes to', () => {
+  it.each<[string, (toy: ToyCluster) => void, object]>([
+    ['is Done before anything was released', () => {}, { outcome: 'Done', phase: 'Healthy' }],
+    [
+      'is Running while a step goes on',
+      (toy) => {
+        toy.setImage('v2')
+        for (let round = 0; round < 8; round++) act(toy)
+      },
+      { outcome: 'Running', phase: 'Progressing' },
+    ],
+    [
+      'is Running from the moment of a new template, before any controller has seen it',
+      (toy) => toy.setImage('v2'),
+      { outcome: 'Running', phase: 'Healthy' },
+    ],
+    [
+      'is Running while the DaemonSet controller has observed the template and ours has not',
+      (toy) => {
+        toy.setImage('v2')
+        toy.actNatively()
+      },
+      { outcome: 'Running', phase: 'Healthy' },
+    ],
+    [
+      'is Waiting at a step that a person must approve',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+      },
+      {
+        outcome: 'Waiting',
+        step: { index: 1, count: 2, state: 'StepPaused' },
+        need: { reason: 'StepPaused', actions: ['approve', 'promote', 'abort', 'jump'] },
+        nodes: { desired: 5, updated: 2, updatedAvailable: 2 },
+      },
+    ],
+    [
+      'is Waiting while somebody has paused it',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.pause(true)
+        settle(toy)
+      },
+      { outcome: 'Waiting', reason: 'Paused', need: { reason: 'Paused', actions: ['resume', 'abort'] } },
+    ],
+    [
+      'is Running as long as a pause is not acknowledged',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.pause(true)
+      },
+      { outcome: 'Running', paused: true },
+    ],
+    [
+      'is Failed when the version was found to be bad, and says what a person can do',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.latch()
+        settle(toy)
+      },
+      { outcome: 'Failed', reason: 'ReleaseFailed', need: { reason: 'ReleaseFailed', actions: ['abort', 'retry', 'undo'] } },
+    ],
+    [
+      'is Failed after an abort, when every node is back',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.act({ id: '1', type: 'abort' })
+        settle(toy)
+      },
+      { outcome: 'Failed', phase: 'Healthy', nodes: { updated: 5 } },
+    ],
+    [
+      'is Failed while a held template was applied again, until a retry',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.act({ id: '1', type: 'abort' })
+        settle(toy)
+        toy.setImage('v2')
+        settle(toy)
+      },
+      { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['retry', 'undo'] } },
+    ],
+    [
+      'is Done when every node is updated',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.act({ id: '1', type: 'approve', expectedStep: 1 })
+        settle(toy)
+      },
+      { outcome: 'Done', phase: 'Healthy', nodes: { updated: 5, updatedAvailable: 5, unavailable: 0 } },
+    ],
+    [
+      'is Done though a NotReady node was left behind, which is counted as skipped',
+      (toy) => {
+        toy.nodes.set('node-4', { ready: false, bad: false })
+        toy.setImage('v2')
+        settle(toy)
+        toy.act({ id: '1', type: 'approve', expectedStep: 1 })
+        settle(toy)
+      },
+      { outcome: 'Done', phase: 'Healthy', nodes: { updated: 4, skipped: 1 } },
+    ],
+    [
+      'is Running again when the node that was left behind is back',
+      (toy) => {
+        toy.nodes.set('node-4', { ready: false, bad: false })
+        toy.setImage('v2')
+        settle(toy)
+        toy.act({ id: '1', type: 'approve', expectedStep: 1 })
+        settle(toy)
+        toy.nodes.set('node-4', { ready: true, bad: false })
+      },
+      { outcome: 'Running' },
+    ],
+    [
+      'is Failed when the DaemonSet does not exist',
+      (toy) => {
+        toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'nobody' } }))
+        settle(toy)
+      },
+      { outcome: 'Failed', reason: 'WorkloadNotFound', need: { reason: 'WorkloadNotFound', actions: [] } },
+    ],
+  ])('%s', (_name, play, expected) => {
+    const toy = new ToyCluster({ steps })
+    settle(toy)
+    play(toy)
+    expect(summarizeRollout(factsOf(toy))).toMatchObject(expected)
+  })
+})
+
+function factsOf(toy: ToyCluster): ReleaseFacts {
+  const { rollout, daemonSet, revisions, release, nowMs } = toy
+  if (rollout === undefined) throw new Error('the Rollout is gone')
+  return { rollout, release, daemonSet, revisions, fleet: toy.fleet(), nowMs, monotonicMs: nowMs }
+}
