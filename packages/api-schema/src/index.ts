@@ -99,6 +99,7 @@ export {
   terminatingReasons,
   WATCHED_NODES_MAX,
 } from './values.ts'
+export type { Frozen } from './fields.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
@@ -116,7 +117,8 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
-export { PAGE_MAX, pageOf, pageQuerySchema } from './rest/paging.ts'
+export { namespaceParamsSchema, nodeParamsSchema, objectParamsSchema, PAGE_MAX, pageOf, pageQuerySchema } from './rest/paging.ts'
+export { type NodesQuery, nodesQuerySchema, rolloutSortKeys, type RolloutsQuery, rolloutsQuerySchema } from './rest/queries.ts'
 export { type Problem, problemSchema } from './rest/problem.ts'
 export {
   type BatchReport,

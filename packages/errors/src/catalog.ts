@@ -37,12 +37,27 @@ export const errorCatalog = {
   TOKEN_INVALID: {
     remedy: 'fixInput',
     httpStatus: 401,
-    summary: 'A request carries no bearer token, or another than the one that was given out.',
+    summary: 'A request carries no bearer token, or one that nobody knows.',
   },
   REQUEST_INVALID: {
     remedy: 'fixInput',
     httpStatus: 400,
     summary: 'A request has a path, method, content type or size that the server does not take.',
+  },
+  ACCESS_DENIED: { remedy: 'fixInput', httpStatus: 403, summary: 'The sender of a request may not do what it asks for.' },
+  REVIEW_UNAVAILABLE: {
+    remedy: 'retry',
+    httpStatus: 503,
+    summary: 'The API server did not say who sends a request, or what they may do.',
+  },
+  NOT_FOUND: { remedy: 'fixInput', httpStatus: 404, summary: 'A request names an object, or a path, that does not exist.' },
+  BODY_TOO_LARGE: { remedy: 'fixInput', httpStatus: 413, summary: 'The body of a request is larger than the server takes.' },
+  MEDIA_TYPE_UNSUPPORTED: { remedy: 'fixInput', httpStatus: 415, summary: 'The body of a request has a content type that is not taken.' },
+  RATE_LIMITED: { remedy: 'retry', httpStatus: 429, summary: 'Somebody sends more requests than the server takes from one sender.' },
+  NOT_READY: {
+    remedy: 'retry',
+    httpStatus: 503,
+    summary: 'The REST API has not seen the cluster yet, stops, has more work than it can do, or took too long.',
   },
   RELEASE_STUCK: { remedy: 'giveUp', httpStatus: 504, summary: 'A release that a command waited for made no progress for too long.' },
   DEPENDENCY_MISSING: { remedy: 'fixInput', httpStatus: 500, summary: 'A library that the program needs is not installed.' },

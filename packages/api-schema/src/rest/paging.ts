@@ -25,3 +25,12 @@ export function pageOf<Item extends z.ZodType>(
     next: z.string().optional().meta({ description: 'Cursor of the page that follows; absent on the last.' }),
   })
 }
+
+const name = (description: string): z.ZodString => z.string().min(1).max(253).meta({ description })
+
+/** Path of everything in one namespace. */
+export const namespaceParamsSchema = z.object({ namespace: name('Namespace.') })
+/** Path of one object. */
+export const objectParamsSchema = namespaceParamsSchema.extend({ name: name('Name of the object.') })
+/** Path of one node of a Rollout. */
+export const nodeParamsSchema = objectParamsSchema.extend({ node: name('Name of the node.') })

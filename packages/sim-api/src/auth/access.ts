@@ -14,22 +14,30 @@ export interface AccessControl extends Authorizer {
 /** Finds out who sends a request. */
 export type Authenticate = (headers: Readonly<Record<string, string>>) => Actor
 
-/**
- * @param actors who a bearer token stands for, beside service accounts; read at every request
- * @returns what reads the headers of a request: the token, and whom its owner acts for. It throws ApiStatusError 401 for a token
- * that is not known, 403 for an impersonation that is not allowed
- */
-export function createAuthenticator(access: AccessControl, actors: Readonly<Record<string, Actor>>): Authenticate {
+/** Who a bearer token stands for, beside service accounts; undefined for nobody. */
+export type OwnerOf = (token: string) => Actor | undefined
+
+/** @param actors by token; read at every request */
+export function createTokenReader(actors: Readonly<Record<string, Actor>>): OwnerOf {
   const known = new WeakMap<Actor, Actor>()
-  const authenticated = (actor: Actor): Actor => {
+  return (token) => {
+    const actor = Object.hasOwn(actors, token) ? actors[token] : undefined
+    if (actor === undefined) return undefined
     let full = known.get(actor)
     if (full === undefined) known.set(actor, (full = { ...actor, groups: [...(actor.groups ?? []), authenticatedGroup] }))
     return full
   }
+}
+
+/**
+ * @returns what reads the headers of a request: the token, and whom its owner acts for. It throws ApiStatusError 401 for a token
+ * that is not known, 403 for an impersonation that is not allowed
+ */
+export function createAuthenticator(access: AccessControl, ownerOf: OwnerOf): Authenticate {
   return (headers) => {
     const token = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1]
     if (token === undefined) return impersonated(access, anonymous, headers)
-    const actor = Object.hasOwn(actors, token) ? authenticated(actors[token]!) : access.tokens.read(token)?.actor
+    const actor = ownerOf(token) ?? access.tokens.read(token)?.actor
     if (actor === undefined) throw new ApiStatusError(401, 'Unauthorized', 'Unauthorized')
     return impersonated(access, actor, headers)
   }

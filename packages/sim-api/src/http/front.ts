@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
-import { type Authenticate, createAuthenticator, requireAllowed } from '../auth/access.ts'
+import { type Authenticate, createAuthenticator, createTokenReader, type OwnerOf, requireAllowed } from '../auth/access.ts'
 import { escalationGuard } from '../auth/escalation.ts'
 import { attributesOf } from '../auth/request-attributes.ts'
 import type { Actor } from '../client.ts'
@@ -48,8 +48,9 @@ export interface HttpFront {
 /** Puts the Kubernetes HTTP API in front of an API server. */
 export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOptions): HttpFront {
   const documents = createDocuments(() => apiServer.definitions())
-  const authenticate = createAuthenticator(apiServer.access, options.tokens)
-  const front: Front = { apiServer, ...options, documents, authenticate, watches: new Set(), audits: createRandom('audit') }
+  const ownerOf = createTokenReader(options.tokens)
+  const authenticate = createAuthenticator(apiServer.access, ownerOf)
+  const front: Front = { apiServer, ...options, documents, ownerOf, authenticate, watches: new Set(), audits: createRandom('audit') }
   return {
     handle: (request, signal) => untilAborted(audited(front, request, signal), signal),
     endWatches() {
@@ -61,6 +62,7 @@ export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOpt
 interface Front extends HttpFrontOptions {
   readonly apiServer: FrontApiServer
   readonly documents: Documents
+  readonly ownerOf: OwnerOf
   readonly authenticate: Authenticate
   readonly watches: Set<WatchStream>
   /** Where the ids of requests come from. */
@@ -150,10 +152,10 @@ function answerNotServed(route: ResourceRoute): WireResponse {
   return statusAnswer(notServed(route) ?? noSuchResource())
 }
 
-function answerReviewOf({ apiServer, clock }: Front, route: ResourceRoute, { actor, wire }: Asked): object | undefined {
+function answerReviewOf({ apiServer, clock, ownerOf }: Front, route: ResourceRoute, { actor, wire }: Asked): object | undefined {
   const contentType = wire.headers['content-type'] ?? 'application/json'
   const { method, body } = wire
-  return answerReview({ access: apiServer.access, actor, route, method, body, contentType, nowMs: () => clock.nowMs() })
+  return answerReview({ access: apiServer.access, ownerOf, actor, route, method, body, contentType, nowMs: () => clock.nowMs() })
 }
 
 function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): ResourceDefinition | undefined {

@@ -12,6 +12,8 @@ import type { ResourceRoute } from './route.ts'
 /** A review, or a request for a token, that somebody sends. */
 export interface ReviewCall {
   readonly access: AccessControl
+  /** Who a bearer token stands for, beside service accounts; undefined for nobody. */
+  readonly ownerOf: (token: string) => Actor | undefined
   readonly actor: Actor
   readonly route: ResourceRoute
   readonly method: string
@@ -38,14 +40,14 @@ export function answerReview(call: ReviewCall): object | undefined {
   return answerOf(call, review!.kind, body)
 }
 
-function answerOf({ access, actor, route }: ReviewCall, kind: (typeof reviewResources)[number]['kind'], body: JsonObject): object {
+function answerOf({ access, ownerOf, actor, route }: ReviewCall, kind: (typeof reviewResources)[number]['kind'], body: JsonObject): object {
   const spec = objectOrEmpty(body['spec'])
   const head = { kind, apiVersion: `${route.group}/v1`, metadata: objectOrEmpty(body['metadata']) }
   switch (kind) {
     case 'SelfSubjectReview':
       return { ...head, status: { userInfo: userInfoOf(actor) } }
     case 'TokenReview':
-      return { ...head, spec, status: tokenStatus(access, spec) }
+      return { ...head, spec, status: tokenStatus({ access, ownerOf }, spec) }
     case 'SelfSubjectRulesReview':
       return { ...head, spec, status: rulesReview(access, actor, spec) }
     case 'SelfSubjectAccessReview':
@@ -56,9 +58,13 @@ function answerOf({ access, actor, route }: ReviewCall, kind: (typeof reviewReso
   }
 }
 
-function tokenStatus(access: AccessControl, spec: JsonObject): object {
+function tokenStatus({ access, ownerOf }: Pick<ReviewCall, 'access' | 'ownerOf'>, spec: JsonObject): object {
   const asked = listOrEmpty(spec['audiences']).map(String)
-  const read = access.tokens.read(String(spec['token'] ?? ''), asked.length === 0 ? [apiAudience] : asked)
+  const token = String(spec['token'] ?? '')
+  const audiences = asked.length === 0 ? [apiAudience] : asked
+  const owner = audiences.includes(apiAudience) ? ownerOf(token) : undefined
+  if (owner !== undefined) return { authenticated: true, user: userInfoOf(owner), audiences: [apiAudience] }
+  const read = access.tokens.read(token, audiences)
   if (read === undefined) return { user: {}, error: 'invalid bearer token' }
   return { authenticated: true, user: userInfoOf(read.actor), audiences: read.audiences }
 }

@@ -1,0 +1,96 @@
+import { AppError } from '@tranche/errors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Access, questionOf, questionText } from './access.ts'
+import type { Caller } from './caller.ts'
+import type { RememberedReviews } from './remembered-reviews.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. */
+    access?: Access
+  }
+  interface FastifyRequest {
+    /** Who sends the request; undefined on public routes alone. */
+    caller: Caller | undefined
+    /** The bearer token that `caller` was told from; empty where there is none. */
+    token: string
+  }
+  interface FastifyInstance {
+    /** Every route that is registered, and who may use it. */
+    guardedRoutes: readonly GuardedRoute[]
+  }
+}
+
+/** A route, and who may use it. */
+export interface GuardedRoute {
+  readonly method: string
+  /** With the names of its parameters: `/api/v1/rollouts/:name`. */
+  readonly url: string
+  readonly access: Access
+}
+
+/** What stands at the door. */
+export interface GuardParts {
+  readonly reviews: RememberedReviews
+  /**
+   * Counts a request of a sender whose token is not known yet, or who has none; throws where there are too many. Others are counted by
+   * their token.
+   */
+  readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string) => Promise<void>
+  /** Who may use the routes that a plugin registers below a path. */
+  readonly pluginAccess: Readonly<Record<string, Access>>
+}
+
+/**
+ * Asks of every request who sends it and whether they may, before its body is read. A route that does not say who may use it
+ * fails at the start of the server.
+ *
+ * @throws {AppError} (each request) TOKEN_INVALID, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
+ */
+export function guardRoutes(app: FastifyInstance, { reviews, limitSender, pluginAccess }: GuardParts): void {
+  const routes: GuardedRoute[] = []
+  app.decorate('guardedRoutes', routes)
+  app.decorateRequest('caller', undefined)
+  app.decorateRequest('token', '')
+  app.addHook('onRoute', (route) => {
+    const access = route.config?.access ?? Object.entries(pluginAccess).find(([path]) => isBelow(route.url, path))?.[1]
+    if (access === undefined) throw new Error(`the route ${String(route.method)} ${route.url} does not say who may use it`)
+    route.config = { ...route.config, access }
+    for (const method of [route.method].flat()) routes.push({ method, url: route.url, access })
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const access = request.routeOptions.config.access
+    const token = bearerToken(request)
+    await limitSender(request, reply, token !== '' && reviews.knows(token) ? token : '')
+    // Nothing is registered without: what comes here is no route, and will be told so.
+    if (access === undefined || access.kind === 'public') return
+    const caller = token === '' ? null : await reviews.whoIs(token)
+    if (caller === null) throw tokenInvalid(token)
+    request.caller = caller
+    request.token = token
+    const question = questionOf(access, request.params as Readonly<Record<string, string>>)
+    if (question !== null && !(await reviews.isAllowed(caller, question)))
+      throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(question)}`, {
+        hint: 'Ask for a role that grants it.',
+      })
+  })
+}
+
+function isBelow(url: string, path: string): boolean {
+  return url === path || url.startsWith(`${path}/`)
+}
+
+/** @returns who sends the request, on a route that is not public */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === undefined) throw new Error('a public route has no caller')
+  return request.caller
+}
+
+function tokenInvalid(token: string): AppError {
+  const message = token === '' ? 'the request carries no bearer token' : 'nobody is known by the bearer token of the request'
+  return new AppError('TOKEN_INVALID', message, { hint: 'Send Authorization: Bearer TOKEN with a token that the API server accepts.' })
+}
+
+function bearerToken({ headers }: FastifyRequest): string {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+}

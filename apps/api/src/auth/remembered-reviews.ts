@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import { LRUCache } from 'lru-cache'
+import { type Caller, callerKey } from './caller.ts'
+import type { Question, Reviews } from './reviews.ts'
+
+/** How long an answer counts, and how many are kept. */
+export interface ReviewMemory {
+  /** Milliseconds. @default 10000 */
+  readonly rememberMs?: number
+  /** Tokens. @default 4096 */
+  readonly tokens?: number
+  /** Pairs of caller and question. @default 16384 */
+  readonly decisions?: number
+}
+
+/** Reviews that remember their answers, yes and no alike, and count how often they had to ask. */
+export interface RememberedReviews extends Reviews {
+  /** @returns whether the answer for this token would be given from memory */
+  knows(token: string): boolean
+}
+
+/** Told of each review that was asked of the API server. */
+export type OnReview = (kind: 'token' | 'access', result: 'yes' | 'no' | 'failed') => void
+
+/** No token is longer: a request line and its headers end sooner. */
+const TOKEN_MAX = 16_384
+
+/**
+ * Remembers answers for a short while. Whoever asks for what is being asked waits for the same answer. What the API server did
+ * not answer is remembered by nobody.
+ *
+ * Tokens are kept as hashes: a dump of this memory lets nobody in.
+ *
+ * @throws {AppError} REVIEW_UNAVAILABLE where the API server does not answer, or not to us
+ */
+export function rememberReviews(
+  reviews: Reviews,
+  clock: Clock,
+  { rememberMs = 10_000, tokens = 4_096, decisions = 16_384, onReview = () => {} }: ReviewMemory & { readonly onReview?: OnReview } = {},
+): RememberedReviews {
+  const common = { ttl: rememberMs, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
+  const callers = new LRUCache<string, { readonly caller: Caller | null }>({ ...common, max: tokens })
+  const allowed = new LRUCache<string, { readonly allowed: boolean }>({ ...common, max: decisions })
+  const asked = new Map<string, Promise<unknown>>()
+
+  /** One question at a time for each key. Nobody's signal ends a question that others wait for. */
+  function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const under = asked.get(key) as Promise<T> | undefined
+    if (under !== undefined) return under
+    const asking = ask().finally(() => asked.delete(key))
+    asked.set(key, asking)
+    return asking
+  }
+
+  return {
+    knows: (token) => callers.has(hashOf(token)),
+    async whoIs(token) {
+      if (token.length > TOKEN_MAX) return null
+      const hash = hashOf(token)
+      const known = callers.get(hash)
+      if (known !== undefined) return known.caller
+      return once(`token ${hash}`, async () => {
+        const caller = await answered('token', () => reviews.whoIs(token), onReview)
+        callers.set(hash, { caller })
+        return caller
+      })
+    },
+    async isAllowed(caller, question) {
+      const key = `${callerKey(caller)} ${questionKey(question)}`
+      const known = allowed.get(key)
+      if (known !== undefined) return known.allowed
+      return once(`access ${key}`, async () => {
+        const answer = await answered('access', () => reviews.isAllowed(caller, question), onReview)
+        allowed.set(key, { allowed: answer })
+        return answer
+      })
+    },
+  }
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+function questionKey(question: Question): string {
+  if (question.kind === 'path') return JSON.stringify([question.verb, question.path])
+  const { verb, group, resource, namespace, name } = question
+  return JSON.stringify([verb, group, resource, namespace, name])
+}
+
+async function answered<T>(kind: Parameters<OnReview>[0], ask: () => Promise<T>, onReview: OnReview): Promise<T> {
+  try {
+    const answer = await ask()
+    onReview(kind, answer ? 'yes' : 'no')
+    return answer
+  } catch (error) {
+    onReview(kind, 'failed')
+    if (!isAppError(error)) throw error
+    throw new AppError('REVIEW_UNAVAILABLE', `the API server did not say who sends the request, or what they may do: ${error.message}`, {
+      hint: 'Try again. If it stays so, grant the account of the API create on tokenreviews and subjectaccessreviews.',
+      cause: error,
+    })
+  }
+}

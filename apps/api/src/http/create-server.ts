@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod'
+import underPressure from '@fastify/under-pressure'
+import type { Frozen } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { Logger } from '@tranche/log'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySerializerCompiler,
+  type FastifyTypeProvider,
+  type RawServerDefault,
+} from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Access } from '../auth/access.ts'
+import { type GuardParts, guardRoutes } from '../auth/guard.ts'
+import type { z } from 'zod'
+import type { Limits } from './limits.ts'
+import { PROBLEM_TYPE, problemOf, sendProblem, toProblem } from './problems.ts'
+
+/** Tells what schemas in Zod let in, and what they let out: our values are read-only. */
+interface SchemaTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
+  readonly serializer: this['schema'] extends z.ZodType ? Frozen<z.output<this['schema']>> : unknown
+}
+
+/** The server as routes see it: schemas are Zod's. */
+export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, SchemaTypes>
+
+/** What a server is made with. */
+export interface ServerParts {
+  readonly reviews: GuardParts['reviews']
+  readonly log: Logger
+  readonly limits: Limits
+  /** Origins of pages that may read answers; none by default. */
+  readonly corsOrigins: readonly string[]
+  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxies: readonly string[]
+  /** Whether answers are held against their schemas, field by field: for tests. Else they are written as they are. */
+  readonly checkAnswers: boolean
+}
+
+/** The event loop may be late by so many milliseconds before requests are turned away. */
+const LATE_MS = 2_000
+
+/**
+ * Builds a server without routes: everything that holds for all of them.
+ *
+ * @param pluginAccess who may use the routes that a plugin registers below a path
+ */
+export async function createServer(parts: ServerParts, pluginAccess: Readonly<Record<string, Access>>): Promise<ApiServer> {
+  const { limits, log } = parts
+  const app = Fastify({
+    loggerInstance: undefined as never,
+    bodyLimit: limits.bodyBytes,
+    handlerTimeout: limits.requestMs,
+    requestTimeout: limits.requestMs,
+    trustProxy: parts.trustProxies.length > 0 ? [...parts.trustProxies] : false,
+    // Streams end in `preClose`; whatever else is idle then need not be waited for.
+    forceCloseConnections: 'idle',
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestId(headers['x-request-id']),
+    frameworkErrors: (error, request, reply) => void sendProblem(reply as FastifyReply, toProblem(error, request.id)),
+    clientErrorHandler: answerBadHttp,
+    routerOptions: { maxParamLength: 253, ignoreTrailingSlash: true },
+  }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
+  answerProblems(app, log)
+  await app.register(helmet, helmetOptions)
+  if (parts.corsOrigins.length > 0)
+    await app.register(cors, { origin: [...parts.corsOrigins], exposedHeaders: ['x-request-id', 'retry-after'] })
+  await app.register(underPressure, { maxEventLoopDelay: LATE_MS, exposeStatusRoute: false })
+  guardRoutes(app as unknown as FastifyInstance, {
+    reviews: parts.reviews,
+    limitSender: await createSenderLimit(app, limits),
+    pluginAccess,
+  })
+  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id).header('cache-control', 'no-store'))
+  return app
+}
+
+/** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */
+const helmetOptions = {
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null, frameAncestors: ["'none'"] } },
+  strictTransportSecurity: false,
+} as const
+
+/** Ids of senders are believed where they can do no harm in a log. */
+function requestId(sent: string | readonly string[] | undefined): string {
+  return typeof sent === 'string' && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID()
+}
+
+function answerProblems(app: ApiServer, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const problem = toProblem(error, request.id)
+    if (problem.status >= 500)
+      log.error({ requestId: request.id, route: request.routeOptions.url, code: problem.code, err: error }, 'failed')
+    return sendProblem(reply as FastifyReply, problem)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const detail = `There is no route ${request.method} ${request.url.split('?', 1)[0]}; /docs has those that there are.`
+    return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance: request.id }))
+  })
+}
+
+/** What is not even HTTP gets an answer, too, where somebody can still read it. */
+function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, detail] = badHttp[error.code ?? ''] ?? [400, 'The request is not HTTP/1.1.']
+  const body = JSON.stringify({ ...problemOf('REQUEST_INVALID', detail, { instance: randomUUID() }), status })
+  const head = `HTTP/1.1 ${status} Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
+  socket.end(head + body)
+}
+
+const badHttp: Readonly<Record<string, readonly [number, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large.'],
+}
+
+/** Counts by token, or by address where nobody is known by the token: guessing tokens must not cost the API server a review each. */
+async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits): Promise<GuardParts['limitSender']> {
+  const senders = new WeakMap<FastifyRequest, string>()
+  await app.register(rateLimit, { global: false })
+  const check = app.createRateLimit({
+    max: requestsPerSecond,
+    timeWindow: 1_000,
+    keyGenerator: (request) => senders.get(request as FastifyRequest) ?? request.ip,
+  })
+  return async (request, reply, sender) => {
+    senders.set(request, sender === '' ? request.ip : sender)
+    const limit = await check(request as never)
+    if (limit.isAllowed || !limit.isExceeded) return
+    void reply.header('retry-after', String(Math.max(1, limit.ttlInSeconds)))
+    throw new AppError('RATE_LIMITED', `more than ${requestsPerSecond} requests in a second`, {
+      hint: 'Wait, or read /api/v1/stream instead of asking again.',
+    })
+  }
+}

@@ -1,0 +1,28 @@
+/** What the server takes of whom. */
+export interface Limits {
+  /** Requests in one second from one token, or from one address without a good token. @default 200 */
+  readonly requestsPerSecond: number
+  /** Largest body, in bytes. @default 65536 */
+  readonly bodyBytes: number
+  /** Largest manifests to check, in bytes. @default 1048576 */
+  readonly manifestBytes: number
+  /** One request, from its first byte to its answer, in milliseconds; `?wait=` has this on top of what it waits. @default 15000 */
+  readonly requestMs: number
+  /** Streams side by side. @default 1000 */
+  readonly streams: number
+  /** What a reader of a stream may lag behind, in bytes, before it is cut off. @default 262144 */
+  readonly streamLagBytes: number
+  /** How often a stream says that it lives, in milliseconds. @default 15000 */
+  readonly heartbeatMs: number
+}
+
+/** @see Limits */
+export const defaultLimits: Limits = {
+  requestsPerSecond: 200,
+  bodyBytes: 64 * 1024,
+  manifestBytes: 1024 * 1024,
+  requestMs: 15_000,
+  streams: 1_000,
+  streamLagBytes: 256 * 1024,
+  heartbeatMs: 15_000,
+}

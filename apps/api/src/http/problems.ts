@@ -1,0 +1,103 @@
+import type { Problem } from '@tranche/api-schema'
+import { AppError, type ErrorCode, errorCatalog, isAppError } from '@tranche/errors'
+import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
+import type { FastifyError, FastifyReply } from 'fastify'
+
+/** Media type of a problem. */
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** One field that is wrong. */
+export interface FieldProblem {
+  readonly path: string
+  readonly value?: unknown
+  readonly fix: string
+}
+
+/** An error that says which fields of the request are wrong. */
+export class FieldsInvalid extends AppError {
+  override readonly name = 'FieldsInvalid'
+  readonly problems: readonly FieldProblem[]
+
+  constructor(problems: readonly FieldProblem[]) {
+    super('REQUEST_INVALID', problems.map(({ path, fix }) => `${path}: ${fix}`).join('; '))
+    this.problems = problems
+  }
+}
+
+/**
+ * Turns whatever was thrown into what the sender is told. Of what is not in the catalog nothing is told but that it was our fault.
+ *
+ * @param instance id of the request
+ */
+export function toProblem(error: unknown, instance: string): Problem {
+  if (isAppError(error))
+    return problemOf(error.code, detailOf(error), { instance, ...(error instanceof FieldsInvalid && problemsOf(error)) })
+  if (hasZodFastifySchemaValidationErrors(error)) return toProblem(fieldsOf(error as unknown as Validated), instance)
+  const known = knownErrors[codeOf(error)]
+  if (known !== undefined) return problemOf(known.code, known.detail ?? messageOf(error), { instance })
+  const status = (error as { statusCode?: unknown } | null)?.statusCode
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return problemOf('REQUEST_INVALID', messageOf(error), { instance, status })
+  return problemOf('INVARIANT_BROKEN', `The program met a state it rules out. The log has more under ${instance}.`, { instance })
+}
+
+/** Answers with a problem. */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.status === 401) void reply.header('www-authenticate', 'Bearer')
+  if (problem.status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
+  return reply.status(problem.status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem)
+}
+
+/** @returns a problem; `type` leads, on the same server, to what is known of the code */
+export function problemOf(
+  code: ErrorCode,
+  detail: string,
+  more: { readonly instance: string; readonly status?: number; readonly problems?: readonly FieldProblem[] },
+): Problem {
+  const { httpStatus, summary } = errorCatalog[code]
+  return { type: `/errors/${code}`, title: summary, status: httpStatus, code, detail, ...more }
+}
+
+function detailOf({ message, hint }: AppError): string {
+  return hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`
+}
+
+function problemsOf({ problems }: FieldsInvalid): { readonly problems: readonly FieldProblem[] } {
+  return { problems }
+}
+
+/** What Fastify and its plugins throw, by their codes. */
+const knownErrors: Readonly<Record<string, { readonly code: ErrorCode; readonly detail?: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'MEDIA_TYPE_UNSUPPORTED' },
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is not JSON.' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is empty; send {} or no Content-Type.' },
+  FST_ERR_HANDLER_TIMEOUT: { code: 'NOT_READY', detail: 'The request took longer than its time and was given up.' },
+  FST_ERR_REOPENED_CLOSE_SERVER: { code: 'NOT_READY', detail: 'The server stops.' },
+  FST_UNDER_PRESSURE: { code: 'NOT_READY', detail: 'The server has more work than it can do at the moment.' },
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as Partial<FastifyError> | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+interface Validated {
+  readonly validation: readonly { readonly instancePath: string; readonly message?: string | undefined }[]
+  readonly validationContext?: string | undefined
+}
+
+const contexts: Readonly<Record<string, string>> = { params: 'path', querystring: 'query', headers: 'header', body: 'body' }
+
+function fieldsOf({ validation, validationContext = 'body' }: Validated): FieldsInvalid {
+  return new FieldsInvalid(
+    validation.map(({ instancePath, message = 'is not allowed' }) => ({
+      path: [contexts[validationContext] ?? validationContext, ...instancePath.split('/').slice(1)].join('.'),
+      fix: message,
+    })),
+  )
+}

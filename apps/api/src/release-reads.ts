@@ -1,0 +1,33 @@
+import type {
+  BatchReport,
+  EventReport,
+  Explanation,
+  HistoryReport,
+  NodeReport,
+  RevisionReport,
+  RolloutReport,
+  RolloutSummary,
+} from '@tranche/api-schema'
+import type { ObjectKey } from '@tranche/kube-types'
+
+/**
+ * What is known of releases at this moment. Of a Rollout that does not exist everything is undefined. Nothing here is about who
+ * may see it.
+ */
+export interface ReleaseReads {
+  /** Every Rollout, in any order. */
+  keys(): readonly ObjectKey[]
+  summary(key: ObjectKey): RolloutSummary | undefined
+  report(key: ObjectKey): RolloutReport | undefined
+  /** By name. */
+  nodes(key: ObjectKey): readonly NodeReport[] | undefined
+  explainNode(key: ObjectKey, node: string): Explanation | undefined
+  explain(key: ObjectKey): Explanation | undefined
+  batches(key: ObjectKey): readonly BatchReport[] | undefined
+  revisions(key: ObjectKey): readonly RevisionReport[] | undefined
+  history(key: ObjectKey): HistoryReport | undefined
+  /** Newest first. */
+  events(key: ObjectKey): readonly EventReport[] | undefined
+  /** Of a DaemonSet, whether it has a Rollout or not. */
+  daemonSetHistory(key: ObjectKey): HistoryReport | undefined
+}

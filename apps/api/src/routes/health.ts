@@ -1,0 +1,69 @@
+import { problemSchema } from '@tranche/api-schema'
+import { AppError, errorCatalog, type ErrorCode } from '@tranche/errors'
+import { z } from 'zod'
+import type { ApiServer } from '../http/create-server.ts'
+import { answers, tags } from './route-parts.ts'
+
+/** What health routes look at. */
+export interface HealthParts {
+  /** What is waited for before requests can be answered well; empty: nothing. */
+  readonly waitsFor: () => readonly string[]
+}
+
+const live = z.object({ status: z.literal('ok') })
+const errorSchema = z
+  .object({ code: z.string(), summary: z.string(), remedy: z.enum(['retry', 'fixInput', 'giveUp']), status: z.int() })
+  .meta({ id: 'Error' })
+
+/** Routes that say how the server is, and what its errors mean. */
+export function addHealthRoutes(app: ApiServer, { waitsFor }: HealthParts): void {
+  const probe = {
+    kind: 'public',
+    why: 'kubelets and load balancers send no token; it tells whether the server runs, nothing of the cluster',
+  } as const
+  app.get(
+    '/healthz',
+    {
+      config: { access: probe },
+      schema: { tags: tags.server, operationId: 'isAlive', summary: 'Whether the process lives', security: [], response: answers(live) },
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+  app.get(
+    '/readyz',
+    {
+      config: { access: probe },
+      schema: {
+        tags: tags.server,
+        operationId: 'isReady',
+        summary: 'Whether the cluster has been seen',
+        security: [],
+        response: { 200: live, 503: problemSchema, default: problemSchema },
+      },
+    },
+    async () => {
+      const waiting = waitsFor()
+      if (waiting.length > 0) throw new AppError('NOT_READY', `not ready: waits for ${waiting.join(', ')}`)
+      return { status: 'ok' as const }
+    },
+  )
+  app.get(
+    '/errors/:code',
+    {
+      config: { access: { kind: 'public', why: 'it is the published list of error codes, and who could not log in needs it most' } },
+      schema: {
+        tags: tags.server,
+        operationId: 'explainError',
+        summary: 'What an error code means',
+        security: [],
+        params: z.object({ code: z.string().max(64) }),
+        response: answers(errorSchema),
+      },
+    },
+    async ({ params: { code } }) => {
+      if (!Object.hasOwn(errorCatalog, code)) throw new AppError('NOT_FOUND', `there is no error code ${JSON.stringify(code)}`)
+      const { summary, remedy, httpStatus } = errorCatalog[code as ErrorCode]
+      return { code, summary, remedy, status: httpStatus }
+    },
+  )
+}

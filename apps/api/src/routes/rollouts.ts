@@ -1,0 +1,107 @@
+import {
+  namespaceParamsSchema,
+  objectParamsSchema,
+  pageOf,
+  type RolloutsQuery,
+  type RolloutSummary,
+  rolloutReportSchema,
+  rolloutsQuerySchema,
+  rolloutSummarySchema,
+} from '@tranche/api-schema'
+import { callerOf } from '../auth/guard.ts'
+import { visibleNamespaces } from '../auth/visibility.ts'
+import type { ApiServer } from '../http/create-server.ts'
+import { type Page, pageOfList } from '../http/page.ts'
+import type { ReleaseReads } from '../release-reads.ts'
+import { answers, existing, type RouteParts, tags } from './route-parts.ts'
+
+const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })
+
+/** Routes that list Rollouts and tell all of one. */
+export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts): void {
+  app.get(
+    '/api/v1/rollouts',
+    {
+      config: { access: { kind: 'filtered' } },
+      schema: {
+        tags: tags.rollouts,
+        operationId: 'listRollouts',
+        summary: 'List Rollouts of all namespaces',
+        description: 'Those of namespaces whose Rollouts the caller may list; of others nothing is told, nor that they exist.',
+        querystring: rolloutsQuerySchema,
+        response: answers(rolloutPage),
+      },
+    },
+    async (request) => {
+      const namespaces = new Set(reads.keys().map(({ namespace }) => namespace))
+      const visible = await visibleNamespaces(reviews, callerOf(request), wanted(namespaces, request.query.namespace))
+      return listed(reads, request.query, (namespace) => visible.has(namespace))
+    },
+  )
+  app.get(
+    '/api/v1/namespaces/:namespace/rollouts',
+    {
+      config: { access: { kind: 'resource', verb: 'list', resource: 'rollouts' } },
+      schema: {
+        tags: tags.rollouts,
+        operationId: 'listNamespacedRollouts',
+        summary: 'List the Rollouts of a namespace',
+        params: namespaceParamsSchema,
+        querystring: rolloutsQuerySchema.omit({ namespace: true }),
+        response: answers(rolloutPage),
+      },
+    },
+    async ({ params, query }) => listed(reads, query, (namespace) => namespace === params.namespace),
+  )
+  app.get(
+    '/api/v1/namespaces/:namespace/rollouts/:name',
+    {
+      config: { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } },
+      schema: {
+        tags: tags.rollouts,
+        operationId: 'getRollout',
+        summary: 'Get a Rollout in full',
+        params: objectParamsSchema,
+        response: answers(rolloutReportSchema),
+      },
+    },
+    async ({ params }) => existing(reads.report(params), 'Rollout', params),
+  )
+}
+
+function wanted(namespaces: ReadonlySet<string>, only: string | undefined): readonly string[] {
+  return only === undefined ? [...namespaces] : [...namespaces].filter((namespace) => namespace === only)
+}
+
+type Query = Omit<RolloutsQuery, 'namespace'>
+
+function listed(reads: ReleaseReads, query: Query, isShown: (namespace: string) => boolean): Page<RolloutSummary> {
+  const shown = reads.keys().filter(({ namespace }) => isShown(namespace))
+  const summaries = shown.flatMap((key) => reads.summary(key) ?? []).filter((summary) => isWanted(summary, query))
+  const { cursor, limit, sort, order } = query
+  const place = (summary: RolloutSummary): readonly (string | number)[] => [...sortKey(summary, sort), summary.namespace, summary.name]
+  return pageOfList(summaries, { cursor, limit, of: `rollouts ${sort} ${order}`, place, descending: order === 'desc' })
+}
+
+function isWanted(summary: RolloutSummary, { phase, outcome, need, q }: Query): boolean {
+  if (phase !== undefined && summary.phase !== phase) return false
+  if (outcome !== undefined && summary.outcome !== outcome) return false
+  if (need !== undefined && (summary.need !== undefined) !== (need === 'true')) return false
+  const { namespace, name, daemonSet, images } = summary
+  return q === undefined || [namespace, name, daemonSet, ...images].some((text) => text.toLowerCase().includes(q.toLowerCase()))
+}
+
+function sortKey({ name, phase, outcome, nodes }: RolloutSummary, sort: Query['sort']): readonly (string | number)[] {
+  switch (sort) {
+    case 'name':
+      return [name]
+    case 'namespace':
+      return []
+    case 'phase':
+      return [phase]
+    case 'outcome':
+      return [outcome]
+    case 'updated':
+      return [nodes.desired === 0 ? 1 : nodes.updated / nodes.desired]
+  }
+}

@@ -1,0 +1,36 @@
+import { problemSchema } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { z } from 'zod'
+import type { RememberedReviews } from '../auth/remembered-reviews.ts'
+import type { ReleaseReads } from '../release-reads.ts'
+
+/** What routes work with. */
+export interface RouteParts {
+  readonly reads: ReleaseReads
+  readonly reviews: RememberedReviews
+}
+
+/** Sections of the documentation. */
+export const tags = {
+  rollouts: ['Rollouts'],
+  actions: ['Actions'],
+  daemonSets: ['DaemonSets'],
+  stream: ['Stream'],
+  checks: ['Checks'],
+  server: ['Server'],
+} as const satisfies Record<string, readonly [string]>
+
+/** @returns the answers of a route: 200, and a problem for everything that goes wrong */
+export function answers<S extends z.ZodType>(success: S): { readonly 200: S; readonly default: typeof problemSchema } {
+  return { 200: success, default: problemSchema }
+}
+
+/**
+ * @returns `found`
+ * @throws {AppError} NOT_FOUND
+ */
+export function existing<T>(found: T | undefined, kind: string, { namespace, name }: ObjectKey): T {
+  if (found !== undefined) return found
+  throw new AppError('NOT_FOUND', `there is no ${kind} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
+}

@@ -1,0 +1,193 @@
+import { problemSchema, rolloutSummarySchema } from '@tranche/api-schema'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { GuardedRoute } from '../src/auth/guard.ts'
+import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+
+let stage: DoorStage
+
+beforeAll(async () => {
+  stage = await openDoor(readsOf([aSummary(), aSummary({ namespace: 'other' }), aSummary({ name: 'logs' })]))
+})
+afterEach(() => stage.breakReviews(null))
+afterAll(() => stage.end())
+
+/** Routes that need no token, and no others. Each has its reason beside it in the code. */
+const open = ['/healthz', '/readyz', '/errors/:code', '/openapi.json']
+
+interface Answer {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly json: () => unknown
+}
+
+function ask({ method, url }: Pick<GuardedRoute, 'method' | 'url'>, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const values: Readonly<Record<string, string>> = { namespace: 'demo', name: 'agent', node: 'node-1', code: 'NOT_FOUND' }
+  const path = url.replace(/:(\w+)/g, (_all, name: string) => values[name] ?? 'x')
+  const body = method === 'GET' || method === 'HEAD' ? {} : { payload: {} }
+  return stage.app.inject({ method: method as 'GET', url: path, headers, ...body })
+}
+
+function guarded(): readonly GuardedRoute[] {
+  return stage.app.guardedRoutes.filter(({ access }) => access.kind !== 'public')
+}
+
+describe('every route', () => {
+  it('says who may use it, and few are open to anyone', () => {
+    const found = stage.app.guardedRoutes.filter(({ access }) => access.kind === 'public').map(({ url }) => url)
+    expect([...new Set(found)].filter((url) => !url.startsWith('/docs')).sort()).toEqual([...open].sort())
+    expect(guarded().length).toBeGreaterThan(5)
+  })
+
+  it('cannot be registered without saying who may use it', async () => {
+    const { createServer } = await import('../src/http/create-server.ts')
+    const app = await createServer(
+      {
+        reviews: null as never,
+        log: null as never,
+        limits: (await import('../src/http/limits.ts')).defaultLimits,
+        corsOrigins: [],
+        trustProxies: [],
+        checkAnswers: true,
+      },
+      {},
+    )
+    expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten does not say who may use it')
+  })
+
+  it.each([
+    ['without a token', {}],
+    ['with a token that nobody knows', { authorization: 'Bearer guessed' }],
+    ['with other credentials', { authorization: 'Basic YWRtaW46YWRtaW4=' }],
+    ['with a token of more than any header', { authorization: `Bearer ${'x'.repeat(20_000)}` }],
+  ] as const)('refuses a request %s', async (_name, headers) => {
+    for (const route of guarded()) {
+      const answer = await ask(route, headers)
+      expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 401])
+      if (route.method !== 'HEAD') expect(problemSchema.parse(answer.json())).toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+    }
+  })
+
+  it('refuses a caller without rights, or tells them nothing', async () => {
+    for (const route of guarded()) {
+      const answer = await ask(route, stage.as('nobody'))
+      const { kind } = route.access
+      if (kind === 'resource' || kind === 'path')
+        expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 403])
+      else expect([route.url, answer.statusCode >= 401 && answer.statusCode <= 403]).toEqual([route.url, false])
+      if (kind === 'filtered' && answer.statusCode === 200 && route.method === 'GET' && route.url.endsWith('rollouts'))
+        expect(answer.json()).toEqual({ items: [], total: 0 })
+    }
+  })
+
+  it.each(['gone', 'failing'] as const)('lets nobody in while the API server is %s', async (how) => {
+    stage.clock.advance(60_000)
+    stage.breakReviews(how)
+    for (const route of guarded()) {
+      const answer = await ask(route, stage.as('admin'))
+      expect([route.url, answer.statusCode]).toEqual([route.url, 503])
+      if (route.method !== 'HEAD') expect(answer.json()).toMatchObject({ code: 'REVIEW_UNAVAILABLE' })
+    }
+  })
+})
+
+describe('what a caller may see', () => {
+  it('is what they may list, namespace by namespace', async () => {
+    await stage.grant('viewer', 'demo', { verbs: ['get', 'list'] })
+    const answer = await ask({ method: 'GET', url: '/api/v1/rollouts' }, stage.as('viewer'))
+    const { items } = answer.json() as { items: readonly unknown[] }
+    expect(items.map((item) => rolloutSummarySchema.parse(item)).map(({ namespace, name }) => `${namespace}/${name}`)).toEqual([
+      'demo/agent',
+      'demo/logs',
+    ])
+    const all = await ask({ method: 'GET', url: '/api/v1/rollouts' }, stage.as('admin'))
+    expect(all.json()).toMatchObject({ total: 3 })
+  })
+
+  it('may be one object by name, and neither list nor others', async () => {
+    await stage.grant('approver', 'demo', { verbs: ['get'], resourceNames: ['agent'] })
+    const get = (path: string): Promise<Answer> =>
+      ask({ method: 'GET', url: `/api/v1/namespaces/demo/rollouts${path}` }, stage.as('approver'))
+    expect((await get('/agent')).statusCode).toBe(200)
+    const other = await get('/logs')
+    expect(other.statusCode).toBe(403)
+    expect(other.json()).toMatchObject({
+      code: 'ACCESS_DENIED',
+      detail: 'user "approver" may not get rollouts.rollouts.kruise.io "logs" in namespace "demo". Ask for a role that grants it.',
+    })
+    // Whether it exists is not told to who may not see it.
+    expect((await get('/absent')).statusCode).toBe(403)
+  })
+})
+
+describe('the API server is asked', () => {
+  it('once for many requests, and again after ten seconds', async () => {
+    stage.clock.advance(60_000)
+    stage.reviews.length = 0
+    const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
+    await Promise.all(Array.from({ length: 20 }, get))
+    expect(stage.reviews.length).toBe(2)
+    stage.clock.advance(9_999)
+    await get()
+    expect(stage.reviews.length).toBe(2)
+    stage.clock.advance(2)
+    await get()
+    expect(stage.reviews.length).toBe(4)
+  })
+
+  it('again after a failure, at once', async () => {
+    stage.clock.advance(60_000)
+    stage.breakReviews('gone')
+    const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
+    expect((await get()).statusCode).toBe(503)
+    stage.breakReviews(null)
+    expect((await get()).statusCode).toBe(200)
+  })
+})
+
+describe('a problem', () => {
+  it.each([
+    ['an unknown path', { method: 'GET', url: '/api/v2/rollouts' }, 404, 'NOT_FOUND'],
+    ['a path that is not encoded', { method: 'GET', url: '/api/v1/namespaces/%ff/rollouts' }, 400, 'REQUEST_INVALID'],
+    ['a query that is wrong', { method: 'GET', url: '/api/v1/rollouts?limit=0' }, 400, 'REQUEST_INVALID'],
+    ['a cursor of nobody', { method: 'GET', url: '/api/v1/rollouts?cursor=abc' }, 400, 'REQUEST_INVALID'],
+    ['a Rollout that does not exist', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/absent' }, 404, 'NOT_FOUND'],
+  ] as const)('is told of %s', async (_name, route, status, code) => {
+    const answer = await ask(route, stage.as('admin'))
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
+    expect(problemSchema.parse(answer.json())).toMatchObject({ code, status, type: `/errors/${code}` })
+  })
+
+  it('names field and fix', async () => {
+    const answer = await ask({ method: 'GET', url: '/api/v1/rollouts?limit=0&sort=age' }, stage.as('admin'))
+    expect(answer.json()).toMatchObject({
+      problems: [
+        { path: 'query.limit', fix: 'Too small: expected number to be >=1' },
+        { path: 'query.sort', fix: expect.stringContaining('Invalid option') as unknown },
+      ],
+    })
+  })
+
+  it('leads to what is known of its code', async () => {
+    const answer = await ask({ method: 'GET', url: '/errors/NOT_FOUND' })
+    expect(answer.json()).toMatchObject({ code: 'NOT_FOUND', remedy: 'fixInput', status: 404 })
+  })
+})
+
+it('carries the id of its request, taken over where it is harmless', async () => {
+  const id = async (sent: string): Promise<unknown> =>
+    (await ask({ method: 'GET', url: '/healthz' }, { 'x-request-id': sent })).headers['x-request-id']
+  expect(await id('ci-run.42')).toBe('ci-run.42')
+  expect(await id('a b\u0007')).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+it('counts by token, and by address whoever has no good one', async () => {
+  const few = await openDoor(readsOf([]), { limits: { requestsPerSecond: 3 } })
+  const get = (headers: Readonly<Record<string, string>>) => few.app.inject({ method: 'GET', url: '/api/v1/rollouts', headers })
+  const statuses = []
+  for (let guess = 0; guess < 5; guess++) statuses.push((await get({ authorization: `Bearer guess-${guess}` })).statusCode)
+  expect(statuses).toEqual([401, 401, 401, 429, 429])
+  expect(few.reviews.length).toBe(3)
+  await few.end()
+})

@@ -1,0 +1,145 @@
+import type { RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import { type Clock, FakeClock, systemClock } from '@tranche/clock'
+import { createKubeClient } from '@tranche/kube-client'
+import { type ObjectKey, keyText } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { resources } from '@tranche/sim-api'
+import type { Exchange } from '@tranche/wire'
+import { rememberReviews } from '../src/auth/remembered-reviews.ts'
+import { createReviews } from '../src/auth/reviews.ts'
+import { type ApiParts, createApi } from '../src/create-api.ts'
+import { defaultLimits, type Limits } from '../src/http/limits.ts'
+import type { ApiServer } from '../src/http/create-server.ts'
+import type { ReleaseReads } from '../src/release-reads.ts'
+
+/** The API over a simulated API server that says who is who; what it tells of releases is made up. */
+export interface DoorStage {
+  readonly app: ApiServer
+  readonly simulator: Simulator
+  /** Moves what is remembered of callers on. */
+  readonly clock: FakeClock
+  /** Reviews that reached the API server. */
+  readonly reviews: string[]
+  /** Lets the API server answer no more, or with an error. */
+  breakReviews(how: 'gone' | 'failing' | null): void
+  /** Headers of a request from this user. */
+  as(user: string): Readonly<Record<string, string>>
+  /** Grants the user verbs on Rollouts (or another resource) in a namespace; everywhere where it is undefined. */
+  grant(
+    user: string,
+    namespace: string | undefined,
+    rule: {
+      readonly verbs: readonly string[]
+      readonly resources?: readonly string[]
+      readonly apiGroups?: readonly string[]
+      readonly resourceNames?: readonly string[]
+    },
+  ): Promise<void>
+  end(): Promise<void>
+}
+
+const users = ['viewer', 'approver', 'nobody']
+
+export async function openDoor(
+  reads: ReleaseReads,
+  options: { readonly limits?: Partial<Limits>; readonly parts?: Partial<ApiParts> } = {},
+): Promise<DoorStage> {
+  const actors = Object.fromEntries(users.map((name) => [name, { name, groups: ['people'] }]))
+  const simulator = createSimulator({ clock: systemClock, nodes: 0, watchDelayMs: 0, actors })
+  const clock = new FakeClock()
+  const asked: string[] = []
+  let broken: 'gone' | 'failing' | null = null
+  const exchange: Exchange = async (request, signal) => {
+    asked.push(request.path)
+    if (broken === 'gone') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    if (broken === 'failing') return { status: 403, headers: {}, body: oneChunk('{"kind":"Status","code":403,"reason":"Forbidden"}') }
+    return simulator.exchangeFor('tranche-api')(request, signal)
+  }
+  const client = createKubeClient({ exchange, clock: systemClock, userAgent: 'tranche-api/test', log: silentLogger })
+  const app = await createApi({
+    reads,
+    reviews: rememberReviews(createReviews(client, []), clock as Clock),
+    log: silentLogger,
+    limits: { ...defaultLimits, requestsPerSecond: 10_000, ...options.limits },
+    corsOrigins: [],
+    trustProxies: [],
+    checkAnswers: true,
+    waitsFor: () => [],
+    ...options.parts,
+  })
+  await app.ready()
+  for (const name of ['demo', 'other']) await simulator.clientFor({ name: 'admin' }).create(resources.namespaces, { metadata: { name } })
+  let grants = 0
+  return {
+    app,
+    simulator,
+    clock,
+    reviews: asked,
+    breakReviews: (how) => void (broken = how),
+    as: (user) => ({ authorization: `Bearer ${simulator.tokenFor(user)}` }),
+    async grant(user, namespace, { verbs, resources: names = ['rollouts'], apiGroups = ['rollouts.kruise.io'], resourceNames }) {
+      const name = `grant-${++grants}`
+      const admin = simulator.clientFor({ name: 'admin' })
+      const rules = [{ apiGroups, resources: names, verbs, ...(resourceNames && { resourceNames }) }]
+      await admin.create(resources.clusterRoles, { metadata: { name }, rules })
+      const binding = {
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+      }
+      if (namespace === undefined) await admin.create(resources.clusterRoleBindings, { metadata: { name }, ...binding })
+      else await admin.create(resources.roleBindings, { metadata: { name, namespace }, ...binding })
+    },
+    async end() {
+      await app.close()
+      simulator.stop()
+    },
+  }
+}
+
+/** Reads over made-up summaries. */
+export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
+  const byKey = new Map(summaries.map((summary) => [keyText(summary), summary]))
+  const of = (key: ObjectKey): RolloutSummary | undefined => byKey.get(keyText(key))
+  const unknown = (key: ObjectKey): [] | undefined => (of(key) === undefined ? undefined : [])
+  return {
+    keys: () => [...byKey.values()],
+    summary: of,
+    report: (key) => reportOf(of(key)),
+    nodes: unknown,
+    explainNode: () => undefined,
+    explain: () => undefined,
+    batches: unknown,
+    revisions: unknown,
+    history: () => undefined,
+    events: unknown,
+    daemonSetHistory: () => undefined,
+  }
+}
+
+export function aSummary(fields: Partial<RolloutSummary> = {}): RolloutSummary {
+  return {
+    namespace: 'demo',
+    name: 'agent',
+    daemonSet: 'agent',
+    phase: 'Healthy',
+    reason: 'Completed',
+    outcome: 'Done',
+    message: 'nothing is waited for',
+    paused: false,
+    disabled: false,
+    images: ['registry.example/agent:v1'],
+    nodes: { desired: 10, updated: 10, updatedAvailable: 10, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
+    resourceVersion: '1',
+    ...fields,
+  }
+}
+
+function reportOf(summary: RolloutSummary | undefined): RolloutReport | undefined {
+  if (summary === undefined) return undefined
+  return { ...summary, steps: [], heldRevisions: [], actions: [], zones: [], skippedNodes: [], conditions: [] }
+}
+
+async function* oneChunk(text: string): AsyncGenerator<string> {
+  yield text
+}
