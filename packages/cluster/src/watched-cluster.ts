@@ -24,6 +24,11 @@ export interface WatchedClusterOptions {
   readonly seed?: number
   /** Also Rollouts and ControllerRevisions, which executors have no use for. */
   readonly withRollouts: boolean
+  /**
+   * For who only shows what there is: a pod counts as Ready since the API server's own stamp, in epoch milliseconds, and not since
+   * our first sight of it; policies and another controller are not looked for. @default false
+   */
+  readonly forReports?: boolean
 }
 
 /** What this process has seen of the cluster: as much of each object as we read, and the fleet that follows from it. */
@@ -56,7 +61,9 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { clock } = options
   const fleet = new FleetIndex()
   const nodes = reflect<FleetNode, Node>(options, resourcePaths.nodes, (node, previous) => unlessEqual(toFleetNode(node), previous))
-  const pods = reflect<FleetPod, Pod>(options, resourcePaths.pods, (pod, previous) => toFleetPod(pod, previous, sight(clock)))
+  const pods = reflect<FleetPod, Pod>(options, resourcePaths.pods, (pod, previous) =>
+    toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
+  )
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, resourcePaths.daemonSets, withoutManagedFields)
   const batchReleases = reflect<BatchRelease, BatchRelease>(options, resourcePaths.batchReleases, withoutManagedFields)
   const rollouts = reflect<Rollout, Rollout>(options, resourcePaths.rollouts, withoutManagedFields)
@@ -76,7 +83,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   })
 
   const started: readonly Reflector<unknown>[] = options.withRollouts
-    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...peer.reflectors]
+    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...(options.forReports === true ? [] : peer.reflectors)]
     : [nodes, pods, daemonSets, batchReleases]
   return {
     fleet,
@@ -95,7 +102,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
       policies: createNewest(policies),
     },
     async start(signal, failed) {
-      const mayLack = options.withRollouts ? [policies] : []
+      const mayLack = options.withRollouts && options.forReports !== true ? [policies] : []
       for (const reflector of [...started, ...mayLack]) reflector.start(signal).catch(failed)
       await Promise.all([
         ...started.map((reflector) => reflector.whenSynced(signal)),
@@ -131,6 +138,9 @@ function common({
 }: WatchedClusterOptions): Pick<WatchedClusterOptions, 'client' | 'clock' | 'log'> & { seed: number } {
   return { client, clock, log, seed }
 }
+
+/** Every stamp of the API server lies after this moment: it is taken as it is. */
+const STAMPS = { nowMs: 0, monotonicMs: 0 }
 
 function sight(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }

@@ -1,1 +1,7 @@
-export {}
+export { carryOut } from './carry-out.ts'
+export { type Followed, followRollout } from './follow-rollout.ts'
+export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-wish-facts.ts'
+export { selectorText } from './selector-text.ts'
+export { allWatchedFacts, watchedFacts } from './watched-facts.ts'
+export { whoAmI } from './who-am-i.ts'
+export type { SteeringPorts, WishOrder } from './wish-order.ts'

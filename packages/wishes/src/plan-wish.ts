@@ -122,5 +122,5 @@ function written(object: KubeObject, { target, record, patch, annotations = {}, 
     ...(metadata.annotations === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const] : []),
     ...Object.entries(all).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key.replace('/', '~1')}`, value }) as const),
   ]
-  return { kind: 'write', target, key: keyOf(object), patch: guarded, record, message }
+  return { kind: 'write', target, key: keyOf(object), patch: guarded, resourceVersion: metadata.resourceVersion, record, message }
 }

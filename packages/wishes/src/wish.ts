@@ -48,6 +48,8 @@ export interface WishWrite {
    * and the wish has to be judged anew (G10).
    */
   readonly patch: readonly PatchOperation[]
+  /** The version that the patch tests. */
+  readonly resourceVersion: string
   /** What the same patch puts on the record. */
   readonly record: RecordedAction
   /** What is written, for a person. */

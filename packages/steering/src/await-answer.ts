@@ -1,0 +1,34 @@
+import { keyOf } from '@tranche/kube-types'
+import { answerOf, type WishFacts, type WishStanding, type WrittenWish } from '@tranche/wishes'
+import { followRollout } from './follow-rollout.ts'
+import type { ReadOptions } from './read-wish-facts.ts'
+import type { SteeringPorts, WishOrder } from './wish-order.ts'
+
+/** A wish that was written, and what stood then. */
+export interface Awaited {
+  readonly order: Pick<WishOrder, 'waitMs'>
+  readonly written: WrittenWish
+  readonly facts: WishFacts
+}
+
+/** Waits until a wish is answered or refused, or the time is up. @returns where it stands then */
+export async function awaitAnswer(ports: SteeringPorts, awaited: Awaited, options: ReadOptions): Promise<WishStanding> {
+  const { order, written, facts } = awaited
+  let standing = answerOf(written, facts)
+  const { rollout } = facts
+  if (standing.kind !== 'waiting' || order.waitMs <= 0 || rollout === undefined) return standing
+  const time = new AbortController()
+  const timer = ports.clock.setTimer(order.waitMs, () => time.abort(new Error('the time is up')))
+  const signal = options.signal === undefined ? time.signal : AbortSignal.any([options.signal, time.signal])
+  try {
+    for await (const seen of followRollout(ports, { key: keyOf(rollout), from: rollout }, { ...options, signal })) {
+      standing = answerOf(written, { ...facts, rollout: seen, nowMs: ports.clock.nowMs() })
+      if (standing.kind !== 'waiting') return standing
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true || !time.signal.aborted) throw error
+  } finally {
+    timer.cancel()
+  }
+  return standing
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import type { Rollout, WishAnswer } from '@tranche/api-schema'
+import { AppError, isAppError } from '@tranche/errors'
+import { isConflict, isInvalid } from '@tranche/kube-client'
+import { type DaemonSet, type KubeObject, keyText } from '@tranche/kube-types'
+import { keyedWishId, planWish, type Wish, type WishFacts, type WishRefusal, type WishWrite, type WrittenWish } from '@tranche/wishes'
+import { awaitAnswer } from './await-answer.ts'
+import { readWishFacts, type ReadOptions, resourceOf } from './read-wish-facts.ts'
+import { recordEvent } from './record-event.ts'
+import type { SteeringPorts, WishOrder } from './wish-order.ts'
+
+/** So often is a wish judged anew because somebody else has written the object between our read and our write. */
+const MOST_ATTEMPTS = 12
+
+/**
+ * Carries a wish out: reads afresh, judges it, writes it in one patch, says so in an event, and waits for the answer where that was
+ * asked for. It decides nothing of the release: the controller does, when it reads the wish.
+ *
+ * - G10: what anybody has written since our read is never overwritten: the wish is judged anew then, by what is there now.
+ * - G11: the only other write is the event.
+ * - The same id is used for every attempt, so a write whose answer was lost is not made twice.
+ *
+ * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, and where the wait was too short
+ * @throws {AppError} with the code of the refusal, and in `hint` what to do: MOVED_ON, WISH_PENDING, WISH_REFUSED, WISH_INVALID,
+ * IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT when somebody else writes the
+ * object all the time; whatever the client throws
+ */
+export async function carryOut(ports: SteeringPorts, order: WishOrder, options: ReadOptions = {}): Promise<WishAnswer> {
+  const wish = toWish(order)
+  const written = await writeWish(ports, { order, wish }, options)
+  if (written.kind === 'dryRun') return answer(wish, 'accepted', `nothing is written (dryRun): ${written.message}`)
+  const standing = await awaitAnswer(ports, { order, written: written.wish, facts: written.facts }, options)
+  await written.told
+  if (standing.kind === 'refused') throw refusalError(standing, order)
+  const state = standing.kind === 'acknowledged' ? 'acknowledged' : 'accepted'
+  return { ...answer(wish, state, standing.message), repeated: written.repeated }
+}
+
+function toWish({ type, body, by, via, from, idempotencyKey }: WishOrder): Wish {
+  const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedWishId(via, by, idempotencyKey)
+  return { id, type, body, by, via, from }
+}
+
+function answer({ id, type }: Wish, state: WishAnswer['state'], message: string): WishAnswer {
+  return { id, type, state, message, repeated: false }
+}
+
+type Written =
+  | { readonly kind: 'dryRun'; readonly message: string }
+  | {
+      readonly kind: 'written'
+      readonly wish: WrittenWish
+      /** What stood when it was written. */
+      readonly facts: WishFacts
+      /** By an earlier request. */
+      readonly repeated: boolean
+      /** Settles when the event was written, or could not be. */
+      readonly told: Promise<void>
+    }
+
+interface Asked {
+  readonly order: WishOrder
+  readonly wish: Wish
+}
+
+async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: ReadOptions): Promise<Written> {
+  let mayBeOurs = false
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const facts = { ...(await readWishFacts(ports.client, order, options)), nowMs: ports.clock.nowMs() }
+    const plan = planWish(wish, facts)
+    if (plan.kind === 'refused') throw refusalError(plan, order)
+    if (plan.kind === 'repeated') {
+      const { record } = plan
+      return { kind: 'written', wish: { record, generation: undefined }, facts, repeated: !mayBeOurs, told: Promise.resolve() }
+    }
+    if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
+    const sent = await send(ports, plan, options)
+    mayBeOurs ||= sent === 'unknown'
+    if (typeof sent !== 'object') continue
+    const told = recordEvent(ports, plan.target, sent, plan.record)
+    const generation = sent.metadata.generation
+    return { kind: 'written', wish: { record: plan.record, generation }, facts: withWritten(facts, plan, sent), repeated: false, told }
+  }
+  throw new AppError('WRITE_CONFLICT', `${order.on} ${keyText(order.key)} is being written by others all the time`, {
+    details: { attempts: MOST_ATTEMPTS },
+    hint: 'Try again.',
+  })
+}
+
+/**
+ * @returns the object as stored; `conflict` when it is another than the one that was read; `unknown` when no answer came
+ * @throws what the server refuses for another reason: a webhook, or missing rights
+ */
+async function send({ client }: SteeringPorts, plan: WishWrite, options: ReadOptions): Promise<KubeObject | 'conflict' | 'unknown'> {
+  const resource = resourceOf(plan.target)
+  try {
+    return await client.patch<KubeObject>(resource, plan.key, { type: 'json', body: plan.patch }, options)
+  } catch (error) {
+    if (isConflict(error)) return 'conflict'
+    if (isInvalid(error)) return (await isChanged(client, plan, options)) ? 'conflict' : fail(error)
+    if (options.signal?.aborted !== true && isAppError(error) && (error.code === 'API_DEADLINE' || error.code === 'API_UNREACHABLE'))
+      return 'unknown'
+    throw error
+  }
+}
+
+/** A failed test of a JSON Patch and a value that is refused are both a 422. */
+async function isChanged(client: SteeringPorts['client'], plan: WishWrite, options: ReadOptions): Promise<boolean> {
+  const { metadata } = await client.get<KubeObject>(resourceOf(plan.target), plan.key, options)
+  return metadata.resourceVersion !== plan.resourceVersion
+}
+
+function fail(error: unknown): never {
+  throw error
+}
+
+function withWritten(facts: WishFacts, { target }: WishWrite, object: KubeObject): WishFacts {
+  return target === 'Rollout' ? { ...facts, rollout: object as Rollout } : { ...facts, daemonSet: object as DaemonSet }
+}
+
+function refusalError({ code, message, fix, path }: WishRefusal, { on, key, type }: WishOrder): AppError {
+  const details = { on, namespace: key.namespace, name: key.name, wish: type, ...(path !== undefined && { path }) }
+  return new AppError(code, message, { details, hint: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.` })
+}

@@ -1,0 +1,38 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import type { WatchedCluster } from '@tranche/cluster'
+import { keyOf, type ObjectKey } from '@tranche/kube-types'
+import type { ReleaseFacts } from '@tranche/reports'
+import { workloadKey } from './read-wish-facts.ts'
+
+/**
+ * What a watched cluster knows of one Rollout at this moment; costs what has changed of its nodes since the last time.
+ *
+ * @param cluster made with `forReports`
+ * @returns undefined where there is no such Rollout
+ */
+export function watchedFacts(cluster: WatchedCluster, clock: Clock, key: ObjectKey): ReleaseFacts | undefined {
+  const rollout = cluster.rollouts.store.get(key)
+  return rollout === undefined ? undefined : factsOf(cluster, clock, rollout)
+}
+
+/** The same of every Rollout, in no order that means anything. */
+export function allWatchedFacts(cluster: WatchedCluster, clock: Clock): readonly ReleaseFacts[] {
+  return cluster.rollouts.store.list().map((rollout) => factsOf(cluster, clock, rollout))
+}
+
+function factsOf({ fleet, daemonSets, batchReleases, revisions }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
+  const daemonSet = daemonSets.store.get(workloadKey(rollout))
+  const release = batchReleases.store.get(keyOf(rollout))
+  const uid = daemonSet?.metadata.uid
+  return {
+    rollout,
+    release: release?.metadata.ownerReferences?.some((owner) => owner.uid === rollout.metadata.uid) === true ? release : undefined,
+    daemonSet,
+    revisions: uid === undefined ? [] : revisions.store.byIndex('owner', uid),
+    fleet: daemonSet === undefined || uid === undefined ? undefined : fleet.view(uid, daemonSet.spec.template.spec ?? {}),
+    nowMs: clock.nowMs(),
+    // The fleet is stamped with the API server's own times.
+    monotonicMs: clock.nowMs(),
+  }
+}
