@@ -100,6 +100,7 @@ export {
   WATCHED_NODES_MAX,
 } from './values.ts'
 export type { Frozen } from './fields.ts'
+export type { ClusterSnapshot } from './cluster-snapshot.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'

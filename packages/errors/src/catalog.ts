@@ -94,6 +94,11 @@ export const errorCatalog = {
     httpStatus: 422,
     summary: 'An Idempotency-Key that came with one wish came again with another.',
   },
+  FORECAST_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 422,
+    summary: 'A forecast is asked for a change or an accident that this release cannot have.',
+  },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
 

@@ -1,1 +1,2 @@
-export {}
+export { forecast, type ForecastOptions } from './forecast.ts'
+export type { ControllerPorts, ExecutorPorts, ForecastPrograms, RunningProgram } from './programs.ts'

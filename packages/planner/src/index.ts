@@ -2,7 +2,7 @@ export { type PeerActivity, peerText } from './peer-activity.ts'
 export { batchReach, type BatchReach } from './nodes/batch-reach.ts'
 export { batchScope, type BatchScope, isInScope, isInSteps } from './nodes/batch-scope.ts'
 export { failedTurns, type TurnQuestion } from './nodes/failed-turns.ts'
-export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns } from './pass/candidate-order.ts'
+export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns, type Turn, turnOf } from './pass/candidate-order.ts'
 export { type Outbox, withNotifications } from './notify/outbox.ts'
 export {
   FIRST_BACK_OFF_MS,

@@ -29,7 +29,7 @@ import { createNameRandom } from './requests/names.ts'
 import { bindPod } from './pods/bind-pod.ts'
 import { Registry, type Served } from './resources/registry.ts'
 import type { ApiList, ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './requests/request.ts'
-import type { ResourceDefinition, SchemaSource } from './resources/resource-definition.ts'
+import { idOf, type ResourceDefinition, type SchemaSource } from './resources/resource-definition.ts'
 import { scaleObject } from './requests/scale-object.ts'
 import { createSimClient } from './sim-client.ts'
 import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
@@ -102,6 +102,13 @@ export interface ApiServer {
   useAdmission(admission: Admission | undefined): void
   /** Injects faults from now on, in place of earlier ones. */
   useFaults(faults: FaultInjector | undefined): void
+  /**
+   * Takes in objects of built-in or custom resources as another cluster had them: with their uids, generations and resource versions, and
+   * without asking whether they are valid. For before anybody watches.
+   *
+   * @throws Error for a kind that is not served
+   */
+  load(objects: readonly ApiObject[]): void
   /** Forgets the history: every older resource version is answered with 410 from now on. */
   compact(): void
 }
@@ -187,6 +194,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     useAdmission: (admission) => void (engine.admission = admission),
     useFaults: (injector) => void (faults = injector),
+    load: (objects) => loadObjects(engine, objects),
     compact: () => store.compact(),
   }
   return server
@@ -225,6 +233,17 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
     default:
       request.verb satisfies never
       throw methodNotAllowed()
+  }
+}
+
+function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[]): void {
+  const byKind = Map.groupBy(objects, ({ apiVersion, kind }) => `${apiVersion}/${kind}`)
+  for (const [name, alike] of byKind) {
+    const definition = registry.definitions().find(({ group, versions, kind }) =>
+      versions.some((version) => name === `${[group, version].filter(Boolean).join('/')}/${kind}`),
+    )
+    if (definition === undefined) throw new Error(`the API server serves no ${name}`)
+    store.load(idOf(definition), alike)
   }
 }
 

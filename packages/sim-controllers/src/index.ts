@@ -29,5 +29,5 @@ export { isTolerated, withAutomaticTolerations } from './placement/tolerations.t
 export { createRoomLedger, type RoomLedger } from './scheduler/cluster-rooms.ts'
 export { allocatableOf, hasFreePorts, type NodeRoom, roomOf, type Shortage, shortagesOf } from './scheduler/node-room.ts'
 export { type BindingPlan, type ClusterRooms, planBinding } from './scheduler/plan-binding.ts'
-export { startControllers, type StartControllersOptions } from './start-controllers.ts'
+export { type ControllerName, startControllers, type StartControllersOptions } from './start-controllers.ts'
 export { stayMs } from './taints/plan-eviction.ts'

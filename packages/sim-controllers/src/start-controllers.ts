@@ -16,6 +16,8 @@ export interface StartControllersOptions {
   readonly clock: Clock
   /** Decides what is left to chance: which of several equally fit pods an update takes next. */
   readonly seed: string
+  /** Which of them run. @default all */
+  readonly only?: readonly ControllerName[]
   /** Told of every failed pass, with the controller's name; the controller tries again by itself. */
   readonly onError: (error: unknown, controller: string, key: string) => void
 }
@@ -31,9 +33,13 @@ const starts = {
   'resourcequota-controller': startQuotaController,
 } as const
 
+/** A controller that Kubernetes brings, by the name it acts under. */
+export type ControllerName = keyof typeof starts
+
 /** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */
-export function startControllers({ clientFor, clock, seed, onError }: StartControllersOptions): RunningController {
-  const running = Object.entries(starts).map(([name, start]) =>
+export function startControllers({ clientFor, clock, seed, only, onError }: StartControllersOptions): RunningController {
+  const chosen = Object.entries(starts).filter(([name]) => only === undefined || only.includes(name as ControllerName))
+  const running = chosen.map(([name, start]) =>
     start({ client: clientFor({ name }), clock, seed, onError: (error, key) => onError(error, name, key) }),
   )
   return {

@@ -17,9 +17,18 @@ export interface KubeletPodPorts {
   readonly speed: number
   readonly hostIP: string
   readonly podIP: string
+  /** What becomes of the pod. @default as its template says */
+  readonly life?: PodLife | undefined
   /** What the pod does makes its node unfit, until it is gone. */
   readonly onNodeBroken: () => void
   readonly onError: (error: unknown, key: string) => void
+}
+
+/** What becomes of one pod, whatever its template says. */
+export interface PodLife {
+  /** `stays`: it is as it is until it is deleted. */
+  readonly name: LifeCycleName | 'stays'
+  readonly settings: PodSettings
 }
 
 const RETRY_MS = 500
@@ -52,12 +61,14 @@ export class KubeletPod {
     const images = [...containers, ...initContainers].map(({ image }) => image)
     this.#ports = ports
     this.#pod = pod
-    this.#settings = readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
-    this.#stages = lifeCycles[lifeOf(images, initContainers.length > 0, this.#settings.mayFail)]
+    const { life } = ports
+    this.#settings = life?.settings ?? readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
+    const name = life === undefined ? lifeOf(images, initContainers.length > 0, this.#settings.mayFail) : life.name
+    this.#stages = lifeCycles[name === 'stays' ? 'ok' : name]
     this.#stage = this.#stages[0]!
     this.#memory = { restarts: 0, failures: 0, startTime: this.#nowText(), conditions: [] }
     if (isTerminal(pod)) this.#mode = 'ended'
-    else if (isRunning(pod)) this.#adopt(pod)
+    else if (isRunning(pod) || name === 'stays') this.#adopt(pod)
     else if (pod.metadata.deletionTimestamp === undefined) this.#enter(0)
     this.observe(pod)
   }

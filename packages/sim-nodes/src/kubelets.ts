@@ -5,10 +5,12 @@ import { createEventRecorder, type EventRecorder } from '@tranche/sim-controller
 import { addressOf, createAddresses } from './addresses.ts'
 import { nodeConditions } from './build-node.ts'
 import { startHeartbeats } from './heartbeats.ts'
-import { KubeletPod } from './kubelet-pod.ts'
+import { KubeletPod, type PodLife } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
 import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
 
+/** Set to `"true"` on a Node from the start: its kubelet answers, and says that it is not Ready. */
+export const UNFIT_ANNOTATION = 'sim.tranche.dev/unfit'
 /** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
 export const DEAD_ANNOTATION = 'sim.tranche.dev/dead'
 
@@ -30,6 +32,8 @@ interface KubeletsOptions {
   readonly speed: number
   /** Whether kubelets renew the Leases of their nodes. */
   readonly heartbeats: boolean
+  /** What becomes of a pod that begins, or is found, on its node. @default as its template says */
+  readonly lives?: ((pod: Pod) => PodLife | undefined) | undefined
   /** A kubelet has gone silent or come back. */
   readonly onLifeChange: (nodeName: string, alive: boolean) => void
   readonly onError: (error: unknown, actor: string, key: string) => void
@@ -52,7 +56,7 @@ interface Kubelet {
 }
 
 /** Runs a kubelet for every node there is and will be. They watch as `kubelets` and write as `kubelet:<node>`. */
-export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChange, onError }: KubeletsOptions): Kubelets {
+export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLifeChange, onError }: KubeletsOptions): Kubelets {
   const kubelets = new Map<string, Kubelet>()
   /** Pods by uid, those included whose node has not been seen yet. */
   const pods = new Map<string, Pod>()
@@ -85,8 +89,10 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     const hostIP = addressOf(node) ?? nextAddress('node')
     const kubelet: Kubelet = { client, events, node, hostIP, alive: !dead, dead, pods: new Map(), breakers: new Set(), rejected: new Set() }
     kubelets.set(name, kubelet)
+    const unfit = node.metadata.annotations?.[UNFIT_ANNOTATION] === 'true'
+    if (unfit) kubelet.breakers.add(UNFIT_ANNOTATION)
     if (dead) onLifeChange(name, false)
-    else if (readyStatus(node) !== 'True') void postReady(name, kubelet)
+    else if (readyStatus(node) !== (unfit ? 'False' : 'True')) void postReady(name, kubelet)
     for (const pod of pods.values()) if (pod.spec?.nodeName === name) takePod(pod)
   }
 
@@ -115,7 +121,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
       kubelet.breakers.add(uid)
       void postReady(name, kubelet)
     }
-    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), onNodeBroken, onError: errorOf(name) }
+    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), life: lives?.(pod), onNodeBroken, onError: errorOf(name) }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 

@@ -1,6 +1,8 @@
 import { type Clock, sleep } from '@tranche/clock'
+import type { Pod } from '@tranche/kube-types'
 import { type Actor, isStatus, resources, type SimClient } from '@tranche/sim-api'
 import { buildNode, nodeName, type NodeOptions } from './build-node.ts'
+import type { PodLife } from './kubelet-pod.ts'
 import { DEAD_ANNOTATION, startKubelets } from './kubelets.ts'
 import { startNodeController } from './node-controller.ts'
 
@@ -14,6 +16,8 @@ export interface StartNodesOptions {
   readonly speed?: number
   /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
   readonly heartbeats?: boolean
+  /** What becomes of a pod. @default as its template says */
+  readonly lives?: ((pod: Pod) => PodLife | undefined) | undefined
   /** Told of every failed write, with who tried it; it is tried again. */
   readonly onError: (error: unknown, actor: string, key: string) => void
 }
@@ -36,13 +40,13 @@ const BATCH = 100
 const RETRY_MS = 500
 
 /** Starts kubelets and the node controller, and registers the first nodes. */
-export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = false, onError }: StartNodesOptions): NodeControl {
+export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = false, lives, onError }: StartNodesOptions): NodeControl {
   const controller = startNodeController({
     client: clientFor({ name: 'node-controller' }),
     clock,
     onError: (error, key) => onError(error, 'node-controller', key),
   })
-  const kubelets = startKubelets({ clientFor, clock, speed, heartbeats, onLifeChange: controller.lifeChanged, onError })
+  const kubelets = startKubelets({ clientFor, clock, speed, heartbeats, lives, onLifeChange: controller.lifeChanged, onError })
   const operator = clientFor({ name: 'node-operator' })
   let added = 0
 

@@ -1,4 +1,5 @@
 import { type Clock, createSteppedClock, VirtualClock } from '@tranche/clock'
+import type { Pod } from '@tranche/kube-types'
 import {
   type Actor,
   type Admission,
@@ -12,8 +13,8 @@ import {
   type SimClient,
   type WebhookOptions,
 } from '@tranche/sim-api'
-import { type RunningController, startControllers } from '@tranche/sim-controllers'
-import { type NodeControl, type NodeOptions, startNodes } from '@tranche/sim-nodes'
+import { type ControllerName, type RunningController, startControllers } from '@tranche/sim-controllers'
+import { type NodeControl, type NodeOptions, type PodLife, startNodes } from '@tranche/sim-nodes'
 import type { Exchange } from '@tranche/wire'
 import { recordWrites } from './record-writes.ts'
 
@@ -29,6 +30,10 @@ export interface SimulatorOptions {
   readonly speed?: number
   /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
   readonly heartbeats?: boolean
+  /** What becomes of a pod that begins, or is found, on its node. @default as its template says */
+  readonly lives?: (pod: Pod) => PodLife | undefined
+  /** Which controllers of Kubernetes run. @default all */
+  readonly controllers?: readonly ControllerName[]
   /** Delay of an event on its way to a watcher, in milliseconds: drawn from the range, or from 0 up to a number. @default 20 */
   readonly watchDelayMs?: number | DelayRange
   /** Takes one line for every accepted write. @see recordWrites */
@@ -136,12 +141,12 @@ interface Running {
 function run(
   server: ApiServer,
   clock: Clock,
-  { seed = 1, nodes, speed = 1, heartbeats = false, onError = () => {} }: SimulatorOptions,
+  { seed = 1, nodes, speed = 1, heartbeats = false, lives, controllers, onError = () => {} }: SimulatorOptions,
 ): Running {
   const clientFor = (actor: Actor): SimClient => server.clientFor(actor)
   return {
-    nodes: startNodes({ clientFor, clock, nodes, speed, heartbeats, onError }),
-    controllers: startControllers({ clientFor, clock, seed: String(seed), onError }),
+    nodes: startNodes({ clientFor, clock, nodes, speed, heartbeats, lives, onError }),
+    controllers: startControllers({ clientFor, clock, seed: String(seed), ...(controllers && { only: controllers }), onError }),
   }
 }
 

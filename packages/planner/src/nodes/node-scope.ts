@@ -15,6 +15,8 @@ export interface NodeScope {
   readonly hasSteps: boolean
   /** @returns what the rules say of a node with these labels */
   readonly factsOf: (labels: Labels) => NodeFacts
+  /** @returns the first key of the policy's order that selects a node with these labels, from 0; undefined where none does */
+  readonly keyOf: (labels: Labels) => { readonly key: number; readonly by: string | undefined } | undefined
   /** Below 0 where `a` comes before `b` by the order of the policy, 0 where it does not say. */
   compare(a: Ordered, b: Ordered): number
 }
@@ -105,6 +107,10 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
     exempt: notReady?.exempt ?? 0,
     hasSteps: steps.length > 0,
     factsOf,
+    keyOf: (labels) => {
+      const key = keys.findIndex(({ isOf }) => isOf(labels))
+      return key === -1 ? undefined : { key, by: keys[key]?.by }
+    },
     compare: keys.length === 0 ? asEqual : (a, b) => compareByKeys(keys, a, b),
   }
 }
@@ -169,5 +175,6 @@ const everyNode: NodeScope = {
   exempt: 0,
   hasSteps: false,
   factsOf: () => anyFacts,
+  keyOf: () => undefined,
   compare: asEqual,
 }

@@ -112,4 +112,21 @@ function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {
   return pod.phase === 'Pending' ? 2 : 3
 }
 
+/** The rule of G5 that puts an old pod where it stands; `Policy` with the key of `nodes.order`, from 0, that speaks of its node. */
+export type Turn =
+  | { readonly rule: 'Superseded' | 'Failed' | 'Crashing' | 'Pending' | 'NotReady' | 'Oldest' }
+  | { readonly rule: 'Policy'; readonly key: number; readonly by: string | undefined }
+
+/** @returns the first rule of the order that says anything about the candidate */
+export function turnOf(candidate: Candidate, rules: ChoiceRules): Turn {
+  if (supersededRank(candidate.pod, rules) === 0) return { rule: 'Superseded' }
+  const byHealth = healthTurns[healthRank(candidate, rules)]
+  if (byHealth !== undefined) return { rule: byHealth }
+  const key = rules.scope.rules.keyOf(candidate.node.labels)
+  return key === undefined ? { rule: 'Oldest' } : { rule: 'Policy', ...key }
+}
+
+/** By rank. */
+const healthTurns = ['Failed', 'Crashing', 'Pending', 'NotReady'] as const
+
 const crashes: ReadonlySet<string> = new Set(['CrashLoopBackOff', 'OOMKilled', 'Error', 'RunContainerError'])

@@ -74,6 +74,13 @@ export class Bucket {
     if (this.#changes.length > 2 * this.#historySize) this.#forget(this.#changes.length - this.#historySize)
   }
 
+  /** Takes in an object that was there before the history began. */
+  load(object: ApiObject, revision: number): void {
+    this.#objects.set(storeKey(object.metadata.namespace, object.metadata.name), object)
+    this.#keys = undefined
+    this.compact(revision)
+  }
+
   /** Forgets every change up to `revision`. */
   compact(revision: number): void {
     this.#changes = []

@@ -52,6 +52,16 @@ export class Store {
     return this.#commit(this.bucket(id), { id, type: 'DELETED', previous: object, object }).object
   }
 
+  /**
+   * Takes in objects as another cluster had them, resource versions included, in place of those of the same name. Nobody is told; the
+   * history begins after the newest of them.
+   */
+  load(id: ResourceId, objects: readonly ApiObject[]): void {
+    for (const { metadata } of objects) this.#revision = Math.max(this.#revision, Number(metadata.resourceVersion) || 0)
+    const bucket = this.bucket(id)
+    for (const object of objects) bucket.load(freezeDeep(object), this.#revision)
+  }
+
   /** Forgets the history of all resources, so that every older resource version is too old to watch from or to list at. */
   compact(): void {
     for (const bucket of this.#buckets.values()) bucket.compact(this.#revision)

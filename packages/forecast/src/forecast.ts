@@ -1,0 +1,73 @@
+import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import { createChronicle } from './chronicle.ts'
+import { approveSteps, changeDaemonSet, quietMs, untilOver } from './course.ts'
+import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
+import { createLives } from './pod-lives.ts'
+import { measurePods } from './pod-times.ts'
+import type { ForecastPrograms } from './programs.ts'
+import { simulateCluster } from './simulated-cluster.ts'
+import { toForecast } from './to-forecast.ts'
+
+/** How a forecast is made. */
+export interface ForecastOptions {
+  /** Objects as somebody would apply them. @default as the cluster has them */
+  readonly manifests?: Manifests
+  /** Ends it: the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Told how many of the nodes are done. */
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+/**
+ * Runs the release in virtual time on a copy of the cluster, with the programs that run in the cluster, until it ends, stops, or cannot go
+ * on by itself. Steps that wait for a person are approved after `approveAfterSeconds`. Nothing outside of the copy is read or written.
+ *
+ * @throws AppError FORECAST_INVALID for a request that names what there is not; WORKLOAD_NOT_FOUND without a DaemonSet
+ */
+export async function forecast(
+  snapshot: ClusterSnapshot,
+  request: ForecastRequest,
+  programs: ForecastPrograms,
+  options: ForecastOptions = {},
+): Promise<Forecast> {
+  const { signal, manifests = {} } = options
+  signal?.throwIfAborted()
+  const current = withPlannedRules(snapshot, manifests)
+  const { daemonSet } = current
+  if (daemonSet === undefined) throw workloadNotFound(current)
+  const planned = plannedDaemonSet(daemonSet, request, manifests)
+  const times = measurePods(current.pods, planned, current.nodes)
+  let nowMs = (): number => 0
+  let done = 0
+  const chronicle = createChronicle({
+    ...current,
+    daemonSetUid: daemonSet.metadata.uid,
+    minReadyMs: (planned.spec.minReadySeconds ?? 0) * 1000,
+    nowMs: () => nowMs(),
+    onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),
+  })
+  const lives = createLives({ times, pods: current.pods, takenAtMs: current.takenAtMs, troubleOf: () => undefined })
+  const cluster = await simulateCluster(current, {
+    programs,
+    lives,
+    onWrite: (write) => chronicle.take(write),
+    onClock: (clock) => (nowMs = () => clock.monotonicMs()),
+  })
+  try {
+    await changeDaemonSet(cluster, daemonSet, planned)
+    approveSteps(cluster, chronicle, request)
+    await untilOver(cluster, chronicle, { quietMs: quietMs(current, request), ...(signal && { signal }) })
+    return toForecast({ snapshot: current, daemonSet: planned, request, chronicle, times })
+  } finally {
+    await cluster.end()
+  }
+}
+
+function workloadNotFound({ rollout }: ClusterSnapshot): AppError {
+  const { namespace = '', name } = rollout.metadata
+  const { name: workload } = rollout.spec.workloadRef
+  return new AppError('WORKLOAD_NOT_FOUND', `DaemonSet ${namespace}/${workload} of Rollout ${namespace}/${name} does not exist`, {
+    hint: 'Create it, or name the right one in spec.workloadRef.name.',
+  })
+}

@@ -1,0 +1,69 @@
+import type { ClusterSnapshot, ForecastRequest, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
+
+/** Objects as somebody would apply them, in place of those of the cluster; each only as far as it is given. */
+export interface Manifests {
+  readonly daemonSet?: Pick<DaemonSet, 'spec'>
+  readonly rollout?: Pick<Rollout, 'spec'>
+  readonly policy?: Pick<ReleasePolicy, 'spec'>
+}
+
+/**
+ * The DaemonSet as the planned change leaves it; the one of the snapshot where nothing is to be changed.
+ *
+ * @throws AppError FORECAST_INVALID where the image names no container of the DaemonSet
+ */
+export function plannedDaemonSet(daemonSet: DaemonSet, { image }: ForecastRequest, manifests: Manifests): DaemonSet {
+  const applied = manifests.daemonSet === undefined ? daemonSet : withManifest(daemonSet, manifests.daemonSet)
+  if (image === undefined) return applied
+  const template = withImage(applied.spec.template, image)
+  return { ...applied, spec: { ...applied.spec, template } }
+}
+
+/** What a manifest does not state stays. The type of the strategy is the release's: whoever is in charge puts it back. */
+function withManifest(daemonSet: DaemonSet, { spec }: Pick<DaemonSet, 'spec'>): DaemonSet {
+  const { type, ...strategy } = { ...daemonSet.spec.updateStrategy, ...spec.updateStrategy }
+  const kept = daemonSet.spec.updateStrategy?.type ?? type
+  const updateStrategy = { ...strategy, ...(kept !== undefined && { type: kept }) }
+  return { ...daemonSet, spec: { ...daemonSet.spec, ...spec, updateStrategy } }
+}
+
+function withImage(template: PodTemplate, text: string): PodTemplate {
+  const containers = template.spec?.containers ?? []
+  const names = containers.map(({ name }) => name)
+  const [first = '', rest] = splitOnce(text)
+  const name = rest === undefined ? (names.length === 1 ? names[0] : undefined) : first
+  const image = rest ?? first
+  if (name === undefined || !names.includes(name) || image === '') {
+    throw new AppError('FORECAST_INVALID', `image: ${JSON.stringify(text)} names no container of the DaemonSet, which has ${listed(names)}`, {
+      hint: `Write CONTAINER=IMAGE, such as ${names[0] ?? 'agent'}=registry.example/agent:v2.`,
+    })
+  }
+  return {
+    ...template,
+    spec: { ...template.spec, containers: containers.map((one) => (one.name === name ? { ...one, image } : one)) },
+  }
+}
+
+function splitOnce(text: string): readonly [string, string?] {
+  const at = text.indexOf('=')
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ')
+}
+
+/** The snapshot with Rollout and policy as the manifests have them; their status stays. */
+export function withPlannedRules(snapshot: ClusterSnapshot, { rollout, policy }: Manifests): ClusterSnapshot {
+  return {
+    ...snapshot,
+    rollout: rollout === undefined ? snapshot.rollout : changed(snapshot.rollout, rollout.spec),
+    policy: policy === undefined || snapshot.policy === undefined ? snapshot.policy : changed(snapshot.policy, policy.spec),
+  }
+}
+
+function changed<T extends Rollout | ReleasePolicy>(object: T, spec: T['spec']): T {
+  return { ...object, spec, metadata: { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 } }
+}

@@ -1,0 +1,103 @@
+import { type ClusterSnapshot, customResourceDefinitions } from '@tranche/api-schema'
+import { VirtualClock } from '@tranche/clock'
+import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { Pod } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { createInProcessQueue } from '@tranche/queue'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import type { PodLife } from '@tranche/sim-nodes'
+import type { AcceptedWrite } from '@tranche/sim-api'
+import { CONTROLLER, EXECUTOR } from './chronicle.ts'
+import type { ForecastPrograms, RunningProgram } from './programs.ts'
+import { storedObjects } from './stored-objects.ts'
+
+/** A copy of a cluster in virtual time, with the programs in it. */
+export interface SimulatedCluster {
+  readonly clock: VirtualClock
+  readonly simulator: Simulator
+  /** Acts as a person would. */
+  readonly client: KubeClient
+  /** Rejects with what ended a program before its time. */
+  readonly failed: Promise<never>
+  end(): Promise<void>
+}
+
+/** How a copy is made. */
+export interface SimulatedClusterOptions {
+  readonly programs: ForecastPrograms
+  /** What becomes of a pod. */
+  readonly lives: (pod: Pod) => PodLife | undefined
+  readonly onWrite: (write: AcceptedWrite) => void
+  /** Told of the clock before anything runs by it. */
+  readonly onClock: (clock: VirtualClock) => void
+}
+
+/** What reaches whoever watches, in milliseconds: as long as in a cluster at rest. */
+const WATCH_DELAY_MS = 5
+
+/** Controllers that have a part in a release. Garbage is not collected, and nobody evicts by budget. */
+const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-eviction-controller', 'resourcequota-controller'] as const
+
+/** Makes the copy and starts the programs in it; resolves when they have read it. */
+export async function simulateCluster(snapshot: ClusterSnapshot, options: SimulatedClusterOptions): Promise<SimulatedCluster> {
+  const clock = new VirtualClock(snapshot.takenAtMs)
+  options.onClock(clock)
+  const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
+  const simulator = createSimulator({ clock, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
+  const client = createKubeClient({ exchange: simulator.exchangeFor('person'), clock, userAgent: 'forecast', log: silentLogger })
+  for (const definition of customResourceDefinitions)
+    await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
+  simulator.server.load(storedObjects(snapshot))
+  simulator.server.observe(options.onWrite)
+  await during(clock, simulator.start())
+
+  const running: RunningProgram[] = []
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {})
+  const start = async (program: RunningProgram): Promise<void> => {
+    running.push(program)
+    program.stopped.catch((error: unknown) => failed.reject(error))
+    await during(clock, program.ready)
+  }
+  const portsOf = (identity: string) => ({ exchange: simulator.exchangeFor(identity), clock, log: silentLogger, identity })
+  await start(
+    options.programs.startController({
+      ...portsOf(CONTROLLER),
+      admission: admissionOf(snapshot),
+      leaderElection: false,
+      outgoing: nowhere,
+    }),
+  )
+  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), queue: createInProcessQueue({ clock }) }))
+  return {
+    clock,
+    simulator,
+    client,
+    failed: failed.promise,
+    async end() {
+      await during(clock, Promise.allSettled(running.map((program) => program.stop())))
+      simulator.stop()
+    },
+  }
+}
+
+/** Runs the clock until a promise has settled. */
+export async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const mark = (): void => void (isOver = true)
+  work.then(mark, mark)
+  await clock.run({ done: () => isOver })
+  return work
+}
+
+/** A DaemonSet that is bound and at rest on `RollingUpdate` is turned as its release begins: by admission. */
+export function admissionOf({ daemonSet, rollout }: ClusterSnapshot): 'none' | 'inProcess' {
+  const isBound = rollout.status?.phase === 'Healthy'
+  return isBound && daemonSet?.spec.updateStrategy?.type !== 'OnDelete' ? 'inProcess' : 'none'
+}
+
+/** Nobody outside of the copy hears of it. */
+const nowhere = {
+  send: async () => ({ kind: 'failed', reason: 'HostNotAllowed', message: 'a forecast asks nobody' }) as const,
+  close: async () => {},
+}

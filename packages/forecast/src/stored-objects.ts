@@ -1,0 +1,110 @@
+import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { ControllerRevision, DaemonSet, KubeObject, Node, Pod } from '@tranche/kube-types'
+import type { ApiObject } from '@tranche/sim-api'
+import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
+
+/**
+ * The objects of a snapshot as an API server has them stored. Left out is what a copy of the cluster must not do, or nobody reads there:
+ * receivers are not told, metric systems are not asked, images and managed fields are not kept.
+ */
+export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
+  const { rollout, release, policy, daemonSet, revisions, nodes, pods, others } = snapshot
+  const namespace = rollout.metadata.namespace ?? 'default'
+  return [
+    named('v1', 'Namespace', namespaceObject(namespace)),
+    ...serviceAccounts(snapshot, namespace).map((account) => named('v1', 'ServiceAccount', account)),
+    ...nodes.map((node) => named('v1', 'Node', toStoredNode(node))),
+    ...pods.map((pod) => named('v1', 'Pod', toStoredPod(pod))),
+    ...(daemonSet === undefined ? [] : [named('apps/v1', 'DaemonSet', toStoredDaemonSet(daemonSet))]),
+    ...revisions.map((revision) => named('apps/v1', 'ControllerRevision', toStoredRevision(revision))),
+    ...(policy === undefined ? [] : [named('tranche.dev/v1alpha1', 'ReleasePolicy', toStoredPolicy(policy))]),
+    named('rollouts.kruise.io/v1beta1', 'Rollout', toStoredRollout(rollout)),
+    ...(release === undefined ? [] : [named('rollouts.kruise.io/v1beta1', 'BatchRelease', toStoredRelease(release))]),
+    ...others.map((object) => bare(object) as unknown as ApiObject),
+  ]
+}
+
+/** A pod that is neither Ready nor in trouble: it is being started. */
+export function isStarting({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp !== undefined || (status?.phase !== 'Pending' && status?.phase !== 'Running')) return false
+  if (status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')) return false
+  return !(status.containerStatuses ?? []).some(
+    ({ restartCount = 0, state }) =>
+      restartCount > 0 || !['ContainerCreating', 'PodInitializing', undefined].includes(state?.waiting?.reason),
+  )
+}
+
+function named(apiVersion: string, kind: string, object: KubeObject): ApiObject {
+  return bare({ ...object, apiVersion, kind }) as unknown as ApiObject
+}
+
+function bare(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { readonly managedFields?: unknown }
+  return { ...object, metadata }
+}
+
+function namespaceObject(name: string): KubeObject {
+  return { ...invented(name), spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } as KubeObject
+}
+
+/** Pods are admitted where their account exists; one that was not read is taken to. */
+function serviceAccounts({ daemonSet, others }: ClusterSnapshot, namespace: string): readonly KubeObject[] {
+  const { serviceAccountName = 'default' } = (daemonSet?.spec.template.spec ?? {}) as { readonly serviceAccountName?: string }
+  if (others.some(({ kind }) => kind === 'ServiceAccount')) return []
+  return [...new Set(['default', serviceAccountName])].map((name) => {
+    const { metadata } = invented(name)
+    return { metadata: { ...metadata, namespace } }
+  })
+}
+
+function invented(name: string): KubeObject {
+  return { metadata: { name, uid: `forecast-${name}`, resourceVersion: '1', creationTimestamp: '2000-01-01T00:00:00Z' } }
+}
+
+/** A kubelet that has fallen silent stays so, and one that says that its node is not Ready goes on saying it. */
+function toStoredNode(node: Node): KubeObject {
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+  const { images: _, ...status } = (node.status ?? {}) as Node['status'] & { readonly images?: unknown }
+  const said = ready === 'True' ? {} : { [ready === 'False' ? UNFIT_ANNOTATION : DEAD_ANNOTATION]: 'true' }
+  const metadata = { ...node.metadata, annotations: { ...node.metadata.annotations, ...said } }
+  return { ...node, metadata, status } as KubeObject
+}
+
+/** A pod that is being started begins anew; for how much longer, whoever decides on its life knows. */
+function toStoredPod(pod: Pod): KubeObject {
+  const spec = { ...pod.spec, volumes: undefined }
+  if (!isStarting(pod)) return { ...pod, spec } as KubeObject
+  const conditions = (pod.status?.conditions ?? []).filter(({ type }) => type === 'PodScheduled')
+  return { ...pod, spec, status: { phase: 'Pending', conditions } } as KubeObject
+}
+
+/** What is null counts as absent: revisions are compared by their text, and some servers write it and others do not. */
+function toStoredDaemonSet(daemonSet: DaemonSet): KubeObject {
+  return { ...daemonSet, spec: withoutNulls(daemonSet.spec) } as KubeObject
+}
+
+function toStoredRevision(revision: ControllerRevision): KubeObject {
+  return { ...revision, data: withoutNulls(revision.data) } as KubeObject
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).flatMap(([key, one]) => (one === null ? [] : [[key, withoutNulls(one)]])))
+}
+
+function toStoredPolicy(policy: ReleasePolicy): KubeObject {
+  const { analysis: _analysis, notify: _notify, ...spec } = policy.spec
+  return { ...policy, spec } as KubeObject
+}
+
+function toStoredRollout(rollout: Rollout): KubeObject {
+  if (rollout.status === undefined) return rollout
+  const { notifications: _, ...status } = rollout.status
+  return { ...rollout, status } as KubeObject
+}
+
+function toStoredRelease(release: BatchRelease): KubeObject {
+  const { analysis: _, ...tranche } = release.spec.tranche ?? {}
+  return { ...release, spec: { ...release.spec, ...(release.spec.tranche && { tranche }) } } as KubeObject
+}

@@ -1,0 +1,157 @@
+import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import type { BatchTimes, Chronicle, Taken } from './chronicle.ts'
+import { etaRange, toSeconds } from './eta-range.ts'
+import { assumptionsOf } from './assumptions.ts'
+import { createTurns, createUntaken } from './turn-text.ts'
+import type { PodTimes } from './pod-times.ts'
+
+/** What a forecast is told from. */
+export interface Told {
+  readonly snapshot: ClusterSnapshot
+  /** With the planned change. */
+  readonly daemonSet: DaemonSet
+  readonly request: ForecastRequest
+  readonly chronicle: Chronicle
+  readonly times: PodTimes
+}
+
+/** Tells what was played. */
+export function toForecast(told: Told): Forecast {
+  const { chronicle, daemonSet } = told
+  const outcome = outcomeOf(chronicle)
+  const first = chronicle.taken.filter(isOfFirst(chronicle))
+  const hit = nodesHit(told, outcome, first)
+  return {
+    nodes: [...takenNodes(told, first), ...otherNodes(told, first)],
+    etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(told, chronicle.endedMs ?? 0) : null,
+    peakUnavailable: peakOf(told),
+    maxUnavailable: chronicle.limit,
+    outcome,
+    nodesHit: hit,
+    message: messageOf(told, outcome, hit),
+    batches: batchesOf(chronicle),
+    assumptions: assumptionsOf({ ...told, minReadySeconds: daemonSet.spec.minReadySeconds ?? 0 }),
+  }
+}
+
+/** The release that was asked about; what follows it takes it back. */
+function isOfFirst({ taken, batches }: Chronicle): (one: Pick<Taken, 'release'>) => boolean {
+  const first = batches[0]?.release ?? taken[0]?.release
+  return ({ release }) => release === first
+}
+
+function outcomeOf({ endedMs, begunMs, rollout }: Chronicle): Forecast['outcome'] {
+  if (begunMs === null && !isStalled(rollout)) return 'Completes'
+  if (endedMs !== null) return conditionOf(rollout, 'Succeeded')?.status === 'False' ? 'RollsBack' : 'Completes'
+  return rollout.status?.failure?.stops === true || conditionOf(rollout, 'Stalled')?.reason === 'ReleaseFailed' ? 'Stops' : 'Blocked'
+}
+
+function isStalled(rollout: Rollout): boolean {
+  return conditionOf(rollout, 'Stalled')?.status === 'True'
+}
+
+function conditionOf({ status }: Rollout, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
+}
+
+function nodesHit({ chronicle }: Told, outcome: Forecast['outcome'], first: readonly Taken[]): number {
+  if (outcome === 'Completes') return new Set(first.map(({ node }) => node)).size
+  return chronicle.canary === undefined ? 0 : chronicle.nodesWith(chronicle.canary).size
+}
+
+function takenNodes(told: Told, first: readonly Taken[]): Forecast['nodes'] {
+  const turnText = createTurns(told)
+  const seen = new Set<string>()
+  return first.flatMap((taken) => {
+    if (seen.has(taken.node)) return []
+    seen.add(taken.node)
+    const { node: name, batch, atMs } = taken
+    return [{ name, batch, order: seen.size, reason: turnText(taken), atSeconds: toSeconds(atMs) }]
+  })
+}
+
+function otherNodes(told: Told, first: readonly Taken[]): Forecast['nodes'] {
+  const seen = new Set(first.map(({ node }) => node))
+  const reasonOf = createUntaken(told)
+  const others = told.snapshot.nodes.filter(({ metadata }) => !seen.has(metadata.name))
+  return others
+    .flatMap((node) => {
+      const reason = reasonOf(node)
+      return reason === undefined ? [] : [{ name: node.metadata.name, batch: 0, order: 0, reason }]
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function etaOf({ chronicle, daemonSet, times }: Told, wholeMs: number): NonNullable<Forecast['etaSeconds']> {
+  const byBatch = Map.groupBy(chronicle.taken, ({ release, batch }) => `${release} ${batch}`)
+  return etaRange({
+    batches: [...byBatch.values()].map((taken) => taken.map(({ node }) => node)),
+    limit: chronicle.limit,
+    times,
+    minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
+    wholeMs,
+  })
+}
+
+/** Nodes that are down to begin with count. */
+function peakOf({ chronicle, snapshot }: Told): number {
+  const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
+  let down = Math.max(0, desired - chronicle.upAtStart)
+  let most = down
+  for (const { by } of chronicle.downs.toSorted((a, b) => a.atMs - b.atMs || a.by - b.by)) {
+    down += by
+    most = Math.max(most, down)
+  }
+  return most
+}
+
+function batchesOf(chronicle: Chronicle): Forecast['batches'] {
+  const isFirst = isOfFirst(chronicle)
+  return chronicle.batches.filter(isFirst).map((batch) => {
+    const nodes = new Set(chronicle.taken.filter((taken) => isFirst(taken) && taken.batch === batch.index).map(({ node }) => node)).size
+    const pause = pauseText(chronicle.rollout, batch)
+    return {
+      index: batch.index,
+      nodes,
+      startSeconds: toSeconds(batch.startMs),
+      endSeconds: batch.readyMs === null ? null : toSeconds(batch.readyMs),
+      ...(pause !== undefined && { pause }),
+    }
+  })
+}
+
+/** A last step of all nodes does not pause. */
+function pauseText({ spec }: Rollout, { index }: BatchTimes): string | undefined {
+  const steps = spec.strategy.canary?.steps ?? []
+  const step = steps[index - 1]
+  if (step?.pause === undefined || (index === steps.length && step.replicas === '100%')) return undefined
+  return step.pause.duration === undefined ? 'person' : `${step.pause.duration}s`
+}
+
+function messageOf({ chronicle }: Told, outcome: Forecast['outcome'], hit: number): string {
+  const { rollout, begunMs, batches } = chronicle
+  const said = rollout.status?.message ?? ''
+  if (outcome === 'Completes' && begunMs === null) return 'Nothing is to be released: every node runs the template of the DaemonSet.'
+  const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
+  const count = new Set(batches.filter(isOfFirst(chronicle)).map(({ index }) => index)).size
+  switch (outcome) {
+    case 'Completes':
+      return `It completes: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
+    case 'RollsBack':
+      return `It is taken back by itself after ${nodes} had the new version. ${failureText(chronicle)}`.trim()
+    case 'Stops':
+      return `It stops with the new version on ${nodes}. ${said}`.trim()
+    default:
+      return `It does not go on by itself, with the new version on ${nodes}. ${said}`.trim()
+  }
+}
+
+function leftText(rollout: Rollout): string {
+  const restored = conditionOf(rollout, 'StrategyRestored')
+  return restored?.status === 'False' ? restored.message : ''
+}
+
+function failureText({ failure }: Chronicle): string {
+  return failure?.message ?? ''
+}

@@ -1,0 +1,63 @@
+import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { type Node, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { batchScope, isInScope, type Turn, turnOf } from '@tranche/planner'
+import { nodeOf, type Taken } from './chronicle.ts'
+import type { Told } from './to-forecast.ts'
+
+/** @returns says of a node why it was its turn */
+export function createTurns({ snapshot, chronicle }: Told): (taken: Taken) => string {
+  const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node)]))
+  const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = chronicle.firstSpec ?? {}
+  const textOf = (taken: Taken): string => {
+    const node = nodes.get(taken.node)
+    const pod = toFleetPod(taken.pod, undefined, { nowMs: 0, monotonicMs: 0 })
+    if (node === undefined || pod === null) return ''
+    const view = { ...node, desired: true, pods: [pod] }
+    const scope = batchScope(rules, rules?.steps === undefined ? null : taken.batch - 1)
+    return turnText(turnOf({ node: view, pod }, { canary, stable, scope }), taken.batch)
+  }
+  return textOf
+}
+
+function turnText(turn: Turn, batch: number): string {
+  switch (turn.rule) {
+    case 'Superseded':
+      return 'superseded revision first'
+    case 'Failed':
+      return 'failed pod before healthy ones'
+    case 'Crashing':
+      return 'crashing pod before healthy ones'
+    case 'Pending':
+      return 'pending pod before healthy ones'
+    case 'NotReady':
+      return 'pod that is not ready before healthy ones'
+    case 'Oldest':
+      return `oldest pod of batch ${batch}`
+    case 'Policy': {
+      const by = turn.by === undefined ? '' : `, ${orderText[turn.by] ?? turn.by}`
+      return `nodes.order[${turn.key}] of the policy${by}`
+    }
+    default:
+      return turn satisfies never
+  }
+}
+
+const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first', Newest: 'newest pod first', Name: 'by name' }
+
+/** @returns says of a node why it is not updated; undefined where the DaemonSet has nothing to do with it */
+export function createUntaken({ snapshot, daemonSet, chronicle }: Told): (node: Node) => string | undefined {
+  const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
+  const updated = chronicle.canary === undefined ? new Set() : chronicle.nodesWith(chronicle.canary)
+  const scope = batchScope(chronicle.firstSpec?.nodes, null)
+  return (object) => {
+    const node = toFleetNode(object)
+    const pods = podsByNode.get(node.name) ?? []
+    if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
+      return pods.length === 0 ? undefined : 'the DaemonSet does not want a pod there'
+    if (pods.some(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] === chronicle.canary)) return 'runs the new version already'
+    if (!node.ready) return 'NotReady: passed over, and done when it is back'
+    if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
+    if (updated.has(node.name)) return 'comes up with the new version by itself'
+    return chronicle.begunMs === null ? 'nothing is released' : 'the release does not get there'
+  }
+}

@@ -1,0 +1,127 @@
+import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import {
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  type KubeObject,
+  type Node,
+  type ObjectKey,
+  type Pod,
+  type PodTemplate,
+  rolloutAnnotations,
+} from '@tranche/kube-types'
+
+/** How a snapshot is read. */
+export interface ReadSnapshotOptions {
+  /** Epoch milliseconds now, by our clock. */
+  readonly nowMs: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Reads what a forecast is fed with: the Rollout and everything that decides what becomes of its release. What the reader may not read
+ * beside these, such as quotas, is named in `unread`.
+ *
+ * @param key of the Rollout
+ * @throws as KubeClient; 404 where there is no such Rollout
+ */
+export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, signal }: ReadSnapshotOptions): Promise<ClusterSnapshot> {
+  const call = { signal }
+  const { namespace } = key
+  const rollout = await client.get<Rollout>(resourcePaths.rollouts, key, call)
+  const workload: ObjectKey = { namespace, name: rollout.spec.workloadRef.name }
+  const daemonSet = await orUndefined(client.get<DaemonSet>(resourcePaths.daemonSets, workload, call))
+  const policyName = rollout.metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  const owned = <T extends KubeObject>(object: KubeObject): T | null =>
+    controllerOf(object)?.uid === daemonSet?.metadata.uid ? (withoutManagedFields(object) as T) : null
+  const [release, policy, nodes, pods, revisions, { others, unread }] = await Promise.all([
+    orUndefined(client.get<BatchRelease>(resourcePaths.batchReleases, key, call)),
+    policyName === undefined ? undefined : orUndefined(client.get<ReleasePolicy>(resourcePaths.releasePolicies, { namespace, name: policyName }, call)),
+    client.list<Node>(resourcePaths.nodes, { ...call, transform: toNode }),
+    client.list<Pod>(resourcePaths.pods, { ...call, namespace, ...labelsOf(daemonSet), transform: owned<Pod> }),
+    client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...call, namespace, transform: owned<ControllerRevision> }),
+    readOthers(client, namespace, daemonSet?.spec.template, signal),
+  ])
+  return {
+    takenAtMs: nowMs,
+    rollout,
+    release,
+    policy,
+    daemonSet,
+    revisions: daemonSet === undefined ? [] : revisions.items,
+    nodes: nodes.items,
+    pods: daemonSet === undefined ? [] : pods.items,
+    others,
+    unread,
+  }
+}
+
+/** What is not asked for need not be sent. */
+function labelsOf(daemonSet: DaemonSet | undefined): { readonly labelSelector?: string } {
+  const labels = Object.entries(daemonSet?.spec.selector?.matchLabels ?? {})
+  return labels.length === 0 ? {} : { labelSelector: labels.map(([key, value]) => `${key}=${value}`).join(',') }
+}
+
+interface Others {
+  readonly others: readonly KubeObject[]
+  readonly unread: readonly string[]
+}
+
+/** What decides whether the API server takes a new pod. */
+async function readOthers(client: KubeClient, namespace: string, template: PodTemplate | undefined, signal?: AbortSignal): Promise<Others> {
+  const { priorityClassName } = (template?.spec ?? {}) as { readonly priorityClassName?: string }
+  const list = (resource: ResourcePath): Promise<readonly KubeObject[]> =>
+    client.list<KubeObject>(resource, { namespace, signal }).then(({ items }) => items)
+  const reads: readonly { readonly kind: string; readonly apiVersion: string; readonly what: string; readonly read: Promise<readonly KubeObject[]> }[] = [
+    { kind: 'ServiceAccount', apiVersion: 'v1', what: 'service accounts', read: list(serviceAccounts) },
+    { kind: 'ResourceQuota', apiVersion: 'v1', what: 'quotas', read: list(resourceQuotas) },
+    { kind: 'LimitRange', apiVersion: 'v1', what: 'limit ranges', read: list(limitRanges) },
+    ...(priorityClassName === undefined
+      ? []
+      : [
+          {
+            kind: 'PriorityClass',
+            apiVersion: 'scheduling.k8s.io/v1',
+            what: `priority class ${priorityClassName}`,
+            read: client.get<KubeObject>(priorityClasses, { namespace: '', name: priorityClassName }, { signal }).then((one) => [one]),
+          },
+        ]),
+  ]
+  const others: KubeObject[] = []
+  const unread: string[] = []
+  for (const { kind, apiVersion, what, read } of reads) {
+    try {
+      for (const object of await read) others.push({ ...withoutManagedFields(object), apiVersion, kind })
+    } catch (error) {
+      if (!isForbidden(error) && !isNotFound(error)) throw error
+      unread.push(isForbidden(error) ? `${what}, which may not be read` : `${what}, which does not exist`)
+    }
+  }
+  return { others, unread }
+}
+
+const serviceAccounts: ResourcePath = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
+const resourceQuotas: ResourcePath = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
+const limitRanges: ResourcePath = { group: '', version: 'v1', plural: 'limitranges', namespaced: true }
+const priorityClasses: ResourcePath = { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', namespaced: false }
+
+async function orUndefined<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** A node lists every image that it has: most of its size, and nothing to a release. */
+function toNode(object: KubeObject): Node {
+  const { images: _, ...status } = ((object as Node).status ?? {}) as NonNullable<Node['status']> & { readonly images?: unknown }
+  return { ...withoutManagedFields(object), status } as Node
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { readonly managedFields?: unknown }
+  return { ...object, metadata }
+}

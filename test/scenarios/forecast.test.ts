@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from 'vitest'
+import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
+import { forecast } from '@tranche/forecast'
+import type { RecordedWrite } from '@tranche/recording'
+import { readSnapshot } from '@tranche/steering'
+import { drive, setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '10%', pause: { duration: 5 } }, { replicas: '50%', pause: { duration: 20 } }, { replicas: '100%' }]
+const annotations = { 'sim.tranche.dev/start-ms': '7000', 'sim.tranche.dev/jitter-ms': '2000' }
+
+function snapshot(): Promise<ClusterSnapshot> {
+  return drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
+}
+
+async function plan(request: ForecastRequest): Promise<Forecast> {
+  return forecast(await snapshot(), request, { startController, startExecutor })
+}
+
+/** @returns what was written, and when it was over, in seconds */
+async function release(tag: string): Promise<{ readonly writes: readonly RecordedWrite[]; readonly seconds: number }> {
+  const from = stage.recording().length
+  const sinceMs = stage.clock.nowMs()
+  await stage.setImage(tag)
+  await stage.pass(10_000)
+  await stage.until(`${tag} is released`, async () => (await stage.rollout()).status?.phase === 'Healthy')
+  const writes = stage.recording().slice(from)
+  const healthy = writes.find(({ kind, o, t }) => t > sinceMs + 5_000 && kind === 'Rollout' && phaseOf(o) === 'Healthy')
+  return { writes, seconds: (healthy!.t - sinceMs) / 1000 }
+}
+
+function phaseOf(object: object): string | undefined {
+  return (object as { readonly status?: { readonly phase?: string } }).status?.phase
+}
+
+function nodesTaken(writes: readonly RecordedWrite[]): readonly (string | undefined)[] {
+  const isTaking = ({ kind, verb, actor }: RecordedWrite): boolean => kind === 'Pod' && verb === 'delete' && actor === 'executor-1'
+  return writes.filter(isTaking).map(({ node }) => node)
+}
+
+it('foretells the order of a release on 60 nodes, and when it ends', async () => {
+  stage = await setStage({ nodes: 60, steps, annotations, maxUnavailable: 6 })
+  // Pods that came one after the other tell how long one takes; the first ones were all created in one second.
+  await release('v2')
+
+  const foretold = await plan({ image: 'registry.example/node-agent:v3' })
+  expect(foretold).toMatchObject({ outcome: 'Completes', nodesHit: 60, maxUnavailable: 6, peakUnavailable: 6 })
+  expect(foretold.batches).toMatchObject([{ nodes: 6, pause: '5s' }, { nodes: 24, pause: '20s' }, { nodes: 30 }])
+
+  const { writes, seconds } = await release('v3')
+  expect(foretold.nodes.map(({ name }) => name)).toEqual(nodesTaken(writes))
+  expect(foretold.etaSeconds!.low).toBeGreaterThan(0.95 * seconds)
+  expect(foretold.etaSeconds!.high).toBeLessThan(1.05 * seconds)
+})
