@@ -2,10 +2,17 @@ import type { Told } from './to-forecast.ts'
 import { toSeconds } from './eta-range.ts'
 
 /** What the forecast rests on, for a person: one sentence each, without full stop. */
-export function assumptionsOf({ snapshot, request, times, minReadySeconds }: Told & { readonly minReadySeconds: number }): readonly string[] {
+export function assumptionsOf({
+  snapshot,
+  request,
+  times,
+  minReadySeconds,
+}: Told & { readonly minReadySeconds: number }): readonly string[] {
   const { measured, stopMs, isCoarse } = times
   const at = (part: number): number => toSeconds(measured[Math.round(part * (measured.length - 1))] ?? 0)
-  const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(({ pause }) => pause !== undefined && pause.duration === undefined)
+  const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(
+    ({ pause }) => pause !== undefined && pause.duration === undefined,
+  )
   const { analysis = [] } = snapshot.policy?.spec ?? {}
   return [
     measured.length === 0

@@ -74,7 +74,8 @@ export async function untilOver({ clock, failed }: SimulatedCluster, chronicle: 
   failed.catch((error: unknown) => (failure = { error }))
   const tick = (): void => void clock.setTimer(LOOK_MS, tick)
   tick()
-  const isOver = (): boolean => failure !== undefined || options.signal?.aborted === true || hasEnded(chronicle, clock.monotonicMs(), options)
+  const isOver = (): boolean =>
+    failure !== undefined || options.signal?.aborted === true || hasEnded(chronicle, clock.monotonicMs(), options)
   await clock.run({ done: isOver, untilMs: HORIZON_MS })
   if (failure !== undefined) throw failure.error
   options.signal?.throwIfAborted()

@@ -37,9 +37,7 @@ export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQues
     return makespan(batches, limit, () => perPodMs + drawFrom(sample))
   }
   const drawn =
-    measured.length === 0
-      ? [played * (1 - UNKNOWN), played * (1 + UNKNOWN)]
-      : Array.from({ length: RUNS }, run).toSorted((a, b) => a - b)
+    measured.length === 0 ? [played * (1 - UNKNOWN), played * (1 + UNKNOWN)] : Array.from({ length: RUNS }, run).toSorted((a, b) => a - b)
   const coarseMs = times.isCoarse ? makespan(batches, limit, () => COARSE_MS) : 0
   const at = (part: number): number => drawn[Math.round(part * (drawn.length - 1))] ?? played
   const low = wholeMs + Math.min(0, at(TAIL) - played) - coarseMs

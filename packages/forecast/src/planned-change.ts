@@ -32,13 +32,17 @@ function withManifest(daemonSet: DaemonSet, { spec }: Pick<DaemonSet, 'spec'>): 
 function withImage(template: PodTemplate, text: string): PodTemplate {
   const containers = template.spec?.containers ?? []
   const names = containers.map(({ name }) => name)
-  const [first = '', rest] = splitOnce(text)
+  const [first, rest] = splitOnce(text)
   const name = rest === undefined ? (names.length === 1 ? names[0] : undefined) : first
   const image = rest ?? first
   if (name === undefined || !names.includes(name) || image === '') {
-    throw new AppError('FORECAST_INVALID', `image: ${JSON.stringify(text)} names no container of the DaemonSet, which has ${listed(names)}`, {
-      hint: `Write CONTAINER=IMAGE, such as ${names[0] ?? 'agent'}=registry.example/agent:v2.`,
-    })
+    throw new AppError(
+      'FORECAST_INVALID',
+      `image: ${JSON.stringify(text)} names no container of the DaemonSet, which has ${listed(names)}`,
+      {
+        hint: `Write CONTAINER=IMAGE, such as ${names[0] ?? 'agent'}=registry.example/agent:v2.`,
+      },
+    )
   }
   return {
     ...template,

@@ -24,7 +24,8 @@ export function createLives({ times, pods, takenAtMs, troubleOf }: LivesOptions)
     const node = pod.spec?.nodeName ?? ''
     const before = found.get(pod.metadata.uid)
     const wholeMs = times.startMsOf(node)
-    const startMs = before === undefined ? wholeMs : Math.max(0, wholeMs - (takenAtMs - Date.parse(before.metadata.creationTimestamp ?? '')))
+    const startMs =
+      before === undefined ? wholeMs : Math.max(0, wholeMs - (takenAtMs - Date.parse(before.metadata.creationTimestamp ?? '')))
     const settings = {
       ...readPodSettings({}, node, ''),
       startMs: Number.isFinite(startMs) ? startMs : wholeMs,

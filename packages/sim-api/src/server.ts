@@ -239,9 +239,9 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
 function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[]): void {
   const byKind = Map.groupBy(objects, ({ apiVersion, kind }) => `${apiVersion}/${kind}`)
   for (const [name, alike] of byKind) {
-    const definition = registry.definitions().find(({ group, versions, kind }) =>
-      versions.some((version) => name === `${[group, version].filter(Boolean).join('/')}/${kind}`),
-    )
+    const definition = registry
+      .definitions()
+      .find(({ group, versions, kind }) => versions.some((version) => name === `${[group, version].filter(Boolean).join('/')}/${kind}`))
     if (definition === undefined) throw new Error(`the API server serves no ${name}`)
     store.load(idOf(definition), alike)
   }

@@ -121,7 +121,17 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLi
       kubelet.breakers.add(uid)
       void postReady(name, kubelet)
     }
-    const ports = { client, events, clock, speed, hostIP, podIP: nextAddress('pod'), life: lives?.(pod), onNodeBroken, onError: errorOf(name) }
+    const ports = {
+      client,
+      events,
+      clock,
+      speed,
+      hostIP,
+      podIP: nextAddress('pod'),
+      life: lives?.(pod),
+      onNodeBroken,
+      onError: errorOf(name),
+    }
     kubelet.pods.set(uid, new KubeletPod(ports, pod))
   }
 

@@ -37,7 +37,9 @@ export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, 
     controllerOf(object)?.uid === daemonSet?.metadata.uid ? (withoutManagedFields(object) as T) : null
   const [release, policy, nodes, pods, revisions, { others, unread }] = await Promise.all([
     orUndefined(client.get<BatchRelease>(resourcePaths.batchReleases, key, call)),
-    policyName === undefined ? undefined : orUndefined(client.get<ReleasePolicy>(resourcePaths.releasePolicies, { namespace, name: policyName }, call)),
+    policyName === undefined
+      ? undefined
+      : orUndefined(client.get<ReleasePolicy>(resourcePaths.releasePolicies, { namespace, name: policyName }, call)),
     client.list<Node>(resourcePaths.nodes, { ...call, transform: toNode }),
     client.list<Pod>(resourcePaths.pods, { ...call, namespace, ...labelsOf(daemonSet), transform: owned<Pod> }),
     client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...call, namespace, transform: owned<ControllerRevision> }),
@@ -73,7 +75,12 @@ async function readOthers(client: KubeClient, namespace: string, template: PodTe
   const { priorityClassName } = (template?.spec ?? {}) as { readonly priorityClassName?: string }
   const list = (resource: ResourcePath): Promise<readonly KubeObject[]> =>
     client.list<KubeObject>(resource, { namespace, signal }).then(({ items }) => items)
-  const reads: readonly { readonly kind: string; readonly apiVersion: string; readonly what: string; readonly read: Promise<readonly KubeObject[]> }[] = [
+  const reads: readonly {
+    readonly kind: string
+    readonly apiVersion: string
+    readonly what: string
+    readonly read: Promise<readonly KubeObject[]>
+  }[] = [
     { kind: 'ServiceAccount', apiVersion: 'v1', what: 'service accounts', read: list(serviceAccounts) },
     { kind: 'ResourceQuota', apiVersion: 'v1', what: 'quotas', read: list(resourceQuotas) },
     { kind: 'LimitRange', apiVersion: 'v1', what: 'limit ranges', read: list(limitRanges) },
