@@ -1,1 +1,5 @@
-export {}
+export { type ApiClient, type ApiKey, type ApiPage, createApiClient, type DaemonSetRollback, type WishCall } from './api-client.ts'
+export { ApiProblemError } from './api-problem-error.ts'
+export type { FetchInit, FetchLike, FetchResponse } from './fetch-like.ts'
+export type { StreamOptions } from './read-stream.ts'
+export type { ApiCallOptions, Connection } from './send.ts'

@@ -1,0 +1,209 @@
+import {
+  batchReportSchema,
+  type BatchReport,
+  type EventReport,
+  eventReportSchema,
+  type Explanation,
+  explanationSchema,
+  type Forecast,
+  type ForecastRequest,
+  forecastSchema,
+  type HistoryReport,
+  historyReportSchema,
+  type NodeReport,
+  nodeReportSchema,
+  type NodesQuery,
+  PAGE_MAX,
+  pageOf,
+  type RevisionReport,
+  revisionReportSchema,
+  type RolloutReport,
+  rolloutReportSchema,
+  type RolloutsQuery,
+  type RolloutSummary,
+  rolloutSummarySchema,
+  type StreamMessage,
+  type WishAnswer,
+  wishAnswerSchema,
+  type WishBody,
+  type WishType,
+} from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import { readStream, type StreamOptions } from './read-stream.ts'
+import { type ApiCallOptions, type ApiRequest, type Connection, DEFAULT_DEADLINE_MS, send } from './send.ts'
+
+/** Namespace and name. */
+export interface ApiKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** One page of a list. */
+export interface ApiPage<T> {
+  readonly items: readonly T[]
+  /** How many the filter lets through, over all pages. */
+  readonly total: number
+  /** Cursor of the page that follows; absent on the last. */
+  readonly next?: string | undefined
+}
+
+/** How a wish is sent. */
+export interface WishCall extends ApiCallOptions {
+  /** @default one of its own: the wish is tried again where no answer came, and carried out once */
+  readonly idempotencyKey?: string | undefined
+  /** How long the server waits for the controller's answer, in milliseconds; at most 60000. @default 0 */
+  readonly waitMs?: number | undefined
+}
+
+/**
+ * The REST API, one method per route. Every answer is checked against its schema.
+ *
+ * Methods reject with `ApiProblemError` (an `AppError` with the code of the problem) when the server answers with a problem, with
+ * API_UNREACHABLE or API_DEADLINE when it does not answer, and with the signal's reason when it aborts. GET is tried again by itself,
+ * and so is what carries an `Idempotency-Key`; nothing else.
+ */
+export interface ApiClient {
+  /** One page, of one namespace where the query names one. */
+  rollouts(query?: Partial<RolloutsQuery>, options?: ApiCallOptions): Promise<ApiPage<RolloutSummary>>
+  /** All pages. */
+  allRollouts(query?: Partial<RolloutsQuery>, options?: ApiCallOptions): Promise<readonly RolloutSummary[]>
+  rollout(key: ApiKey, options?: ApiCallOptions): Promise<RolloutReport>
+  nodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<ApiPage<NodeReport>>
+  /** All pages. */
+  allNodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<readonly NodeReport[]>
+  explainNode(key: ApiKey, node: string, options?: ApiCallOptions): Promise<Explanation>
+  explain(key: ApiKey, options?: ApiCallOptions): Promise<Explanation>
+  batches(key: ApiKey, options?: ApiCallOptions): Promise<readonly BatchReport[]>
+  revisions(key: ApiKey, options?: ApiCallOptions): Promise<readonly RevisionReport[]>
+  history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
+  events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
+  wish(key: ApiKey, type: WishType, body: WishBody, call?: WishCall): Promise<WishAnswer>
+  /** What would happen. Writes nothing, but costs the server much: it is not tried again. */
+  plan(key: ApiKey, request: ForecastRequest, options?: ApiCallOptions): Promise<Forecast>
+  /** Of a DaemonSet, with a Rollout or without. */
+  daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
+  rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: WishCall): Promise<WishAnswer>
+  /** What changes, from what stands now on, until the signal aborts; of one namespace where one is given. */
+  stream(options: StreamOptions & { readonly namespace?: string }): AsyncGenerator<StreamMessage, void, undefined>
+}
+
+/** To which revision a DaemonSet goes back. */
+export interface DaemonSetRollback {
+  readonly toRevision?: string
+  /** Says what would be written, and writes nothing. */
+  readonly dryRun?: boolean
+  readonly reason?: string
+}
+
+/** Anything that checks a value and gives it back with its type: a schema. */
+interface Schema<T> {
+  safeParse(
+    value: unknown,
+  ): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: { readonly message: string } }
+}
+
+/** Builds a client over a connection. */
+export function createApiClient(connection: Connection): ApiClient {
+  const get = async <T>(path: string, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
+    parsed(schema, path, await send(connection, { method: 'GET', path, isSafe: true }, options))
+  const items = async <T>(
+    path: string,
+    schema: Schema<{ readonly items: readonly T[] }>,
+    options?: ApiCallOptions,
+  ): Promise<readonly T[]> => (await get(path, schema, options)).items
+  const wished = async (path: string, body: unknown, call: WishCall = {}): Promise<WishAnswer> =>
+    parsed(wishAnswerSchema, path, await send(connection, wishRequest(path, body, call), wishLimits(call)))
+
+  const client: ApiClient = {
+    rollouts: (query = {}, options) =>
+      get(withQuery(rolloutsPath(query.namespace), { ...query, namespace: undefined }), rolloutPage, options),
+    allRollouts: (query, options) => everyPage((page) => client.rollouts({ ...query, ...page }, options)),
+    rollout: (key, options) => get(rolloutPath(key), rolloutReportSchema, options),
+    nodes: (key, query = {}, options) => get(withQuery(`${rolloutPath(key)}/nodes`, query), nodePage, options),
+    allNodes: (key, query, options) => everyPage((page) => client.nodes(key, { ...query, ...page }, options)),
+    explainNode: (key, node, options) => get(`${rolloutPath(key)}/nodes/${encodeURIComponent(node)}`, explanationSchema, options),
+    explain: (key, options) => get(`${rolloutPath(key)}/explain`, explanationSchema, options),
+    batches: (key, options) => items(`${rolloutPath(key)}/batches`, batchList, options),
+    revisions: (key, options) => items(`${rolloutPath(key)}/revisions`, revisionList, options),
+    history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
+    events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
+    wish: (key, type, body, call) => wished(`${rolloutPath(key)}/actions/${type}`, body, call),
+    async plan(key, body, options = {}) {
+      const path = `${rolloutPath(key)}/plan`
+      return parsed(forecastSchema, path, await send(connection, { method: 'POST', path, body, isSafe: false }, options))
+    },
+    daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
+    rollBackDaemonSet: (key, body, call) => wished(`${daemonSetPath(key)}/rollback`, body, call),
+    stream: ({ namespace, ...options }) =>
+      readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', { namespace }), isSafe: true }, options),
+  }
+  return client
+}
+
+const rolloutPage = pageOf(rolloutSummarySchema)
+const nodePage = pageOf(nodeReportSchema)
+const batchList = pageOf(batchReportSchema).pick({ items: true })
+const revisionList = pageOf(revisionReportSchema).pick({ items: true })
+const eventList = pageOf(eventReportSchema).pick({ items: true })
+
+function rolloutsPath(namespace: string | undefined): string {
+  return namespace === undefined || namespace === '' ? 'api/v1/rollouts' : `api/v1/namespaces/${encodeURIComponent(namespace)}/rollouts`
+}
+
+function rolloutPath({ namespace, name }: ApiKey): string {
+  return `${rolloutsPath(namespace)}/${encodeURIComponent(name)}`
+}
+
+function daemonSetPath({ namespace, name }: ApiKey): string {
+  return `api/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets/${encodeURIComponent(name)}`
+}
+
+function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const text = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    .join('&')
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** Reads all pages, each as large as it may be. A list that changes meanwhile is a list of some moment for each page. */
+async function everyPage<T>(read: (page: { limit: number; cursor?: string }) => Promise<ApiPage<T>>): Promise<readonly T[]> {
+  const all: T[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read(cursor === undefined ? { limit: PAGE_MAX } : { limit: PAGE_MAX, cursor })
+    all.push(...page.items)
+    cursor = page.next
+  } while (cursor !== undefined)
+  return all
+}
+
+function wishRequest(path: string, body: unknown, { waitMs = 0, idempotencyKey = crypto.randomUUID() }: WishCall): ApiRequest {
+  const wait = Math.min(Math.ceil(waitMs / 1000), LONGEST_WAIT_SECONDS)
+  const headers = { 'idempotency-key': idempotencyKey }
+  return { method: 'POST', path: withQuery(path, { wait: wait > 0 ? wait : undefined }), body, headers, isSafe: true }
+}
+
+const LONGEST_WAIT_SECONDS = 60
+
+/** What the server waits is no time in which it does not answer. */
+function wishLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: WishCall): ApiCallOptions {
+  return { signal, deadlineMs: deadlineMs + waitMs }
+}
+
+function parsed<T>(schema: Schema<T>, path: string, text: string): T {
+  const value = schema.safeParse(jsonOf(text))
+  if (value.success) return value.data
+  throw new AppError('API_REFUSED', `/${path} was answered with something that is no answer of it: ${value.error.message}`, {
+    details: { path },
+    hint: 'Look whether this is the address of the REST API of Tranche, and of the same version.',
+  })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,130 @@
+import { type StreamMessage, streamMessageSchema } from '@tranche/api-schema'
+import { sleep, type Timer } from '@tranche/clock'
+import { ApiProblemError } from './api-problem-error.ts'
+import { createEventParser } from './event-stream.ts'
+import { type ApiRequest, type Connection, open } from './send.ts'
+
+/** How a stream is read. */
+export interface StreamOptions {
+  readonly signal: AbortSignal
+  /** Without any byte for so long, in milliseconds, the stream counts as dead; the server sends a heartbeat every 15 s. @default 45000 */
+  readonly idleMs?: number
+  /** Hears each time that the stream was lost, and why. */
+  readonly onLost?: (error: unknown) => void
+}
+
+const DEFAULT_IDLE_MS = 45_000
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 30_000
+
+/**
+ * Reads a stream for as long as nobody ends it. One that is lost is opened anew, after a wait that doubles to 30 s, with the id of the
+ * last event (`Last-Event-ID`): the server sends what came since, or begins anew with a `reset`. Messages of kinds that this version
+ * does not know are left out. Leaving the loop closes it.
+ *
+ * @throws {ApiProblemError} what does not pass by itself: 4xx but 408 and 429; the signal's reason when it aborts
+ */
+export async function* readStream(
+  connection: Connection,
+  request: ApiRequest,
+  options: StreamOptions,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  const state = { lastId: '', waitMs: FIRST_WAIT_MS }
+  for (;;) {
+    try {
+      yield* readOnce(connection, withLastId(request, state.lastId), options, state)
+    } catch (error) {
+      if (options.signal.aborted || isFinal(error)) throw error
+      options.onLost?.(error)
+    }
+    await sleep(connection.clock, state.waitMs, options.signal)
+    state.waitMs = Math.min(state.waitMs * 2, LONGEST_WAIT_MS)
+  }
+}
+
+interface StreamState {
+  /** Of the last event that was given out. */
+  lastId: string
+  /** Before the next attempt; what was read makes it short again. */
+  waitMs: number
+}
+
+function withLastId(request: ApiRequest, lastId: string): ApiRequest {
+  const accept = { accept: 'text/event-stream' }
+  return { ...request, headers: lastId === '' ? accept : { ...accept, 'last-event-id': lastId } }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof ApiProblemError && error.status >= 300 && error.status < 500 && error.status !== 408 && error.status !== 429
+}
+
+async function* readOnce(
+  connection: Connection,
+  request: ApiRequest,
+  { signal, idleMs = DEFAULT_IDLE_MS }: StreamOptions,
+  state: StreamState,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  const lost = new AbortController()
+  const both = AbortSignal.any([signal, lost.signal])
+  const watch = createSilenceWatch(connection.clock, idleMs, () => lost.abort(new Error(`the stream sent nothing for ${idleMs} ms`)))
+  try {
+    const { body } = await open(connection, request, both)
+    const parser = createEventParser()
+    const decoder = new TextDecoder()
+    for await (const bytes of chunksOf(body, both)) {
+      watch.heard()
+      for (const { data, id, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
+        state.waitMs = retryMs ?? FIRST_WAIT_MS
+        const message = messageOf(data)
+        if (message !== undefined) yield message
+        state.lastId = id
+      }
+    }
+  } finally {
+    watch.stop()
+    // Ends the request where it has not ended by itself.
+    lost.abort(new Error('the stream was closed'))
+  }
+}
+
+/** A body that hangs is left when the signal aborts, whether it listens or not. */
+async function* chunksOf(
+  body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  aborted.catch(() => {})
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+  for (;;) {
+    const chunk = await Promise.race([chunks.next(), aborted])
+    if (chunk.done === true) return
+    yield chunk.value
+  }
+}
+
+function messageOf(data: string): StreamMessage | undefined {
+  try {
+    return streamMessageSchema.safeParse(JSON.parse(data)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** One timer per silence, not per chunk. */
+function createSilenceWatch(clock: Connection['clock'], idleMs: number, onSilence: () => void): { heard(): void; stop(): void } {
+  let lastMs = clock.monotonicMs()
+  let timer: Timer
+  const arm = (delayMs: number): void => {
+    timer = clock.setTimer(delayMs, () => {
+      const leftMs = lastMs + idleMs - clock.monotonicMs()
+      if (leftMs > 0) arm(leftMs)
+      else onSilence()
+    })
+  }
+  arm(idleMs)
+  return { heard: () => void (lastMs = clock.monotonicMs()), stop: () => timer.cancel() }
+}

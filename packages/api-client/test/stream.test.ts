@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createApiClient, type FetchLike } from '@tranche/api-client'
+import type { StreamMessage } from '@tranche/api-schema'
+import { systemClock, VirtualClock } from '@tranche/clock'
+import { afterEach, expect, it } from 'vitest'
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+type Handler = (request: IncomingMessage, response: ServerResponse, visit: number) => void
+
+/** A server on a socket, and the messages that a client reads from it until there are so many. */
+async function read(handle: Handler, count: number): Promise<readonly StreamMessage[]> {
+  let visits = 0
+  server = createServer((request, response) => handle(request, response, (visits += 1)))
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const client = createApiClient({ fetch, baseUrl: `http://127.0.0.1:${port}`, token: () => 'secret', clock: systemClock })
+  const messages: StreamMessage[] = []
+  for await (const message of client.stream({ namespace: 'demo', signal: new AbortController().signal })) {
+    messages.push(message)
+    if (messages.length === count) break
+  }
+  return messages
+}
+
+const gone = (name: string): string => `data: ${JSON.stringify({ type: 'gone', namespace: 'demo', name })}\n\n`
+
+it('goes on after a loss with what came since, and tells the server where it was', async () => {
+  const asked: (string | undefined)[] = []
+  const messages = await read((request, response, visit) => {
+    asked.push(request.headers['last-event-id'] as string | undefined)
+    expect(request.headers).toMatchObject({ accept: 'text/event-stream', authorization: 'Bearer secret' })
+    expect(request.url).toBe('/api/v1/stream?namespace=demo')
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`retry: 5\n: still here\n\nid: ${visit * 10}\n${gone(`agent-${visit}`)}`)
+    // A name that was cut in half by the loss is never given out.
+    response.write('data: {"type":"gone"')
+    if (visit === 1) response.end()
+    else response.socket?.destroySoon()
+  }, 3)
+  expect(messages.map((message) => ('name' in message ? message.name : message.type))).toEqual(['agent-1', 'agent-2', 'agent-3'])
+  expect(asked).toEqual([undefined, '10', '20'])
+})
+
+it('leaves a stream that has fallen silent, waits longer each time, and opens another', async () => {
+  const clock = new VirtualClock()
+  const openedAt: number[] = []
+  const silent: FetchLike = async () => {
+    openedAt.push(clock.monotonicMs())
+    return { status: 200, headers: { get: () => null }, text: async () => '', body: silence() }
+  }
+  const end = new AbortController()
+  const lost: unknown[] = []
+  const stream = createApiClient({ fetch: silent, baseUrl: 'http://tranche.example', clock }).stream({
+    signal: end.signal,
+    onLost: (error) => void (lost.push(error) === 3 && end.abort(new Error('enough'))),
+  })
+  const ended = expect(stream.next()).rejects.toThrow('enough')
+  await clock.run({ done: () => end.signal.aborted })
+  await ended
+  expect(lost).toMatchObject(Array(3).fill({ message: 'the stream sent nothing for 45000 ms' }))
+  expect(openedAt).toEqual([0, 45_500, 91_500])
+})
+
+/** A body that sends nothing and does not end. */
+function silence(): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }
+}
+
+it('leaves out what a newer server says, and what is no message', async () => {
+  const messages = await read((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`data: {"type":"sunshine"}\n\ndata: no JSON\n\n${gone('agent')}`)
+  }, 1)
+  expect(messages).toEqual([{ type: 'gone', namespace: 'demo', name: 'agent' }])
+})
+
+it('ends where the server does not let us in', async () => {
+  const refused = read((_request, response) => {
+    const problem = { type: '/errors/TOKEN_INVALID', title: 'no', status: 401, code: 'TOKEN_INVALID', detail: 'no token' }
+    response.writeHead(401, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+  }, 1)
+  await expect(refused).rejects.toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
+})
