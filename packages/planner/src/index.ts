@@ -21,7 +21,9 @@ export { hasOldPod, isInReach, isOld, type Revisions } from './old-nodes.ts'
 export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
 export type { Announcement, PassView } from './pass/pass-view.ts'
 export { toAnnouncement } from './pass/to-announcement.ts'
+export { type Prospect, prospectOf } from './pass/prospect-of.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
+export { firstNodes } from './release/unwell-text.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/batch-progress.ts'
 export type {
   BatchReleasePlan,
@@ -36,6 +38,7 @@ export {
   discoverRevisions,
   type DiscoveryView,
   hashOf,
+  nodesByHash,
   templateOf,
   templateText,
 } from './release/discover-revisions.ts'

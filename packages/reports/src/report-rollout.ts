@@ -1,11 +1,12 @@
 import type { RolloutReport, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import { batchReach, batchSize, isFinalising, stepsOf } from '@tranche/planner'
+import { isFinalising, stepsOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { stepSizes } from './step-sizes.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** A Rollout in full, but for its nodes one by one. */
@@ -13,12 +14,13 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const outline = outlineOf(facts)
   const { metadata, status } = facts.rollout
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  const sizes = stepSizes(outline)
   return {
     ...summaryOf(outline),
     steps: stepsOf(facts.rollout).map((step, at) => ({
       index: at + 1,
       replicas: replicasText(step),
-      nodes: sizeOf(outline, at),
+      nodes: sizes[at] ?? 0,
       ...pauseOf(step),
       state: stepState(outline, at + 1),
     })),
@@ -47,12 +49,6 @@ function replicasText({ replicas, nodes }: RolloutStep): string {
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => `${key} ${operator} ${values.join(',')}`.trim())
   const selector = [...labels, ...expressions].join(', ')
   return replicas === undefined ? selector : `${replicas} of ${selector}`
-}
-
-/** @param at from 0 */
-function sizeOf({ fleet, rules, facts }: Outline, at: number): number {
-  const plan = { batches: stepsOf(facts.rollout).map(({ replicas = '100%' }) => ({ canaryReplicas: replicas })) }
-  return rules?.steps === undefined ? batchSize(plan, at, fleet.desired) : batchReach(fleet, { plan, nodes: rules, batch: at }).size
 }
 
 function pauseOf({ pause }: RolloutStep): { readonly pause?: string } {

@@ -1,8 +1,9 @@
 import type { RolloutStep } from '@tranche/api-schema'
-import { type ReleaseFacts, summarizeRollout } from '@tranche/reports'
+import { summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../planner/test/rollout/settle.ts'
 import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '100%' }]
 
@@ -139,12 +140,6 @@ describe('what a Rollout comes to', () => {
     const toy = new ToyCluster({ steps })
     settle(toy)
     play(toy)
-    expect(summarizeRollout(factsOf(toy))).toMatchObject(expected)
+    expect(summarizeRollout(readToy(toy))).toMatchObject(expected)
   })
 })
-
-function factsOf(toy: ToyCluster): ReleaseFacts {
-  const { rollout, daemonSet, revisions, release, nowMs } = toy
-  if (rollout === undefined) throw new Error('the Rollout is gone')
-  return { rollout, release, daemonSet, revisions, fleet: toy.fleet(), nowMs, monotonicMs: nowMs }
-}

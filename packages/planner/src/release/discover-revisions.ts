@@ -58,8 +58,8 @@ function runningHash({ desired, pods }: NodeView): string | undefined {
   return desired ? pods.find((pod) => !pod.terminating)?.hash : undefined
 }
 
-/** How many desired nodes run each revision. */
-function nodesByHash(fleet: FleetView): Map<string, number> {
+/** How many desired nodes run each revision, by that of the oldest standing pod. */
+export function nodesByHash(fleet: FleetView): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const block of hashesPerBlock(fleet, null)) for (const [hash, count] of block) counts.set(hash, (counts.get(hash) ?? 0) + count)
   return counts

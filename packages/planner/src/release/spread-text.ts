@@ -43,14 +43,16 @@ export function spreadWait({ fleet, revision, stable, rules, scope, unavailable 
   return { text: texts.slice(0, 3).join('; '), nodes: [...new Set(bound.flatMap(({ nodes }) => nodes))] }
 }
 
-interface FullValue {
+/** @see fullValues */
+export interface FullValue {
   readonly key: string
   readonly value: string
   readonly limit: number
   readonly nodes: readonly string[]
 }
 
-function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number], down: readonly NodeView[]): readonly FullValue[] {
+/** Values of the label with as many nodes down as the rule lets be. */
+export function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number], down: readonly NodeView[]): readonly FullValue[] {
   const { topologyKey: key, maxUnavailable: limit } = rule
   const byValue = Map.groupBy(down, (node) => valueOn(node, key))
   return [...byValue].flatMap(([value, nodes]) =>

@@ -3,7 +3,10 @@ import { type DaemonSet, daemonSetAnnotations, sha256Hex } from '@tranche/kube-t
 import { templateText } from '../release/discover-revisions.ts'
 
 /** G12: what is held of the template that the DaemonSet has now; undefined where it is not held. */
-export function heldTemplate(held: readonly HeldRevision[], { spec }: DaemonSet): HeldRevision | undefined {
+export function heldTemplate(
+  held: readonly HeldRevision[],
+  { spec }: { readonly spec: { readonly template: object } },
+): HeldRevision | undefined {
   if (held.length === 0) return undefined
   const digest = templateDigest(spec.template)
   return held.find((one) => one.digest === digest)

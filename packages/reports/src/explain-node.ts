@@ -1,0 +1,212 @@
+import type { Explanation, NodeReport } from '@tranche/api-schema'
+import { nodeInView, type NodeView } from '@tranche/fleet'
+import { firstNodes, hasOldPod, stepsOf, toAnnouncement, type Prospect, prospectOf } from '@tranche/planner'
+import { stateQuestion } from './node-state.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+import { memoryOf, nodeReport } from './report-nodes.ts'
+import { stepSizes } from './step-sizes.ts'
+import { nextText, standstillOf } from './standstill.ts'
+
+/** What decides about a node, in a word and a sentence, and what would change it. */
+interface Answer {
+  readonly rule: string
+  readonly answer: string
+  readonly next?: string | undefined
+  readonly facts?: readonly Fact[]
+}
+
+type Fact = Explanation['facts'][number]
+
+/**
+ * Why a node is not updated, or what became of its update.
+ *
+ * @returns undefined where the DaemonSet neither should run on a node of this name nor has a pod there
+ */
+export function explainNode(facts: ReleaseFacts, name: string): Explanation | undefined {
+  const outline = outlineOf(facts)
+  const node = nodeInView(outline.fleet, name)
+  if (node === undefined) return undefined
+  const report = nodeReport(node, stateQuestion(outline), memoryOf(outline))
+  const { rule, answer, next, facts: more = [] } = answerFor(outline, node, report)
+  return { subject: name, answer, rule, facts: [...factsOf(outline, node, report), ...more], ...(next !== undefined && { next }) }
+}
+
+function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
+  if (!node.desired) return notDesired(node)
+  if (!hasOldPod(node, outline.canary)) return afterUpdate(outline, node, report)
+  return notUpdated(outline, node)
+}
+
+function notDesired({ name, pods }: NodeView): Answer {
+  const answer = `${name} is not updated: by its labels and taints it is no node for this DaemonSet`
+  return {
+    rule: 'Placement',
+    answer: pods.length === 0 ? answer : `${answer}, and its pod is about to go`,
+    next: 'labels or taints of the node, or the placement of the DaemonSet',
+  }
+}
+
+function afterUpdate(outline: Outline, node: NodeView, { name, state, since, batch, why = '' }: NodeReport): Answer {
+  const sinceText = since === undefined ? '' : ` since ${since}`
+  switch (state) {
+    case 'updated':
+      return {
+        rule: 'Updated',
+        answer: `${name} runs revision ${outline.canary}${batch === undefined ? '' : `, of batch ${batch},`} and is available${sinceText}`,
+      }
+    case 'failing': {
+      const counts = stateQuestion(outline).failed.has(name) ? ', which counts as a failure of the new version' : ''
+      return {
+        rule: 'Failed',
+        answer: `${name} runs revision ${outline.canary} and does not come up: ${why}${counts}`,
+        next: nextText(outline),
+      }
+    }
+    case 'notReady':
+      return { rule: 'NotReady', answer: `${name} is on revision ${outline.canary}, and ${why}`, next: 'the node becomes Ready again' }
+    default:
+      return {
+        rule: 'Availability',
+        answer: `${name} is being updated to revision ${outline.canary}: ${why}${sinceText}`,
+        next: nextOfPod(node),
+      }
+  }
+}
+
+function nextOfPod({ pods }: NodeView): string {
+  if (pods.length === 0) return 'the DaemonSet controller creates a pod; events of the DaemonSet say what keeps it from that'
+  return pods.every(({ terminating }) => terminating)
+    ? 'the old pod ends, and the new one becomes available'
+    : 'the new pod becomes available'
+}
+
+function notUpdated(outline: Outline, node: NodeView): Answer {
+  const { name } = node
+  if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byProspect(outline, node, { kind: 'excluded' })
+  const still = standstillOf(outline)
+  if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
+  const prospect = prospectIn(outline, name)
+  if (prospect !== null) return byProspect(outline, node, prospect)
+  const message = 'nothing is permitted yet, for the release begins, or its rules have just changed'
+  return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
+}
+
+/** Null while nobody has said what may be deleted. */
+function prospectIn({ facts, release, fleet }: Outline, name: string): Prospect | null {
+  const { daemonSet, monotonicMs } = facts
+  const record = release?.status?.flight
+  if (daemonSet === undefined || release === undefined || record === undefined) return null
+  const announcement = toAnnouncement(daemonSet)
+  const { uid: releaseUid } = release.metadata
+  const nodes = release.spec.tranche?.nodes
+  return prospectOf(
+    { announcement, releaseUid, record, nodes, fleet, podsSeen: record.watermark, sent: new Set(), isBad: false, monotonicMs },
+    name,
+  )
+}
+
+function byProspect(outline: Outline, { name, answers }: NodeView, prospect: Prospect): Answer {
+  switch (prospect.kind) {
+    case 'excluded':
+      return {
+        rule: 'Excluded',
+        answer: `${name} is not updated: nodes.exclude of the policy matches it, so it is left at the end`,
+        next: 'another label on the node, or another policy',
+      }
+    case 'laterStep':
+      return laterStep(outline, name, prospect.step)
+    case 'notReady': {
+      const how = answers ? 'is NotReady' : 'is NotReady, and its kubelet does not answer'
+      return { rule: 'NotReady', answer: `${name} is passed over: it ${how}`, next: 'it is updated once it is Ready' }
+    }
+    case 'permitted': {
+      const answer = prospect.isNext
+        ? `${name} is about to be updated: its pod may be deleted now`
+        : `${name} is next: its pod is permitted, and waits for a place in maxUnavailable`
+      return {
+        rule: prospect.isNext ? 'Next' : 'Budget',
+        answer,
+        next: prospect.isNext ? 'an executor deletes its pod' : 'a node that is down has an available pod again',
+      }
+    }
+    case 'laterBatch':
+      return laterBatch(outline, name, prospect)
+    case 'spread':
+      return {
+        rule: 'Spread',
+        answer: `${name} waits: with ${prospect.key}=${prospect.value === '' ? '(none)' : prospect.value} ${limitText(prospect)}`,
+        next: 'one of them has an available pod again',
+        facts: [downFact(prospect)],
+      }
+    case 'budget':
+      return {
+        rule: 'Budget',
+        answer: `${name} is of this batch and waits: ${limitText(prospect)}`,
+        next: 'one of them has an available pod again',
+        facts: [aheadFact(prospect.ahead), downFact(prospect)],
+      }
+    case 'order':
+      return {
+        rule: 'Order',
+        answer: `${name} is of this batch and waits: ${prospect.ahead} other ${prospect.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
+        next: 'its prospect comes',
+        facts: [aheadFact(prospect.ahead), downFact(prospect)],
+      }
+    case 'next':
+      return { rule: 'Next', answer: `${name} is about to be updated`, next: 'an executor permits and deletes its pod' }
+    case 'notDesired':
+    case 'taken':
+      return { rule: 'Pending', answer: `${name} has changed while this was read`, next: 'look again' }
+    default:
+      return prospect satisfies never
+  }
+}
+
+function laterStep(outline: Outline, name: string, step: number): Answer {
+  const answer = Number.isFinite(step)
+    ? `${name} is not updated yet: step ${step + 1} is the first that takes it, by its selector`
+    : `${name} is not updated yet: no step selects it, so it follows after the last one`
+  return { rule: 'Step', answer, next: nextText(outline) }
+}
+
+function laterBatch(outline: Outline, name: string, { ahead, size }: Prospect & { readonly kind: 'laterBatch' }): Answer {
+  const sizes = stepSizes(outline)
+  const at = sizes.findIndex((nodes) => nodes >= size)
+  const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} takes it`
+  const index = outline.facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
+  const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when}, as things stand`
+  return { rule: 'Partition', answer, next: nextText(outline), facts: [aheadFact(ahead)] }
+}
+
+function limitText({ limit, down }: { readonly limit: number; readonly down: readonly string[] }): string {
+  return `${limit} may be down at a time, and ${firstNodes(down)} ${down.length === 1 ? 'is' : 'are'}`
+}
+
+function aheadFact(ahead: number): Fact {
+  return { name: 'before it', value: ahead === 1 ? '1 node' : `${ahead} nodes` }
+}
+
+function downFact({ limit, down }: { readonly limit: number; readonly down: readonly string[] }): Fact {
+  return { name: 'down', value: `${down.length} of ${limit}${down.length === 0 ? '' : `: ${firstNodes(down)}`}` }
+}
+
+function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly Fact[] {
+  const { rollout } = outline.facts
+  const { currentStepIndex, currentStepState } = rollout.status?.canaryStatus ?? {}
+  const isGoing = rollout.status?.phase === 'Progressing'
+  const said: readonly (readonly [string, string | undefined])[] = [
+    ['state', report.state],
+    ['revision', report.revision === undefined ? 'none' : `${report.revision}${report.role === 'none' ? '' : ` (${report.role})`}`],
+    ['released', outline.canary === '' ? undefined : outline.canary],
+    ['pod', report.pod],
+    ['since', report.since],
+    ['why', report.why],
+    ['restarts', report.restarts?.toString()],
+    ['batch', report.batch?.toString()],
+    ['zone', report.zone === '' ? undefined : report.zone],
+    ['node', node.ready ? 'Ready' : 'NotReady'],
+    ['step', isGoing ? `${currentStepIndex} of ${stepsOf(rollout).length} (${currentStepState})` : undefined],
+  ]
+  return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}

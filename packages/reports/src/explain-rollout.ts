@@ -1,0 +1,96 @@
+import type { Explanation } from '@tranche/api-schema'
+import { firstNodes, tallyNodes } from '@tranche/planner'
+import { needOf } from './need-of.ts'
+import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+import { nextText, ruleOf, standstillOf } from './standstill.ts'
+import { summaryOf } from './summarize-rollout.ts'
+
+/** What a Rollout waits for, which rule decides it, and what would change it. */
+export function explainRollout(facts: ReleaseFacts): Explanation {
+  const outline = outlineOf(facts)
+  const { rule, answer } = verdictOf(outline)
+  const next = nextText(outline)
+  return {
+    subject: facts.rollout.metadata.name,
+    answer,
+    rule,
+    facts: factsOf(outline),
+    ...(next !== undefined && next !== answer && { next }),
+  }
+}
+
+interface Decided {
+  readonly rule: string
+  readonly answer: string
+}
+
+function verdictOf(outline: Outline): Decided {
+  const { facts, release } = outline
+  const outcome = outcomeIn(outline)
+  const message = facts.rollout.status?.message ?? ''
+  const need = needOf(outline, outcome)
+  if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
+  if (outcome === 'Failed')
+    return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was taken back'}; ${message}` }
+  if (outcome === 'Done') return { rule: 'Done', answer: message }
+  const still = standstillOf(outline)
+  if (still !== null) return { rule: still.rule, answer: still.message }
+  const waiting = release?.status?.waiting
+  return { rule: runningRule(outline, waiting?.reason), answer: message }
+}
+
+function runningRule({ facts }: Outline, reason: string | undefined): string {
+  const state = facts.rollout.status?.canaryStatus?.currentStepState
+  if (reason !== undefined) return waitingRules[reason] ?? reason
+  if (state === 'StepPaused') return 'Step'
+  return state === 'StepMetricsAnalysis' ? 'Soak' : 'Progressing'
+}
+
+const waitingRules: Readonly<Record<string, string>> = {
+  Upgrading: 'Availability',
+  NotAvailable: 'Availability',
+  BudgetUsedUp: 'Budget',
+  SpreadUsedUp: 'Spread',
+  NodesNotReady: 'NotReady',
+  TouchUnclear: 'Stopping',
+}
+
+type Fact = Explanation['facts'][number]
+
+function factsOf(outline: Outline): readonly Fact[] {
+  const { facts, fleet, canary, minReadyMs, release, failure } = outline
+  const { status } = facts.rollout
+  const { nodes, step, maxUnavailable, stableRevision, images, phase, reason } = summaryOf(outline)
+  const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
+  const waiting = release?.status?.waiting
+  const { lastAction } = status ?? {}
+  const said: readonly (readonly [string, string | undefined])[] = [
+    ['phase', reason === '' ? phase : `${phase} (${reason})`],
+    [
+      'step',
+      step === undefined
+        ? undefined
+        : `${step.index} of ${step.count} (${step.state}${step.since === undefined ? '' : ` since ${step.since}`})`,
+    ],
+    ['releases', `${canary}${images.length === 0 ? '' : `: ${images.join(', ')}`}`],
+    ['from', stableRevision === undefined || stableRevision === canary ? undefined : stableRevision],
+    ['nodes', `${nodes.updated} of ${nodes.desired} updated, ${nodes.updatedAvailable} of them available`],
+    [
+      'down',
+      `${down.length}${maxUnavailable === undefined ? '' : ` of at most ${maxUnavailable}`}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`,
+    ],
+    ['waits for', waiting === undefined ? undefined : `${waiting.message} (since ${waiting.since})`],
+    ['failed', failure === undefined ? undefined : failure.message],
+    ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(status?.skippedNodes ?? [])}`],
+    ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
+    [
+      'last wish',
+      lastAction === undefined
+        ? undefined
+        : `${lastAction.type} by ${lastAction.by ?? 'nobody named'} at ${lastAction.at}: ${lastAction.result}`,
+    ],
+  ]
+  return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}

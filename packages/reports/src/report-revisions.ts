@@ -1,0 +1,57 @@
+import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type RevisionReport } from '@tranche/api-schema'
+import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
+import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
+import { recordedActionsOf } from '@tranche/wishes'
+import { roleOf } from './node-state.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { ReleaseFacts } from './release-facts.ts'
+
+/** The revisions of the DaemonSet, newest first. */
+export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] {
+  const outline = outlineOf(facts)
+  const nodes = nodesByHash(outline.fleet)
+  return [...facts.revisions]
+    .sort((a, b) => b.revision - a.revision)
+    .map((revision) => revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0))
+}
+
+/** What happened to a Rollout: its revisions, what was taken back, and who asked for what. */
+export function reportHistory(facts: ReleaseFacts): HistoryReport {
+  const { rollout, daemonSet } = facts
+  const actions = new Map<string, RecordedAction>()
+  for (const action of [...recordedActionsOf(daemonSet), ...recordedActionsOf(rollout)]) actions.set(action.id, action)
+  return {
+    revisions: reportRevisions(facts),
+    heldRevisions: rollout.status?.heldRevisions ?? [],
+    actions: [...actions.values()].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, RECORDED_ACTIONS_MAX),
+  }
+}
+
+function revisionReport(outline: Outline, revision: ControllerRevision, nodes: number): RevisionReport {
+  const { metadata } = revision
+  const template = templateOf(revision) as PodTemplate | undefined
+  const changeCause = metadata.annotations?.['kubernetes.io/change-cause']
+  return {
+    revision: hashOf(revision),
+    number: revision.revision,
+    createdAt: metadata.creationTimestamp ?? '',
+    role: revisionRole(outline, hashOf(revision), nodes),
+    held: isHeld(outline, revision),
+    nodes,
+    images: (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
+    ...(changeCause !== undefined && { changeCause }),
+  }
+}
+
+/** One that no node runs has been superseded by nobody: it is past. */
+function revisionRole(outline: Outline, hash: string, nodes: number): RevisionReport['role'] {
+  const role = roleOf(hash, outline)
+  return role === 'superseded' && nodes === 0 ? 'none' : role
+}
+
+/** By its template, which stays the same when its revision is made anew. */
+function isHeld({ facts }: Outline, revision: ControllerRevision): boolean {
+  const held = facts.rollout.status?.heldRevisions ?? []
+  const template = templateOf(revision)
+  return template !== undefined && heldTemplate(held, { spec: { template } }) !== undefined
+}

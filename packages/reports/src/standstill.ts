@@ -1,0 +1,73 @@
+import type { WishType } from '@tranche/api-schema'
+import { needOf } from './need-of.ts'
+import { conditionIn, outcomeIn } from './outcome-of.ts'
+import type { Outline } from './outline.ts'
+
+/** Why nothing is deleted at all. */
+export interface Standstill {
+  /** In one word. */
+  readonly rule: string
+  readonly message: string
+}
+
+/** Words of rules for reasons that have another name in the status. */
+const rules: Readonly<Record<string, string>> = {
+  RevisionHeld: 'Held',
+  ReleaseFailed: 'Failed',
+  AnalysisInconclusive: 'Analysis',
+}
+
+/** @returns the word for a reason of the status */
+export function ruleOf(reason: string): string {
+  return rules[reason] ?? reason
+}
+
+/** Why no node is updated, whichever it is; null where a release goes on, be it slowly. */
+export function standstillOf(outline: Outline): Standstill | null {
+  const { facts, release, discovery, canary } = outline
+  const { rollout } = facts
+  const { status, spec, metadata } = rollout
+  const stalled = conditionIn(outline, 'Stalled')
+  if (stalled?.status === 'True') return { rule: ruleOf(stalled.reason), message: stalled.message }
+  if (status === undefined) return { rule: 'Pending', message: 'no controller has seen the Rollout yet: is the controller running?' }
+  if (status.phase === 'Disabled') return { rule: 'Disabled', message: status.message ?? 'the Rollout is disabled' }
+  if (metadata.deletionTimestamp === undefined && spec.strategy.paused === true)
+    return { rule: 'Paused', message: status.message ?? 'paused by spec.strategy.paused' }
+  if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has yet to observe the template' }
+  if (discovery.canary !== canary)
+    return { rule: 'Pending', message: `the controller has yet to take revision ${discovery.canary} up, which the template is now` }
+  const record = release?.status?.flight
+  if (record !== undefined && record.state !== 'open' && record.holds.length > 0)
+    return { rule: ruleOf(record.holds[0]?.reason ?? ''), message: release?.status?.waiting?.message ?? status.message ?? '' }
+  return release === undefined && status.phase === 'Healthy'
+    ? { rule: 'Pending', message: 'no release runs; one begins for what is not updated' }
+    : null
+}
+
+/** What would change how it stands: what a person can do, or what is waited for; undefined where nothing is left to do. */
+export function nextText(outline: Outline): string | undefined {
+  const outcome = outcomeIn(outline)
+  const need = needOf(outline, outcome)
+  if (need !== undefined)
+    return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => wishTexts[action]).join('; ')
+  if (outcome !== 'Running') return undefined
+  const waiting = outline.release?.status?.waiting
+  return waiting?.message ?? outline.facts.rollout.status?.message
+}
+
+const wishTexts: Readonly<Record<WishType, string>> = {
+  pause: 'pause: stop where it stands',
+  resume: 'resume: go on',
+  approve: 'approve: go on to the next step',
+  promote: 'promote: go on without the remaining pauses',
+  abort: 'abort: take the version back',
+  retry: 'retry: go on with this version all the same',
+  undo: 'undo: go back to an earlier revision',
+  jump: 'jump: go to another step',
+  restart: 'restart: release the same version anew',
+}
+
+/** What lifts a reason that no wish lifts, where its message does not say it. */
+const remedies: Readonly<Record<string, string>> = {
+  Disabled: 'set spec.disabled to false, or let Kubernetes update the rest by updateStrategy RollingUpdate',
+}

@@ -1,0 +1,98 @@
+import type { FailedNode } from '@tranche/api-schema'
+import { reportNodes } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { aReading, type FactsFields } from './build-facts.ts'
+
+const crashing = { ready: false, trouble: { reason: 'CrashLoopBackOff', container: 'agent', exitCode: 1, message: 'no such file' } }
+const excluded = { nodes: { exclude: [{ matchLabels: { name: 'a' } }] } }
+
+describe('what a node is to a release', () => {
+  it.each<[string, FactsFields, object]>([
+    ['old: an available pod of the stable revision', { nodes: 'a:old' }, { state: 'old', role: 'stable', revision: 'old', pod: 'pod-a' }],
+    ['updated: an available pod of the canary revision', { nodes: 'a:new' }, { state: 'updated', role: 'canary' }],
+    ['old: an available pod of a revision in between', { nodes: 'a:older' }, { state: 'old', role: 'superseded' }],
+    ['down: an old pod that is not available', { nodes: 'a:old!' }, { state: 'down', role: 'stable', why: 'the pod is not Ready' }],
+    ['updating: no pod', { nodes: 'a:-' }, { state: 'updating', role: 'none', why: 'there is no pod yet' }],
+    ['updating: a terminating pod', { nodes: 'a:old~' }, { state: 'updating', role: 'stable', why: 'the pod is terminating' }],
+    [
+      'updating: a terminating pod that finalizers keep',
+      { nodes: 'a:old~', change: { a: { pod: { keptBy: ['example.com/keep'] } } } },
+      { state: 'updating', why: 'finalizers keep the pod: example.com/keep' },
+    ],
+    [
+      'updating: a new pod that starts',
+      { nodes: 'a:new!', change: { a: { pod: { phase: 'Pending' } } } },
+      { state: 'updating', role: 'canary', why: 'the pod is starting', since: '2023-11-14T22:13:00Z' },
+    ],
+    [
+      'updating: a new pod that nobody can place',
+      { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'Unschedulable', message: 'Insufficient cpu' } } } } },
+      { state: 'updating', why: 'Unschedulable: Insufficient cpu' },
+    ],
+    [
+      'updating: Ready for less than minReadySeconds',
+      { nodes: 'a:new', daemonSet: { minReadySeconds: 101 } },
+      { state: 'updating', why: 'Ready, but not yet for minReadySeconds (101)' },
+    ],
+    [
+      'failing: a container of the new pod does not run',
+      { nodes: 'a:new!', change: { a: { pod: { ...crashing, restarts: 3 } } } },
+      { state: 'failing', role: 'canary', why: 'CrashLoopBackOff: container agent, exit code 1: no such file', restarts: 3 },
+    ],
+    [
+      'failing: a container of the old pod does not run',
+      { nodes: 'a:old!', change: { a: { pod: crashing } } },
+      { state: 'failing', role: 'stable' },
+    ],
+    [
+      'failing: it counts as a failure of the new version, though its pod is Ready just now',
+      { nodes: 'a:new', status: failed({ node: 'a', reason: 'TooManyRestarts', container: 'agent', restarts: 7 }) },
+      { state: 'failing', why: 'TooManyRestarts: container agent' },
+    ],
+    [
+      'not failing: what failed in another release',
+      { nodes: 'a:new', status: failed({ node: 'a', reason: 'TooManyRestarts' }, 'r0') },
+      { state: 'updated' },
+    ],
+    [
+      'notReady: the node does not answer',
+      { nodes: 'a:old?' },
+      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not answer' },
+    ],
+    ['notReady: the node answers', { nodes: 'a:new¿' }, { state: 'notReady', why: 'the node is NotReady' }],
+    ['excluded: kept out by the policy', { nodes: 'a:old', tranche: excluded }, { state: 'excluded', why: 'excluded by the policy' }],
+    ['updated: excluded, and updated by other hands', { nodes: 'a:new', tranche: excluded }, { state: 'updated' }],
+  ])('is %s', (_name, fields, expected) => {
+    const facts = aReading({ ...fields, tranche: { release: 'r1', canaryRevision: 'new', stableRevision: 'old', ...fields.tranche } })
+    expect(reportNodes(facts)).toEqual([expect.objectContaining({ name: 'a', ...expected })])
+  })
+
+  it('names the zone of a node, the batch that updated it, and since when it has been so', () => {
+    const facts = aReading({
+      nodes: 'a:new b:old',
+      change: {
+        a: { labels: { 'topology.kubernetes.io/zone': 'eu-1a' }, pod: { rolloutBatchId: '1', readyStamp: '2023-11-14T22:13:09Z' } },
+        b: { labels: { 'failure-domain.beta.kubernetes.io/zone': 'eu-1b' }, pod: { rolloutBatchId: '3' } },
+      },
+    })
+    expect(reportNodes(facts)).toEqual([
+      expect.objectContaining({ zone: 'eu-1a', batch: 1, since: '2023-11-14T22:13:09Z' }),
+      expect.not.objectContaining({ batch: 3 }),
+    ])
+  })
+
+  it('says since when a node that is not well has been down, as the release remembers it', () => {
+    const watchedNodes = [{ node: 'a', since: '2023-11-14T22:10:00Z', downSince: '2023-11-14T22:11:00Z' }]
+    const facts = aReading({ nodes: 'a:new!', status: { watchedNodes } })
+    expect(reportNodes(facts)).toEqual([expect.objectContaining({ state: 'updating', since: '2023-11-14T22:11:00Z' })])
+  })
+
+  it('leaves out nodes on which the DaemonSet is not wanted', () => {
+    expect(reportNodes(aReading({ nodes: 'a:old b:old', change: { b: { desired: false } } }))).toHaveLength(1)
+  })
+})
+
+function failed(node: FailedNode, release = 'r1'): NonNullable<FactsFields['status']> {
+  const failure = { reason: 'ReleaseFailed', message: '1 node failed', nodes: [node.node], count: 1, failedNodes: [node], release }
+  return { failure }
+}
