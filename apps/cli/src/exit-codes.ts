@@ -1,4 +1,4 @@
-/** Exit codes of the command, part of its public face. */
+/** Exit codes of every command but `status`, part of its public face. */
 export const exitCodes = {
   /** It did what was asked, or was stopped by a person. */
   done: 0,
@@ -10,3 +10,20 @@ export const exitCodes = {
 
 /** @see exitCodes */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Exit codes of `status`, part of its public face: what the release came to, apart from what kept us from knowing. */
+export const statusExitCodes = {
+  /** Every node that can be is on the version that was asked for. */
+  done: 0,
+  /** The version was taken back, or the Rollout cannot go on by itself. */
+  failed: 1,
+  /** It was still going on when the time was up. */
+  timedOut: 2,
+  /** A person has to decide. */
+  waiting: 3,
+  /** It could not be found out: the command line is wrong, the cluster does not answer, there is no such Rollout. */
+  unknown: 4,
+} as const
+
+/** @see statusExitCodes */
+export type StatusExitCode = (typeof statusExitCodes)[keyof typeof statusExitCodes]

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { toLintOptions, toProcessOptions, toSimulationOptions } from './command-options.ts'
+import { addReleaseCommands } from './program/release-commands.ts'
 import { versionText } from './version.ts'
 
 /**
@@ -17,6 +18,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .exitOverride()
     .configureOutput({ writeOut: (text) => void io.out.write(text), writeErr: (text) => void io.err.write(text) })
 
+  addReleaseCommands(program, io, exit)
   addSimulationCommands(program, io, exit)
   addProcessCommands(program, io, exit)
   addLintCommand(program, io, exit)

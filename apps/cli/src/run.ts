@@ -1,14 +1,15 @@
 import { isAppError } from '@tranche/errors'
 import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
-import { exitCodes } from './exit-codes.ts'
+import { errorLine } from './desk/error-line.ts'
+import { exitCodes, statusExitCodes } from './exit-codes.ts'
 import { createProgram } from './program.ts'
 
 /**
  * Runs one command line. The only place where errors become words and exit codes.
  *
  * @param args without the program's own name
- * @returns the exit code: {@link exitCodes}
+ * @returns the exit code: {@link exitCodes}, of `status` {@link statusExitCodes}
  */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
   let code: number = exitCodes.done
@@ -19,7 +20,9 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
-    return explain(error, io)
+    const failed = explain(error, io)
+    // What `status` fails by must not read as the end of a release.
+    return args[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
   }
 }
 
@@ -32,6 +35,6 @@ function explain(error: unknown, io: CommandIo): number {
     io.err.write(`tranche: unexpected error: ${error instanceof Error ? error.stack : String(error)}\n`)
     return exitCodes.failed
   }
-  io.err.write(`${error.code}: ${error.message}.${error.hint === undefined ? '' : ` ${error.hint}`}\n`)
+  io.err.write(`${errorLine(error)}\n`)
   return error.code === 'OPTION_INVALID' ? exitCodes.usage : exitCodes.failed
 }

@@ -99,6 +99,7 @@ export const errorCatalog = {
     httpStatus: 422,
     summary: 'A forecast is asked for a change or an accident that this release cannot have.',
   },
+  NAME_AMBIGUOUS: { remedy: 'fixInput', httpStatus: 400, summary: 'A command is to be about one Rollout, and several could be meant.' },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>
 

@@ -1,0 +1,52 @@
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { CommandIo } from '../command-io.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { openSession, type Session } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { rolloutName, valueText } from '../output/print-value.ts'
+import { watchRelease } from '../terminal/watch-release.ts'
+import { releaseView } from '../view/reports/release-view.ts'
+
+/** What `get` is told. */
+export interface GetOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  /** As on the command line; undefined: the only one there is. */
+  readonly name: string | undefined
+  /** Go on showing it until somebody stops it. */
+  readonly watch: boolean
+}
+
+/** Shows one Rollout as a tree, once or live. */
+export async function get(options: GetOptions, io: CommandIo): Promise<ExitCode> {
+  const { access, output, name, watch } = options
+  if (access.allNamespaces) throw oneNamespace()
+  await using session = await openSession(access, io)
+  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'get' })
+  if (watch) return watchRelease(session, { key, output }, io)
+  io.out.write(await textOf(session, key, { output, io }))
+  return exitCodes.done
+}
+
+interface Printing {
+  readonly output: OutputOptions
+  readonly io: CommandIo
+}
+
+async function textOf({ desk, clock }: Session, key: ObjectKey, { output: { format, colors }, io }: Printing): Promise<string> {
+  const picture = await desk.picture(key)
+  const { report, ...rest } = picture
+  if (format === 'name') return `${rolloutName(report.name)}\n`
+  if (format === 'json' || format === 'yaml') return valueText({ rollout: report, ...rest }, format)
+  const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
+  return `${releaseView(picture, drawing, format === 'wide').join('\n')}\n`
+}
+
+function oneNamespace(): AppError {
+  return new AppError('OPTION_INVALID', '--all-namespaces stands with a command about one Rollout', {
+    hint: 'Leave it out, or use tranche list -A.',
+  })
+}

@@ -1,0 +1,47 @@
+import type { Outcome } from '@tranche/api-schema'
+import type { CommandIo } from '../command-io.ts'
+import { openSession } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { rolloutName, valueText } from '../output/print-value.ts'
+import { listView } from '../view/reports/list-view.ts'
+
+/** What `list` is told. */
+export interface ListOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  /** Only Rollouts that come to this. */
+  readonly outcome: Outcome | undefined
+}
+
+/** Prints the Rollouts of a namespace, or of all, sorted by namespace and name. */
+export async function list({ access, output, outcome }: ListOptions, io: CommandIo): Promise<ExitCode> {
+  await using session = await openSession(access, io)
+  const { desk, namespace, clock } = session
+  const all = await desk.list(access.allNamespaces ? {} : { namespace })
+  const items = all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(valueText({ items }, output.format))
+  else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
+  else if (items.length === 0) io.err.write(`${nothingFound(access, namespace, outcome)}\n`)
+  else {
+    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: clock.nowMs() })
+    const lines = listView(items, { namespaces: access.allNamespaces, wide: output.format === 'wide' }, drawing)
+    io.out.write(`${lines.join('\n')}\n`)
+  }
+  return exitCodes.done
+}
+
+function byKey(a: NamedItem, b: NamedItem): number {
+  return a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name, 'en', { numeric: true })
+}
+
+interface NamedItem {
+  readonly namespace: string
+  readonly name: string
+}
+
+function nothingFound({ allNamespaces }: AccessOptions, namespace: string, outcome: Outcome | undefined): string {
+  const which = outcome === undefined ? 'No Rollouts' : `No Rollouts that are ${outcome}`
+  return allNamespaces ? `${which} in any namespace.` : `${which} in namespace ${namespace}; -A looks in all of them.`
+}

@@ -1,0 +1,84 @@
+import type { Outcome, RolloutReport } from '@tranche/api-schema'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { CommandIo } from '../command-io.ts'
+import { errorLine } from '../desk/error-line.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { lookAgain } from '../desk/look-again.ts'
+import { openSession, type Session } from '../desk/open-session.ts'
+import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { rolloutName, valueText } from '../output/print-value.ts'
+import { listenForStop } from '../stop-signals.ts'
+import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+
+/** What `status` is told. */
+export interface StatusOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  readonly name: string | undefined
+  /** Milliseconds to wait for an end; 0 looks once, null waits for as long as it takes. */
+  readonly timeoutMs: number | null
+  /** Wait on where a person has to decide. */
+  readonly throughPauses: boolean
+}
+
+const STOP_GRACE_MS = 1_000
+const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
+  Done: statusExitCodes.done,
+  Failed: statusExitCodes.failed,
+  Waiting: statusExitCodes.waiting,
+  Running: statusExitCodes.timedOut,
+}
+
+/**
+ * Waits until a release is over, or a person has to decide. Turning points go to `err`, where it ends goes to `out`.
+ *
+ * @returns what it came to: {@link statusExitCodes}
+ */
+export async function status(options: StatusOptions, io: CommandIo): Promise<StatusExitCode> {
+  await using session = await openSession(options.access, io)
+  const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'status' })
+  const report = await awaitEnd(session, { ...options, key }, io)
+  if (report === null) return statusExitCodes.timedOut
+  const { format } = options.output
+  if (format === 'json' || format === 'yaml') io.out.write(valueText(report, format))
+  else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
+  else
+    io.out.write(
+      `${progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs() }))}\n`,
+    )
+  return exitCodeOf[report.outcome]
+}
+
+type WaitOptions = StatusOptions & { readonly key: ObjectKey }
+
+/** @returns the last that was seen; null where there was no time to see anything */
+async function awaitEnd({ desk, clock }: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport | null> {
+  const { key, timeoutMs, throughPauses, output } = options
+  const stop = listenForStop(STOP_GRACE_MS)
+  const ended = new AbortController()
+  const timer = timeoutMs === null ? null : clock.setTimer(timeoutMs, () => ended.abort())
+  const signal = AbortSignal.any([stop.signal, ended.signal])
+  let told: Told | null = null
+  let latest: RolloutReport | null = null
+  try {
+    const failed = (error: unknown): void => void io.err.write(`${errorLine(error)}\n`)
+    for await (const report of lookAgain(() => desk.report(key, timeoutMs === 0 ? {} : { signal }), { clock, signal, failed })) {
+      latest = report
+      if (isEnd(report, throughPauses) || timeoutMs === 0) break
+      const atMs = clock.monotonicMs()
+      if (!isNews(told, report, atMs)) continue
+      told = { report, atMs }
+      io.err.write(`${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs() }))}\n`)
+    }
+    return latest
+  } finally {
+    timer?.cancel()
+    stop.release()
+  }
+}
+
+function isEnd({ outcome }: RolloutReport, throughPauses: boolean): boolean {
+  return outcome === 'Done' || outcome === 'Failed' || (outcome === 'Waiting' && !throughPauses)
+}

@@ -1,0 +1,101 @@
+import { type Clock, systemClock } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  KubeStatusError,
+  type LoadedCluster,
+  loadKubeConfig,
+} from '@tranche/kube-client'
+import type { ObjectKey } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { type AskOptions, createKubeDesk, type ReleaseDesk } from '@tranche/steering'
+import type { CommandIo } from '../command-io.ts'
+import type { AccessOptions, ClusterSource } from '../options/access-options.ts'
+import { explainMissing } from './find-rollout.ts'
+import { userAgent } from '../version.ts'
+
+/** Whom a command asks, and where it looks. */
+export interface Session extends AsyncDisposable {
+  readonly desk: ReleaseDesk
+  /** That of `-n`, else of the context, else `default`. */
+  readonly namespace: string
+  readonly clock: Clock
+}
+
+/** A cluster, opened by its kubeconfig. */
+export interface OpenCluster extends AsyncDisposable {
+  readonly client: KubeClient
+  readonly cluster: LoadedCluster
+}
+
+/**
+ * Opens what a command asks.
+ *
+ * @throws {AppError} KUBECONFIG_INVALID; questions that the session is asked later: API_UNREACHABLE, API_REFUSED, with server and context
+ */
+export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
+  if (access.source.kind === 'server') throw new AppError('OPTION_INVALID', '--server names the REST API', { hint: 'Leave it out.' })
+  const open = await openCluster(access.source, io)
+  const desk = createKubeDesk({ client: open.client, clock: systemClock })
+  return {
+    desk: withLimits(desk, access, (error) => explained(error, open.cluster)),
+    namespace: access.namespace ?? open.cluster.namespace,
+    clock: systemClock,
+    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+  }
+}
+
+/** @throws {AppError} KUBECONFIG_INVALID */
+export async function openCluster({ kubeconfig, context }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
+  const cluster = await loadKubeConfig({ clock: systemClock, path: kubeconfig, context, env })
+  const { exchange, close } = createUndiciExchange(cluster)
+  const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
+  return { client, cluster, [Symbol.asyncDispose]: close }
+}
+
+/** Every question gets the deadline of the command, and every error says where it comes from. */
+function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessOptions, explain: (error: unknown) => unknown): ReleaseDesk {
+  const limited = (options: AskOptions = {}): AskOptions => ({ deadlineMs, ...options })
+  const rejecting = async (error: unknown, key?: ObjectKey): Promise<never> => {
+    const isMissing = key !== undefined && isAppError(error) && error.code === 'ROLLOUT_NOT_FOUND'
+    throw isMissing ? await explainMissing(desk, key).catch(explain) : explain(error)
+  }
+  const about = async <T>(key: ObjectKey, answer: Promise<T>): Promise<T> => answer.catch((error: unknown) => rejecting(error, key))
+  return {
+    list: async (options) => desk.list({ deadlineMs, ...options }).catch(rejecting),
+    report: (key, options) => about(key, desk.report(key, limited(options))),
+    picture: (key, options) => about(key, desk.picture(key, limited(options))),
+  }
+}
+
+/** @returns the error with what a person at a terminal needs to know: which server, by which context, and what to do */
+export function explained(error: unknown, { server, context }: LoadedCluster): unknown {
+  if (!isAppError(error)) return error
+  const details = { server, context }
+  const where = `${server} (context ${context})`
+  if (!(error instanceof KubeStatusError)) {
+    if (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE') return error
+    return new AppError(error.code, `the API server ${where} does not answer: ${error.message}`, {
+      details,
+      hint: 'Check that the cluster runs and that the kubeconfig names its present address.',
+      cause: error,
+    })
+  }
+  const said = error.message.replace(/^.*? was answered with /, '')
+  if (error.status === 401 || error.status === 403) {
+    const hint =
+      error.status === 401
+        ? 'Log in again, or check the credentials of the kubeconfig.'
+        : 'Ask whoever runs the cluster for this right; docs/cli.md lists what each command needs.'
+    return new AppError('API_REFUSED', `the API server ${where} answers ${said}`, { details, hint, cause: error })
+  }
+  if (error.status === 404 && error.reason === 'NotFound' && !error.message.includes('"'))
+    return new AppError('API_REFUSED', `the API server ${where} serves no Rollouts`, {
+      details,
+      hint: 'Install the CustomResourceDefinitions of Tranche; tranche doctor looks at what is missing.',
+      cause: error,
+    })
+  return error
+}

@@ -1,0 +1,108 @@
+import { outcomes } from '@tranche/api-schema'
+import type { Command } from 'commander'
+import type { CommandIo } from '../command-io.ts'
+import { parseChoice } from '../option-values.ts'
+import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import { parseDuration } from '../options/duration-option.ts'
+import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+
+/** How a command hands back its exit code. */
+export type Exit = (code: number) => void
+
+/** The commands that look at Rollouts. */
+export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit): void {
+  addList(program, io, exit)
+  addGet(program, io, exit)
+  addStatus(program, io, exit)
+}
+
+function addList(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program.command('list').description('List Rollouts: what each comes to, how far it is, what it waits for.')
+  withOutputOptions(withAccessOptions(command, { allNamespaces: true }), 'json, yaml, name or wide')
+    .option('--outcome <outcome>', `only Rollouts that are ${outcomes.join(', ')}`)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tranche list                      those of the namespace of the context
+  tranche list -A                   those of all namespaces
+  tranche list -A --outcome Waiting those that wait for a person
+  tranche list -o json              for programs`,
+    )
+    .action(async (values: Values) => {
+      const outcome = textOf(values, 'outcome')
+      const options = {
+        access: toAccessOptions(values, io.env),
+        output: toOutputOptions(values, ['json', 'yaml', 'name', 'wide']),
+        outcome: outcome === undefined ? undefined : parseChoice('--outcome', capital(outcome), outcomes),
+      }
+      exit(await (await import('../commands/list.ts')).list(options, io))
+    })
+}
+
+function addGet(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program
+    .command('get')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
+    .description('Show a Rollout as a tree: revisions, batches, zones, and the nodes that are not well.')
+  withOutputOptions(withAccessOptions(command), 'json, yaml, name or wide (every zone and node that is not well)')
+    .option('-w, --watch', 'go on showing it until Ctrl-C')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tranche get node-agent -n demo    where it stands, and what it waits for
+  tranche get -w                    live, of the only Rollout of the namespace
+  tranche get daemonset/node-agent  the Rollout of a DaemonSet
+  tranche get node-agent -o json    rollout, nodes, batches and revisions, for programs`,
+    )
+    .action(async (name: string | undefined, values: Values) => {
+      const options = {
+        access: toAccessOptions(values, io.env),
+        output: toOutputOptions(values, ['json', 'yaml', 'name', 'wide']),
+        name,
+        watch: values['watch'] === true,
+      }
+      exit(await (await import('../commands/get.ts')).get(options, io))
+    })
+}
+
+function addStatus(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program
+    .command('status')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
+    .description('Wait until a release is over or a person has to decide; the exit code says which.')
+  withOutputOptions(withAccessOptions(command), 'json, yaml or name')
+    .option('--timeout <time>', 'the longest to wait, such as 10m; 0 looks once; without it as long as it takes')
+    .option('--through-pauses', 'wait on where a person has to decide')
+    .addHelpText(
+      'after',
+      `
+Ends with
+  0  done: every node that can be is on the version that was asked for
+  1  failed: the version was taken back, or cannot go on by itself
+  2  timed out: it was still going on
+  3  waiting for a person
+  4  it could not be found out: no such Rollout, no answer, a wrong option
+
+Examples:
+  tranche status node-agent --timeout 30m
+  tranche status node-agent --timeout 0 -o json
+  until tranche status node-agent; do test $? = 3 && tranche approve node-agent || exit 1; done`,
+    )
+    .action(async (name: string | undefined, values: Values) => {
+      const timeout = textOf(values, 'timeout')
+      const options = {
+        access: toAccessOptions(values, io.env),
+        output: toOutputOptions(values, ['json', 'yaml', 'name']),
+        name,
+        timeoutMs: timeout === undefined ? null : parseDuration('--timeout', timeout),
+        throughPauses: values['throughPauses'] === true,
+      }
+      exit(await (await import('../commands/status.ts')).status(options, io))
+    })
+}
+
+function capital(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase()}`
+}

@@ -1,0 +1,108 @@
+import type { ObjectKey } from '@tranche/kube-types'
+import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
+import { errorLine } from '../desk/error-line.ts'
+import { lookAgain } from '../desk/look-again.ts'
+import type { Session } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { listenForStop } from '../stop-signals.ts'
+import { createDrawing } from '../view/reports/drawing.ts'
+import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+import type { ReleasePicture } from '@tranche/steering'
+import { releaseView } from '../view/reports/release-view.ts'
+import { createLiveScreen } from './live-screen.ts'
+
+/** What is watched, and how it is shown. */
+export interface WatchReleaseOptions {
+  readonly key: ObjectKey
+  readonly output: OutputOptions
+}
+
+const STOP_GRACE_MS = 1_000
+const DRAW_EVERY_MS = 1_000
+
+/** Shows a Rollout until somebody stops it: live on a terminal, one line or document for each change elsewhere. */
+export async function watchRelease(session: Session, options: WatchReleaseOptions, io: CommandIo): Promise<ExitCode> {
+  using stop = disposable(listenForStop(STOP_GRACE_MS))
+  const { signal } = stop
+  const show = isTerminal(io.out, io) && options.output.format !== 'json' ? openLive(session, options, io) : openPlain(session, options, io)
+  try {
+    const look = (): Promise<ReleasePicture> => session.desk.picture(options.key, { signal })
+    for await (const picture of lookAgain(look, { clock: session.clock, signal, failed: show.failed })) show.picture(picture)
+    return exitCodes.done
+  } finally {
+    show.close()
+  }
+}
+
+interface Showing {
+  picture(picture: ReleasePicture): void
+  failed(error: unknown): void
+  close(): void
+}
+
+/** Ages go on between two looks. */
+function openLive({ clock }: Session, { output }: WatchReleaseOptions, io: CommandIo): Showing {
+  const screen = createLiveScreen(io.out)
+  let latest: ReleasePicture | null = null
+  let problem: string | null = null
+  const draw = (): void => {
+    if (latest !== null) screen.draw(() => fitted(lines(latest!), Math.max(4, (io.out.rows ?? 24) - 1)))
+  }
+  const timer = setInterval(draw, DRAW_EVERY_MS)
+  return {
+    picture(picture) {
+      latest = picture
+      problem = null
+      draw()
+    },
+    failed(error) {
+      problem = errorLine(error)
+      draw()
+    },
+    close() {
+      clearInterval(timer)
+      screen.close()
+    },
+  }
+
+  function lines(picture: ReleasePicture): readonly string[] {
+    const drawing = createDrawing({
+      width: Math.max(20, io.out.columns ?? 80),
+      colors: wantsColors(io.out, io.env, output.colors),
+      unicode: wantsUnicode(io.env),
+      nowMs: clock.nowMs(),
+    })
+    const shown = releaseView(picture, drawing, output.format === 'wide')
+    return problem === null ? shown : [...shown.slice(0, 1), drawing.line(['yellow', problem]), ...shown.slice(1)]
+  }
+}
+
+function fitted(lines: readonly string[], rows: number): readonly string[] {
+  if (lines.length <= rows) return lines
+  return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; without -w all of them are printed`]
+}
+
+function openPlain({ clock }: Session, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {
+  let told: Told | null = null
+  return {
+    picture({ report }) {
+      const atMs = clock.monotonicMs()
+      if (!isNews(told, report, atMs)) return
+      told = { report, atMs }
+      const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
+      io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
+    },
+    failed: (error) => void io.err.write(`${errorLine(error)}\n`),
+    close: () => {},
+  }
+}
+
+function isTerminal(stream: OutputStream, { env }: CommandIo): boolean {
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+function disposable(stop: ReturnType<typeof listenForStop>): Disposable & { readonly signal: AbortSignal } {
+  return { signal: stop.signal, [Symbol.dispose]: () => stop.release() }
+}

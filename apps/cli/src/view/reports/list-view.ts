@@ -1,0 +1,57 @@
+import type { RolloutSummary } from '@tranche/api-schema'
+import type { Drawing } from './drawing.ts'
+import { ageText, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf } from './report-words.ts'
+import { type Column, tableLines } from './table.ts'
+
+/** What a list shows beside what every list shows. */
+export interface ListColumns {
+  /** Rollouts of all namespaces: say which. */
+  readonly namespaces: boolean
+  /** As `-o wide`. */
+  readonly wide: boolean
+}
+
+/** Rollouts as a table, those that wait for a person or failed first to be seen by their colour. Pure. */
+export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
+  return tableLines(rollouts, columnsOf(columns, drawing), drawing)
+}
+
+function columnsOf({ namespaces, wide }: ListColumns, { nowMs }: Drawing): readonly Column<RolloutSummary>[] {
+  return [
+    ...(namespaces ? [{ heading: 'NAMESPACE', cell: ({ namespace }: RolloutSummary) => namespace, least: 8 }] : []),
+    { heading: 'NAME', cell: ({ name }) => name, least: 12 },
+    { heading: 'STATE', cell: stateWord, style: ({ outcome }) => outcomeStyles[outcome] },
+    { heading: 'STEP', cell: stepFraction },
+    { heading: 'UPDATED', cell: ({ nodes }) => `${nodes.updated}/${nodes.desired}` },
+    {
+      heading: 'DOWN',
+      cell: ({ nodes, maxUnavailable }) => `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`,
+      style: ({ nodes, maxUnavailable }) => (nodes.unavailable > (maxUnavailable ?? nodes.unavailable) ? 'yellow' : null),
+    },
+    { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
+    ...(wide ? wideColumns(nowMs) : []),
+    { heading: 'WAITS FOR', cell: waitsFor, least: 12 },
+  ]
+}
+
+function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
+  return [
+    {
+      heading: 'FAILED',
+      cell: ({ nodes }) => String(nodes.failed),
+      style: ({ nodes }) => (nodes.failed > 0 ? 'red' : null),
+    },
+    { heading: 'PHASE', cell: ({ phase }) => phase },
+    { heading: 'REASON', cell: ({ reason }) => reason },
+    { heading: 'SINCE', cell: ({ step }) => ageText(step?.since, nowMs) },
+    { heading: 'STABLE', cell: ({ stableRevision }) => stableRevision ?? '' },
+    { heading: 'CANARY', cell: ({ canaryRevision }) => canaryRevision ?? '' },
+    { heading: 'DAEMONSET', cell: ({ daemonSet }) => daemonSet },
+    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', ') },
+  ]
+}
+
+/** A release that is done waits for nothing. */
+function waitsFor({ outcome, need, message }: RolloutSummary): string {
+  return outcome === 'Done' ? '' : (need?.message ?? message)
+}

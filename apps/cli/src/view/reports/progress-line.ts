@@ -1,0 +1,40 @@
+import type { RolloutReport } from '@tranche/api-schema'
+import type { Drawing } from './drawing.ts'
+import { outcomeStyles, stateWord } from './report-words.ts'
+
+/** What was told of a Rollout, and when (monotonic milliseconds). */
+export interface Told {
+  readonly report: RolloutReport
+  readonly atMs: number
+}
+
+/** Counts move all the time; they alone are told no more often than this. */
+const COUNTS_EVERY_MS = 5_000
+
+/** @returns whether `report` says something that a reader of a log has to be told, `told` being the last that they were */
+export function isNews(told: Told | null, report: RolloutReport, nowMs: number): boolean {
+  if (told === null || turningPoint(told.report) !== turningPoint(report)) return true
+  return counts(told.report) !== counts(report) && nowMs - told.atMs >= COUNTS_EVERY_MS
+}
+
+/** @returns where a release stands, in one line: state, step, nodes, and what it waits for */
+export function progressLine(report: RolloutReport, drawing: Drawing): string {
+  const { namespace, name, step, nodes, outcome, need, message, phase } = report
+  const place = step === undefined || phase === 'Healthy' ? '' : `  step ${step.index}/${step.count} ${step.state}`
+  const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`
+  const text = need?.message ?? message
+  return drawing.line(
+    `${namespace}/${name}  `,
+    [outcomeStyles[outcome], stateWord(report)],
+    `${place}  ${nodes.updatedAvailable}/${nodes.desired} updated, ${nodes.unavailable} down${failed}`,
+    text === '' ? '' : `  ${text}`,
+  )
+}
+
+function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevision }: RolloutReport): string {
+  return JSON.stringify([outcome, reason, phase, step?.index, step?.state, need?.reason, nodes.failed, canaryRevision])
+}
+
+function counts({ nodes }: RolloutReport): string {
+  return JSON.stringify([nodes.updatedAvailable, nodes.unavailable])
+}

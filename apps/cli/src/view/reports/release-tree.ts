@@ -1,0 +1,207 @@
+import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
+import { durationText } from '../duration-text.ts'
+import { shorten, type Span } from '../styled-line.ts'
+import type { ReleasePicture } from '@tranche/steering'
+import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
+import type { TreeItem } from './tree-lines.ts'
+
+/** How much of a tree is shown. */
+export interface TreeOptions {
+  readonly nowMs: number
+  /** Every zone, and every node that is not well; else a bounded number of each. */
+  readonly wide: boolean
+}
+
+const MOST_ZONES = 6
+const MOST_NODES = 4
+/** Where many zones have nodes to tell of, each tells of fewer. */
+const MANY_ZONES = 3
+const MOST_NODES_OF_MANY_ZONES = 2
+const LONGEST_NAME = 40
+/** Most telling first. */
+const unwell = ['failing', 'down', 'notReady', 'updating'] as const satisfies readonly NodeReport['state'][]
+
+/** Revision → batch → zone → the nodes that are not well; revisions without a node are left out unless they are released. Pure. */
+export function releaseTree(picture: ReleasePicture, options: TreeOptions): readonly TreeItem[] {
+  const branches = Map.groupBy(picture.nodes, (node) => branchOf(node, picture.report))
+  const shown = picture.revisions.filter((revision) => revision.role === 'canary' || branches.has(revision.revision))
+  const unknown = [...branches].filter(([hash]) => !shown.some(({ revision }) => revision === hash))
+  return [
+    ...shown.map((revision) => revisionItem(revision, branches.get(revision.revision) ?? [], { picture, options })),
+    ...unknown.map(([, nodes]) => strangerItem(nodes, options)),
+  ]
+}
+
+/** A node between two pods comes up on what is released. */
+function branchOf({ role, state, revision }: NodeReport, { canaryRevision }: RolloutReport): string {
+  const comesUp = state === 'updating' && role !== 'stable' && role !== 'superseded'
+  return (role === 'canary' || comesUp || revision === undefined ? canaryRevision : revision) ?? ''
+}
+
+interface Context {
+  readonly picture: ReleasePicture
+  readonly options: TreeOptions
+}
+
+function revisionItem(revision: RevisionReport, nodes: readonly NodeReport[], context: Context): TreeItem {
+  const { role, held, images, number } = revision
+  const titles = [role === 'none' ? '' : role, held ? 'held' : ''].filter((word) => word !== '').join(', ')
+  return {
+    spans: [
+      ['bold', `revision ${number}`],
+      `  ${revision.revision}`,
+      ...(titles === '' ? [] : ([['cyan', `  ${titles}`]] as const)),
+      `  ${images.map(shortImage).join(', ')}`,
+      ['dim', `  ${nodesText(nodes, revision)}`],
+    ],
+    items: role === 'canary' && releaseRuns(context) ? batchItems(nodes, context) : zoneItems(nodes, { ...context.options, all: false }),
+  }
+}
+
+/** Nodes between two pods hang below what they come up on, and do not run it yet. */
+function nodesText(nodes: readonly NodeReport[], { revision }: RevisionReport): string {
+  const there = nodes.filter((node) => node.revision === revision).length
+  return `${counted(there, 'node')}${there === nodes.length ? '' : `, ${nodes.length - there} on their way`}`
+}
+
+function releaseRuns({ picture: { batches } }: Context): boolean {
+  return batches.length > 0
+}
+
+function batchItems(nodes: readonly NodeReport[], { picture, options }: Context): readonly TreeItem[] {
+  const current = picture.batches.find(({ state }) => state === 'current')?.index
+  const byBatch = Map.groupBy(nodes, (node) => node.batch ?? (node.state === 'updating' ? current : undefined))
+  const outside = byBatch.get(undefined) ?? []
+  return [
+    ...picture.batches.map((batch) => batchItem(batch, byBatch.get(batch.index) ?? [], { picture, options })),
+    ...(outside.length === 0
+      ? []
+      : [
+          {
+            spans: [`in no batch  `, ['dim', counted(outside.length, 'node')]] as const,
+            items: zoneItems(outside, { ...options, all: false }),
+          },
+        ]),
+  ]
+}
+
+function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture, options }: Context): TreeItem {
+  const step = picture.report.steps.find(({ index }) => index === batch.index)
+  const mark: Span = batch.state === 'done' ? ['green', 'done'] : batch.state === 'current' ? ['cyan', 'now'] : ['dim', 'ahead']
+  return {
+    spans: [
+      `batch ${batch.index}  `,
+      ...(step === undefined ? [] : [`${step.replicas}  `]),
+      mark,
+      `  ${batchCounts(batch)}`,
+      ['dim', pauseText(step?.pause)],
+    ],
+    items: batch.state === 'ahead' ? [] : zoneItems(nodes, { ...options, all: batch.state === 'current' }),
+  }
+}
+
+function batchCounts({ state, nodes, updated, available }: BatchReport): string {
+  if (state === 'ahead') return `up to ${counted(nodes, 'node')}`
+  const through = available === updated ? `${available} available` : `${available} of ${updated} available`
+  return state === 'done' ? through : `${through}, up to ${counted(nodes, 'node')}`
+}
+
+function pauseText(pause: string | undefined): string {
+  if (pause === undefined) return ''
+  return pause === 'person' ? ', then approval' : `, then ${pauseSpan(pause)} pause`
+}
+
+function pauseSpan(pause: string): string {
+  const seconds = Number(/^(\d+)s$/.exec(pause)?.[1])
+  return Number.isNaN(seconds) ? pause : durationText(seconds * 1000)
+}
+
+function strangerItem(nodes: readonly NodeReport[], options: TreeOptions): TreeItem {
+  const hash = nodes[0]?.revision ?? ''
+  return {
+    spans: [
+      ['bold', hash === '' ? 'no pod' : `revision ${hash}`],
+      ['dim', `  ${counted(nodes.length, 'node')}`],
+    ],
+    items: zoneItems(nodes, { ...options, all: false }),
+  }
+}
+
+interface ZoneOptions extends TreeOptions {
+  /** Zones in which every node is well, too. */
+  readonly all: boolean
+}
+
+/** Clusters without zones have their nodes directly below. */
+function zoneItems(nodes: readonly NodeReport[], options: ZoneOptions): readonly TreeItem[] {
+  const zones = [...Map.groupBy(nodes, ({ zone }) => zone)].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  if (zones.every(([zone]) => zone === '')) return nodeItems(nodes, { ...options, mostNodes: MOST_NODES })
+  const telling = zones.filter(([, members]) => options.all || options.wide || members.some(isUnwell))
+  const shown = options.wide ? telling : worstZones(telling)
+  const left = telling.filter((zone) => !shown.includes(zone))
+  const mostNodes = shown.length > MANY_ZONES ? MOST_NODES_OF_MANY_ZONES : MOST_NODES
+  return [
+    ...zones.filter((zone) => shown.includes(zone)).map((zone) => zoneItem(zone, { ...options, mostNodes })),
+    ...(left.length === 0 ? [] : [moreZones(left)]),
+  ]
+}
+
+type Zone = readonly [string, readonly NodeReport[]]
+
+function worstZones(zones: readonly Zone[]): readonly Zone[] {
+  const weight = ([, members]: Zone): number => members.filter((node) => isUnwell(node)).length
+  return zones.toSorted((a, b) => weight(b) - weight(a)).slice(0, MOST_ZONES)
+}
+
+function moreZones(zones: readonly Zone[]): TreeItem {
+  const nodes = zones.flatMap(([, members]) => members)
+  return { spans: [['dim', `and ${counted(zones.length, 'more zone')}: `], ...stateSpans(nodes)], items: [] }
+}
+
+function zoneItem([zone, members]: Zone, options: NodeOptions): TreeItem {
+  return { spans: [zone === '' ? 'in no zone' : `zone ${zone}`, '  ', ...stateSpans(members)], items: nodeItems(members, options) }
+}
+
+function stateSpans(nodes: readonly NodeReport[]): readonly Span[] {
+  const states = [...new Set<NodeReport['state']>(['updated', ...unwell, 'old', 'excluded'])]
+  const parts = states.flatMap((state): readonly Span[] => {
+    const count = nodes.filter((node) => node.state === state).length
+    return count === 0 ? [] : [[nodeStyles[state], `${count} ${nodeWords[state]}`]]
+  })
+  return parts.flatMap((part, at) => (at === 0 ? [part] : [', ', part]))
+}
+
+function isUnwell({ state }: NodeReport): boolean {
+  return (unwell as readonly string[]).includes(state)
+}
+
+interface NodeOptions extends TreeOptions {
+  readonly mostNodes: number
+}
+
+function nodeItems(nodes: readonly NodeReport[], { wide, nowMs, mostNodes }: NodeOptions): readonly TreeItem[] {
+  const rank = ({ state }: NodeReport): number => (unwell as readonly string[]).indexOf(state)
+  const telling = nodes.filter(isUnwell).toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
+  const shown = wide || telling.length === mostNodes + 1 ? telling : telling.slice(0, mostNodes)
+  const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => Array.from(name).length)))
+  const left = telling.slice(shown.length)
+  return [
+    ...shown.map((node) => nodeItem(node, { width, wide, nowMs })),
+    ...(left.length === 0 ? [] : [{ spans: [['dim', 'and '], ...stateSpans(left), ['dim', ' more']] as const, items: [] }]),
+  ]
+}
+
+function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { readonly width: number }): TreeItem {
+  const { restarts = 0 } = node
+  return {
+    spans: [
+      `${shorten(node.name, LONGEST_NAME).padEnd(width)}  `,
+      [nodeStyles[node.state], nodeWords[node.state]],
+      ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
+      ...(wide && node.pod !== undefined ? [`  ${node.pod}`] : []),
+      ...(node.why === undefined ? [] : [`  ${node.why}`]),
+      ...(restarts === 0 ? [] : ([['dim', `  ${counted(restarts, 'restart')}`]] as const)),
+    ],
+    items: [],
+  }
+}

@@ -1,0 +1,101 @@
+import type { RolloutReport, WishType } from '@tranche/api-schema'
+import { progressBar, stepMarks } from '../progress-bar.ts'
+import type { Span } from '../styled-line.ts'
+import type { Drawing } from './drawing.ts'
+import type { ReleasePicture } from '@tranche/steering'
+import { releaseTree } from './release-tree.ts'
+import { remainingTime } from './remaining-time.ts'
+import { forSince, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
+import { treeLines } from './tree-lines.ts'
+import { wrapText } from './wrap-text.ts'
+
+const LABEL_WIDTH = 8
+const WIDEST_BAR = 100
+const WIDEST_TEXT = 120
+
+/**
+ * A Rollout for a person: what it comes to, how far it is, what it waits for, what can be done, and the tree of its revisions, batches,
+ * zones and the nodes that are not well. Pure.
+ */
+export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boolean): readonly string[] {
+  const { report } = picture
+  return [
+    headline(picture, drawing),
+    ...barLines(report, drawing),
+    ...stepLines(report, drawing),
+    ...labelled('nodes', nodeCountsText(report), drawing),
+    ...waitLines(report, drawing),
+    ...needLines(report, drawing),
+    ...etaLines(picture, drawing),
+    ...treeLines(releaseTree(picture, { nowMs: drawing.nowMs, wide }), drawing),
+  ]
+}
+
+function headline({ report, revisions }: ReleasePicture, drawing: Drawing): string {
+  const from = revisions.find(({ role }) => role === 'stable')
+  const to = versionsOf(report.images)
+  const before = from === undefined || from.revision === report.canaryRevision ? to : versionsOf(from.images)
+  return drawing.line(
+    ['bold', `${report.namespace}/${report.name}`],
+    '   ',
+    [outcomeStyles[report.outcome], stateWord(report)],
+    `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`,
+    ['dim', report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`],
+  )
+}
+
+function barLines({ nodes, steps, phase, step }: RolloutReport, drawing: Drawing): readonly string[] {
+  if (nodes.desired === 0) return [drawing.line(['dim', 'no node to run on'])]
+  const label = ` ${nodes.updatedAvailable}/${nodes.desired}`
+  const width = Math.max(10, Math.min(drawing.width, WIDEST_BAR) - label.length)
+  const { glyphs } = drawing
+  const bar = progressBar(
+    { desired: nodes.desired, updated: nodes.updatedAvailable, updating: nodes.updated - nodes.updatedAvailable },
+    width,
+    glyphs,
+  )
+  const marks = steps.map(({ replicas, nodes: size }) => ({ label: replicas, nodes: size }))
+  const under = phase === 'Progressing' ? stepMarks(marks, step?.index ?? null, { width, desired: nodes.desired, glyphs }) : []
+  return [drawing.line(...bar, ['bold', label]), ...(under.length === 0 ? [] : [drawing.line(...under)])]
+}
+
+function stepLines({ step, phase }: RolloutReport, drawing: Drawing): readonly string[] {
+  if (step === undefined || phase === 'Healthy' || phase === 'Initial') return []
+  return labelled('step', `${step.index} of ${step.count}, ${step.state}${forSince(step.since, drawing.nowMs)}`, drawing)
+}
+
+/** What a person has to decide says more than what the status waits for; a release that is over waits for nothing. */
+function waitLines({ outcome, message, need, failure }: RolloutReport, drawing: Drawing): readonly string[] {
+  if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
+  const text = need?.message ?? message
+  const about = failure === undefined || text.includes(failure.message) ? [] : labelled('failure', failure.message, drawing, 'red')
+  return [...(text === '' ? [] : labelled(outcome === 'Failed' ? 'failed' : 'waits', text, drawing)), ...about]
+}
+
+function needLines({ need, namespace, name, step }: RolloutReport, drawing: Drawing): readonly string[] {
+  if (need === undefined) return []
+  const { actions, reason, since } = need
+  const choice = actions.length < 2 ? actions.join('') : `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)}`
+  const text = `a person${forSince(since, drawing.nowMs)} (${reason})${choice === '' ? '' : `: ${choice}`}`
+  const command = actions[0] === undefined ? [] : [commandOf(actions[0], { namespace, name, step: step?.index })]
+  return [...labelled('needs', text, drawing, 'yellow'), ...command.map((line) => drawing.line(`${' '.repeat(LABEL_WIDTH)}${line}`))]
+}
+
+/** @returns what to type for an action: `tranche approve node-agent -n demo` */
+function commandOf(action: WishType, at: { readonly namespace: string; readonly name: string; readonly step: number | undefined }): string {
+  const target = action === 'jump' ? ` --step ${(at.step ?? 1) + 1}` : ''
+  return `tranche ${action} ${at.name} -n ${at.namespace}${target}`
+}
+
+function etaLines(picture: ReleasePicture, drawing: Drawing): readonly string[] {
+  const text = remainingTime(picture, drawing.nowMs)
+  return text === null ? [] : labelled('eta', text, drawing)
+}
+
+function labelled(label: string, text: string, drawing: Drawing, style: 'red' | 'yellow' | null = null): readonly string[] {
+  const rows = wrapText(text, Math.min(drawing.width, WIDEST_TEXT) - LABEL_WIDTH)
+  return rows.map((row, at) => {
+    const words: Span = style === null ? row : [style, row]
+    return drawing.line(['dim', (at === 0 ? label : '').padEnd(LABEL_WIDTH)], words)
+  })
+}

@@ -1,0 +1,84 @@
+import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import { versionOf } from '../build-snapshot.ts'
+import { durationText } from '../duration-text.ts'
+import type { Style } from '../styled-line.ts'
+
+/** The colour of each outcome. */
+export const outcomeStyles: Readonly<Record<Outcome, Style>> = { Done: 'green', Failed: 'red', Waiting: 'yellow', Running: 'cyan' }
+
+/** The colour of a node's state. */
+export const nodeStyles: Readonly<Record<NodeReport['state'], Style>> = {
+  updated: 'green',
+  updating: 'cyan',
+  old: 'dim',
+  down: 'yellow',
+  failing: 'red',
+  notReady: 'yellow',
+  excluded: 'dim',
+}
+
+/** How each state is told to a person. */
+export const nodeWords: Readonly<Record<NodeReport['state'], string>> = {
+  updated: 'updated',
+  updating: 'updating',
+  old: 'old',
+  down: 'old and down',
+  failing: 'failing',
+  notReady: 'NotReady',
+  excluded: 'excluded',
+}
+
+/** @returns `Paused`, `Disabled`, or the outcome: what stands first in a list */
+export function stateWord({ outcome, paused, disabled }: RolloutSummary): string {
+  if (disabled) return 'Disabled'
+  return paused && outcome === 'Waiting' ? 'Paused' : outcome
+}
+
+/** @returns `2/3`, or nothing before the first release and once it is over */
+export function stepFraction({ step, phase }: RolloutSummary): string {
+  return step === undefined || phase === 'Healthy' || phase === 'Initial' ? '' : `${step.index}/${step.count}`
+}
+
+/** @returns the tags of the images, `v2`; of several images `agent:v2, helper:v1` */
+export function versionsOf(images: readonly string[]): string {
+  if (images.length <= 1) return versionOf(images[0]) ?? ''
+  return images.map(shortImage).join(', ')
+}
+
+/** @returns an image without its registry and folders: `agent:v2` */
+export function shortImage(image: string): string {
+  return image.slice(image.lastIndexOf('/') + 1)
+}
+
+/** @returns ` for 3m05s`, or nothing where it is not known since when */
+export function forSince(since: string | undefined, nowMs: number): string {
+  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+  return Number.isNaN(sinceMs) ? '' : ` for ${durationText(nowMs - sinceMs)}`
+}
+
+/** @returns `3m05s`, or `-` where it is not known */
+export function ageText(since: string | undefined, nowMs: number): string {
+  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+  return Number.isNaN(sinceMs) ? '-' : durationText(nowMs - sinceMs)
+}
+
+/** @returns `1 node`, `2 nodes` */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}
+
+/** @returns how many nodes are where, as one sentence without a stop */
+export function nodeCountsText({ nodes, maxUnavailable }: RolloutReport): string {
+  const budget = maxUnavailable === undefined ? '' : ` (maxUnavailable ${maxUnavailable})`
+  const parts = [
+    `${nodes.updated} of ${nodes.desired} updated`,
+    ...(nodes.updated === nodes.updatedAvailable ? [] : [`${nodes.updatedAvailable} of them available`]),
+    `${nodes.unavailable} down${budget}`,
+    ...[
+      [nodes.failed, 'failed'],
+      [nodes.leaked, 'by other hands'],
+      [nodes.skipped, 'skipped'],
+    ].flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
+  ]
+  return parts.join(', ')
+}

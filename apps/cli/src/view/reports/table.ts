@@ -1,0 +1,66 @@
+import type { Drawing } from './drawing.ts'
+import { shorten, type Span, type Style } from '../styled-line.ts'
+
+/** One column of a table. */
+export interface Column<Row> {
+  /** In capitals, as kubectl prints them. */
+  readonly heading: string
+  readonly cell: (row: Row) => string
+  readonly style?: (row: Row) => Style | null
+  /** Columns that it shrinks to where the terminal is narrow; such columns give way first to last. @default its whole width */
+  readonly least?: number
+}
+
+const GAP = 2
+
+/** @returns a heading and one line for each row; the last column is cut where the line ends */
+export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): readonly string[] {
+  const widths = shrunk(
+    columns.map(({ heading, cell }) => Math.max(heading.length, ...rows.map((row) => lengthOf(cell(row))))),
+    columns,
+    drawing.width,
+  )
+  const spans = (texts: readonly string[], style: (at: number) => Style | null): string =>
+    drawing.line(...texts.flatMap((text, at) => cellSpans(text, { width: widths[at]!, isLast: at === texts.length - 1, style: style(at) })))
+  const heading = spans(
+    columns.map((column) => column.heading),
+    () => 'dim',
+  )
+  const lines = rows.map((row) =>
+    spans(
+      columns.map(({ cell }) => cell(row)),
+      (at) => columns[at]!.style?.(row) ?? null,
+    ),
+  )
+  return [heading, ...lines]
+}
+
+/** Takes from the columns that may shrink until the table fits; the last column is never counted beyond its heading. */
+function shrunk<Row>(widths: readonly number[], columns: readonly Column<Row>[], room: number): readonly number[] {
+  const result = [...widths]
+  const lastLeast = columns.at(-1)?.least ?? columns.at(-1)?.heading.length ?? 0
+  const used = (): number => result.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0) + Math.min(lastLeast, result.at(-1) ?? 0)
+  for (const [at, { least }] of columns.slice(0, -1).entries()) {
+    if (least === undefined) continue
+    const excess = used() - room
+    if (excess <= 0) break
+    result[at] = Math.max(Math.min(least, result[at]!), result[at]! - excess)
+  }
+  return result
+}
+
+interface CellLook {
+  readonly width: number
+  readonly isLast: boolean
+  readonly style: Style | null
+}
+
+function cellSpans(text: string, { width, isLast, style }: CellLook): readonly Span[] {
+  const cut = isLast ? text : shorten(text, width)
+  const padding = isLast ? '' : ' '.repeat(width - lengthOf(cut) + GAP)
+  return [style === null ? cut : [style, cut], padding]
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length
+}

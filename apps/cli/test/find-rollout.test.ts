@@ -1,0 +1,80 @@
+import type { RolloutSummary } from '@tranche/api-schema'
+import { explainMissing, findRollout } from '@tranche/cli'
+import type { ReleaseDesk } from '@tranche/steering'
+import { describe, expect, it } from 'vitest'
+import { done } from './release-pictures.ts'
+
+const two = [rollout('node-agent'), rollout('log-agent', 'logs')]
+
+describe('findRollout', () => {
+  const found: Record<string, { named: string | undefined; among?: readonly RolloutSummary[]; name: string }> = {
+    'by its name, without looking': { named: 'anything', among: [], name: 'anything' },
+    'as kubectl names it': { named: 'rollout/node-agent', name: 'node-agent' },
+    'as -o name prints it': { named: 'rollout.rollouts.kruise.io/node-agent', name: 'node-agent' },
+    'by its DaemonSet': { named: 'daemonset/logs', name: 'log-agent' },
+    'by its DaemonSet in short': { named: 'ds/logs', name: 'log-agent' },
+    'by nothing, where there is only one': { named: undefined, among: two.slice(0, 1), name: 'node-agent' },
+  }
+
+  it.each(Object.entries(found))('finds a Rollout %s', async (_how, { named, among = two, name }) => {
+    await expect(findRollout(deskOf(among), 'demo', { named, command: 'get' })).resolves.toEqual({ namespace: 'demo', name })
+  })
+
+  const refused: Record<
+    string,
+    { named: string | undefined; among?: readonly RolloutSummary[]; code: string; message: string; hint: string }
+  > = {
+    'nothing where there are several': {
+      named: undefined,
+      code: 'NAME_AMBIGUOUS',
+      message: 'namespace demo has 2 Rollouts: node-agent, log-agent',
+      hint: 'Name one of them: tranche get node-agent -n demo.',
+    },
+    'nothing where there are many': {
+      named: undefined,
+      among: [1, 2, 3, 4, 5, 6, 7].map((at) => rollout(`agent-${at}`)),
+      code: 'NAME_AMBIGUOUS',
+      message: 'namespace demo has 7 Rollouts: agent-1, agent-2, agent-3, agent-4, agent-5 and 2 more',
+      hint: 'Name one of them: tranche get agent-1 -n demo.',
+    },
+    'nothing where there are none': {
+      named: undefined,
+      among: [],
+      code: 'ROLLOUT_NOT_FOUND',
+      message: 'there are no Rollouts in namespace demo',
+      hint: 'Choose a namespace with -n; tranche list -A shows the Rollouts of all.',
+    },
+    'a DaemonSet without a Rollout': {
+      named: 'ds/log',
+      code: 'ROLLOUT_NOT_FOUND',
+      message: 'no Rollout in namespace demo is about a DaemonSet log',
+      hint: 'Did you mean logs? tranche list shows all of them.',
+    },
+    'another kind': {
+      named: 'deployment/node-agent',
+      code: 'OPTION_INVALID',
+      message: '"deployment/node-agent" names no Rollout',
+      hint: 'Write NAME, rollout/NAME or daemonset/NAME, and the namespace with -n.',
+    },
+  }
+
+  it.each(Object.entries(refused))('refuses %s', async (_what, { named, among = two, ...error }) => {
+    await expect(findRollout(deskOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
+  })
+
+  it('says which name comes closest to one that is missing', async () => {
+    await expect(explainMissing(deskOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
+      code: 'ROLLOUT_NOT_FOUND',
+      message: 'there is no Rollout nod-agent in namespace demo',
+      hint: 'Did you mean node-agent? tranche list shows all of them.',
+    })
+  })
+})
+
+function rollout(name: string, daemonSet = name): RolloutSummary {
+  return { ...done.report, name, daemonSet }
+}
+
+function deskOf(rollouts: readonly RolloutSummary[]): Pick<ReleaseDesk, 'list'> {
+  return { list: async () => rollouts }
+}

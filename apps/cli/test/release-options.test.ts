@@ -1,0 +1,46 @@
+import { parseDuration, toAccessOptions, toOutputOptions } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+
+describe('the options that say whom a command asks', () => {
+  it('asks the cluster of the kubeconfig, where nothing else is said', () => {
+    expect(toAccessOptions({}, {})).toEqual({
+      source: { kind: 'cluster', kubeconfig: undefined, context: undefined },
+      namespace: undefined,
+      allNamespaces: false,
+      requestTimeoutMs: 15_000,
+    })
+  })
+
+  const refused: Record<string, { values: Record<string, unknown>; says: string }> = {
+    'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
+    'one namespace and all': { values: { namespace: 'demo', allNamespaces: true }, says: '--all-namespaces stands beside --namespace' },
+    'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
+    'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
+  }
+
+  it.each(Object.entries(refused))('refuses %s', (_what, { values, says }) => {
+    expect(() => toAccessOptions(values, {})).toThrow(says)
+  })
+
+  it('refuses a format that the command has not', () => {
+    expect(() => toOutputOptions({ output: 'wide' }, ['json', 'yaml'])).toThrow('--output does not take "wide"')
+    expect(() => toOutputOptions({ output: 'xml' }, ['json', 'yaml'])).toThrow('--output does not take "xml"')
+  })
+})
+
+describe('parseDuration', () => {
+  it.each([
+    ['0', 0],
+    ['90', 90_000],
+    ['90s', 90_000],
+    ['1h30m', 5_400_000],
+    ['1.5m', 90_000],
+    ['250ms', 250],
+  ])('reads %s', (text, ms) => {
+    expect(parseDuration('--timeout', text)).toBe(ms)
+  })
+
+  it.each(['', '-1', '10 m', 'm', '1x', '1m-', '400d', 'Infinity'])('refuses %j', (text) => {
+    expect(() => parseDuration('--timeout', text)).toThrow('--timeout does not take')
+  })
+})

@@ -1,0 +1,245 @@
+import type { NodeReport, RolloutReport } from '@tranche/api-schema'
+import type { ReleasePicture } from '@tranche/steering'
+
+/** The moment at which all pictures are taken. */
+export const NOW_MS = Date.parse('2026-03-04T12:00:00Z')
+
+/** @returns the moment so many seconds before */
+export function ago(seconds: number): string {
+  return new Date(NOW_MS - seconds * 1000).toISOString()
+}
+
+const calm: RolloutReport = {
+  namespace: 'demo',
+  name: 'node-agent',
+  daemonSet: 'node-agent',
+  phase: 'Healthy',
+  reason: 'Completed',
+  outcome: 'Done',
+  message: 'revision 6b7f9c4d85 runs on all 30 nodes',
+  paused: false,
+  disabled: false,
+  stableRevision: '6b7f9c4d85',
+  canaryRevision: '6b7f9c4d85',
+  images: ['registry.example/node-agent:v2'],
+  nodes: { desired: 30, updated: 30, updatedAvailable: 30, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
+  maxUnavailable: 3,
+  resourceVersion: '1742',
+  steps: [
+    { index: 1, replicas: '10%', nodes: 3, pause: 'person', state: 'done' },
+    { index: 2, replicas: '50%', nodes: 15, pause: '600s', state: 'done' },
+    { index: 3, replicas: '100%', nodes: 30, state: 'done' },
+  ],
+  heldRevisions: [],
+  actions: ['undo', 'restart', 'pause'],
+  zones: [],
+  skippedNodes: [],
+  conditions: [],
+}
+
+const canary = { revision: '6b7f9c4d85', number: 2, createdAt: ago(300), held: false, images: ['registry.example/node-agent:v2'] }
+const stable = { revision: '58c4d7b9f6', number: 1, createdAt: ago(86_400), held: false, images: ['registry.example/node-agent:v1'] }
+
+/** A release that is over. */
+export const done: ReleasePicture = {
+  report: calm,
+  nodes: zones('##########', '##########', '##########'),
+  batches: [],
+  revisions: [
+    { ...canary, role: 'stable', nodes: 30 },
+    { ...stable, role: 'none', nodes: 0 },
+  ],
+}
+
+const running: RolloutReport = {
+  ...calm,
+  phase: 'Progressing',
+  reason: 'InRolling',
+  outcome: 'Running',
+  message: 'waiting for 3 nodes to become available: node-a-5, node-b-5, node-b-6',
+  step: { index: 2, count: 3, state: 'StepUpgrade', since: ago(65) },
+  stableRevision: '58c4d7b9f6',
+  nodes: { desired: 30, updated: 13, updatedAvailable: 10, unavailable: 3, failed: 0, leaked: 0, skipped: 0 },
+  steps: [
+    { index: 1, replicas: '10%', nodes: 3, pause: 'person', state: 'done' },
+    { index: 2, replicas: '50%', nodes: 15, pause: '600s', state: 'current' },
+    { index: 3, replicas: '100%', nodes: 30, state: 'ahead' },
+  ],
+  actions: ['pause', 'promote', 'abort', 'jump'],
+}
+
+const twoRevisions = [
+  { ...canary, role: 'canary' as const, nodes: 13 },
+  { ...stable, role: 'stable' as const, nodes: 17 },
+]
+
+const batchesOfStepTwo = [
+  { index: 1, nodes: 3, updated: 3, available: 3, state: 'done' as const, startedAt: ago(300), readyAt: ago(260) },
+  { index: 2, nodes: 15, updated: 10, available: 7, state: 'current' as const, startedAt: ago(65) },
+  { index: 3, nodes: 30, updated: 0, available: 0, state: 'ahead' as const },
+]
+
+/** A release in its second batch. */
+export const inStepTwo: ReleasePicture = {
+  report: running,
+  nodes: zones('1##2##o...', '1##2#oo...', '1.........'),
+  batches: batchesOfStepTwo,
+  revisions: twoRevisions,
+}
+
+/** A person has to approve the first step. */
+export const waitsForApproval: ReleasePicture = {
+  report: {
+    ...running,
+    outcome: 'Waiting',
+    message: 'step 1 of 3 is done and waits for approval since 2026-03-04T11:58:55Z',
+    need: {
+      reason: 'StepPaused',
+      message: 'step 1 of 3 (10%, 3 nodes) is done; the next step updates 12 nodes more',
+      since: ago(65),
+      actions: ['approve', 'promote', 'abort'],
+    },
+    step: { index: 1, count: 3, state: 'StepPaused', since: ago(65) },
+    nodes: { ...running.nodes, updated: 3, updatedAvailable: 3, unavailable: 0 },
+    steps: running.steps.map((step, at) => ({ ...step, state: at === 0 ? ('current' as const) : ('ahead' as const) })),
+  },
+  nodes: zones('1.........', '1.........', '1.........'),
+  batches: [
+    { index: 1, nodes: 3, updated: 3, available: 3, state: 'current', startedAt: ago(100), readyAt: ago(65) },
+    { index: 2, nodes: 15, updated: 0, available: 0, state: 'ahead' },
+    { index: 3, nodes: 30, updated: 0, available: 0, state: 'ahead' },
+  ],
+  revisions: [
+    { ...twoRevisions[0]!, nodes: 3 },
+    { ...twoRevisions[1]!, nodes: 27 },
+  ],
+}
+
+/** Somebody has paused it in mid-batch. */
+export const paused: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...running,
+    outcome: 'Waiting',
+    paused: true,
+    reason: 'Paused',
+    message: 'paused in step 2 of 3 since 2026-03-04T11:59:00Z by spec.strategy.paused',
+    need: {
+      reason: 'Paused',
+      message: 'paused in step 2 of 3: nothing is deleted until it is resumed',
+      since: ago(60),
+      actions: ['resume', 'abort'],
+    },
+  },
+}
+
+/** The new version fails on three nodes, and one node is NotReady. */
+export const failing: ReleasePicture = {
+  report: {
+    ...running,
+    outcome: 'Failed',
+    reason: 'ReleaseFailed',
+    message: 'stopped: 3 nodes failed, none is tolerated: node-a-4 and 2 more (CrashLoopBackOff of container agent, exit code 1)',
+    need: {
+      reason: 'ReleaseFailed',
+      message:
+        '3 nodes failed, none is tolerated: node-a-4, node-b-4, node-b-5 (CrashLoopBackOff of container agent, exit code 1, "panic: no route to the metadata service")',
+      since: ago(32),
+      actions: ['retry', 'abort', 'undo'],
+    },
+    failure: {
+      reason: 'CrashLoopBackOff',
+      message: 'container agent ends with exit code 1',
+      nodes: ['node-a-4', 'node-b-4', 'node-b-5'],
+      count: 3,
+      limit: 0,
+    },
+    nodes: { desired: 30, updated: 10, updatedAvailable: 7, unavailable: 4, failed: 3, leaked: 1, skipped: 1 },
+  },
+  nodes: zones('1##2X.....', '1##2XX....', '1L?......v'),
+  batches: batchesOfStepTwo,
+  revisions: twoRevisions,
+}
+
+/** No node is wanted. */
+export const noNodes: ReleasePicture = {
+  report: {
+    ...calm,
+    message: 'no node is wanted',
+    nodes: { desired: 0, updated: 0, updatedAvailable: 0, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
+  },
+  nodes: [],
+  batches: [],
+  revisions: [{ ...canary, role: 'stable', nodes: 0 }],
+}
+
+/** The controller has not looked at it yet. */
+export const unseen: ReleasePicture = {
+  report: { ...noNodes.report, phase: '', reason: '', outcome: 'Running', message: 'no controller has looked at it yet', steps: [] },
+  nodes: [],
+  batches: [],
+  revisions: [],
+}
+
+/** Five thousand nodes in twelve zones, 1,990 updated, hundreds failing. */
+export const fiveThousand: ReleasePicture = {
+  report: {
+    ...failing.report,
+    nodes: { desired: 5000, updated: 2290, updatedAvailable: 1990, unavailable: 320, failed: 300, leaked: 12, skipped: 20 },
+    maxUnavailable: 500,
+    steps: [
+      { index: 1, replicas: '1%', nodes: 50, pause: 'person', state: 'done' },
+      { index: 2, replicas: '50%', nodes: 2500, pause: '3600s', state: 'current' },
+      { index: 3, replicas: '100%', nodes: 5000, state: 'ahead' },
+    ],
+  },
+  nodes: 'abcdefghijkl'.split('').flatMap((zone, at) => nodesOf(`eu-central-${zone}`, zoneOf(417 - (at >= 8 ? 1 : 0), at))),
+  batches: [
+    { index: 1, nodes: 50, updated: 48, available: 48, state: 'done', startedAt: ago(9_000), readyAt: ago(8_000) },
+    { index: 2, nodes: 2500, updated: 2232, available: 1930, state: 'current', startedAt: ago(4_000) },
+    { index: 3, nodes: 5000, updated: 0, available: 0, state: 'ahead' },
+  ],
+  revisions: twoRevisions,
+}
+
+function zoneOf(count: number, at: number): string {
+  return `1111${'2'.repeat(160)}${'X'.repeat(25 * (at % 3))}${'?'.repeat(at % 2)}`.padEnd(count, '.')
+}
+
+function zones(...texts: readonly string[]): readonly NodeReport[] {
+  return texts.flatMap((text, at) => nodesOf('abc'[at]!, text))
+}
+
+/**
+ * One sign a node: `1` and `2` updated in that batch, `#` updated in batch 2, `L` by other hands, `o` updating, `.` old, `v` old and down,
+ * `X` failing, `?` NotReady.
+ */
+function nodesOf(zone: string, text: string): readonly NodeReport[] {
+  return Array.from(text).map((sign, index): NodeReport => {
+    const node = { name: `node-${zone}-${index}`, zone }
+    const updated = {
+      ...node,
+      role: 'canary',
+      revision: canary.revision,
+      pod: `node-agent-${zone}${index}`,
+      since: ago(40 + index),
+    } as const
+    const old = { ...node, role: 'stable', revision: stable.revision, pod: `node-agent-${zone}${index}` } as const
+    if (sign === '1' || sign === '2') return { ...updated, state: 'updated', batch: Number(sign) }
+    if (sign === '#') return { ...updated, state: 'updated', batch: 2 }
+    if (sign === 'L') return { ...updated, state: 'updated' }
+    if (sign === 'o') return { ...node, role: 'none', state: 'updating', since: ago(4), why: 'no pod yet' }
+    if (sign === 'X')
+      return {
+        ...updated,
+        state: 'failing',
+        batch: 2,
+        restarts: 4,
+        why: 'CrashLoopBackOff of container agent: exit code 1, "panic: no route to the metadata service"',
+      }
+    if (sign === '?')
+      return { ...old, state: 'notReady', since: ago(700), why: 'the node is NotReady: kubelet stopped posting node status' }
+    if (sign === 'v') return { ...old, state: 'down', since: ago(12), why: 'the pod is not Ready' }
+    return { ...old, state: 'old' }
+  })
+}

@@ -1,0 +1,82 @@
+import { stripVTControlCharacters } from 'node:util'
+import { createDrawing, type DrawingOptions, listView, releaseView } from '@tranche/cli'
+import type { ReleasePicture } from '@tranche/steering'
+import { describe, expect, it } from 'vitest'
+import { done, failing, fiveThousand, inStepTwo, noNodes, NOW_MS, paused, unseen, waitsForApproval } from './release-pictures.ts'
+
+const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: NOW_MS }
+
+const pictures: Record<string, ReleasePicture> = {
+  'a release that is over': done,
+  'a release in its second batch': inStepTwo,
+  'a step that waits for approval': waitsForApproval,
+  'a paused release': paused,
+  'a release that failed': failing,
+  'a DaemonSet without nodes': noNodes,
+  'a Rollout that nobody has looked at': unseen,
+  'five thousand nodes of which hundreds fail': fiveThousand,
+}
+
+describe('tranche get', () => {
+  it.each(Object.entries(pictures))('draws %s in 80 columns', async (name, picture) => {
+    await expect(text(releaseView(picture, createDrawing(plain), false))).toMatchFileSnapshot(file('get', name, 80))
+  })
+
+  it.each(Object.entries(pictures))('draws %s in 200 columns', async (name, picture) => {
+    await expect(text(releaseView(picture, createDrawing({ ...plain, width: 200 }), false))).toMatchFileSnapshot(file('get', name, 200))
+  })
+
+  it('names every node that is not well, and its pod, where it is asked for all', async () => {
+    await expect(text(releaseView(failing, createDrawing({ ...plain, width: 200 }), true))).toMatchFileSnapshot(
+      file('get', 'all of it', 200),
+    )
+  })
+
+  it('needs no Unicode', async () => {
+    const lines = releaseView(failing, createDrawing({ ...plain, unicode: false }), false)
+    await expect(text(lines)).toMatchFileSnapshot(file('get', 'a release without Unicode', 80))
+    expect(lines.join('')).toMatch(/^[\u0020-\u007e]*$/)
+  })
+
+  it.each([20, 40, 80, 200])('draws no line wider than %d columns, in colours too', (width) => {
+    for (const picture of Object.values(pictures)) {
+      const lines = releaseView(picture, createDrawing({ ...plain, width, colors: true }), true)
+      expect(Math.max(...lines.map((line) => Array.from(stripVTControlCharacters(line)).length))).toBeLessThanOrEqual(width)
+    }
+  })
+
+  it('tells five thousand nodes in a screen', () => {
+    expect(releaseView(fiveThousand, createDrawing(plain), false).length).toBeLessThanOrEqual(60)
+  })
+
+  it('lets nothing from the cluster steer the terminal', () => {
+    const report = { ...failing.report, message: 'evil \u001b[2J\u009b31m\r\nmessage', need: undefined }
+    expect(releaseView({ ...failing, report }, createDrawing(plain), false).join('')).not.toMatch(/\p{Cc}/u)
+  })
+})
+
+describe('tranche list', () => {
+  const rollouts = Object.values(pictures).map(({ report }, at) => ({
+    ...report,
+    name: `agent-${at}`,
+    namespace: at < 4 ? 'demo' : 'kube-system',
+  }))
+
+  it.each([80, 200])('lists Rollouts in %d columns', async (width) => {
+    const lines = listView(rollouts, { namespaces: true, wide: width === 200 }, createDrawing({ ...plain, width }))
+    await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
+  })
+
+  it('cuts nothing off where nobody asks for columns', () => {
+    const lines = listView(rollouts, { namespaces: false, wide: false }, createDrawing({ ...plain, width: Number.POSITIVE_INFINITY }))
+    expect(lines.join('')).not.toContain('…')
+  })
+})
+
+function text(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`
+}
+
+function file(command: string, name: string, columns: number): string {
+  return `golden/${command}/${name.replaceAll(' ', '-')}.${columns}.txt`
+}
