@@ -2,7 +2,7 @@ import type { WishAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
-import { carryOut, type WishOrder } from '@tranche/steering'
+import { carryOut, createKubeDesk, type WishOrder } from '@tranche/steering'
 import { recordedActionsOf } from '@tranche/wishes'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
@@ -123,6 +123,20 @@ describe('in mid-release', () => {
     expect(recordedActionsOf(await stage.daemonSet())).toMatchObject([{ type: 'undo', reason: 'no good' }])
     expect(recordedActionsOf(await stage.rollout())).toEqual([])
     expectKept(stage)
+  })
+
+  it('tells at the desk what was asked, and by whom the API server knows the asker', async () => {
+    const { clock, client } = stage
+    const desk = createKubeDesk({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
+    await desk.wish(stageKey, { type: 'pause', body: { reason: 'look' }, waitMs: 0 })
+    expect((await desk.history(stageKey)).actions).toMatchObject([{ type: 'pause', by: 'admin', via: 'cli', reason: 'look' }])
+    expect(await desk.events(stageKey)).toContainEqual(expect.objectContaining({ reason: 'WishRecorded', object: 'Rollout/node-agent' }))
+    const { template, number } = await desk.template(stageKey, '1')
+    expect([number, JSON.stringify(template)]).toEqual([1, expect.stringContaining('node-agent:v1')])
+    await expect(desk.template(stageKey, '9')).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
+    await expect(desk.explain(stageKey, 'no-such')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' })
+    const { report, nodes, batches, revisions } = await desk.picture(stageKey)
+    expect([report.step?.index, nodes.length, batches.length, revisions.length]).toEqual([1, 10, 3, 2])
   })
 
   it('says what would be written on a dry run, and writes nothing', async () => {

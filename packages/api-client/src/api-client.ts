@@ -17,6 +17,8 @@ import {
   pageOf,
   type RevisionReport,
   revisionReportSchema,
+  type RevisionTemplate,
+  revisionTemplateSchema,
   type RolloutReport,
   rolloutReportSchema,
   type RolloutsQuery,
@@ -75,6 +77,8 @@ export interface ApiClient {
   explain(key: ApiKey, options?: ApiCallOptions): Promise<Explanation>
   batches(key: ApiKey, options?: ApiCallOptions): Promise<readonly BatchReport[]>
   revisions(key: ApiKey, options?: ApiCallOptions): Promise<readonly RevisionReport[]>
+  /** One revision with its template, by number or hash. */
+  revision(key: ApiKey, revision: string, options?: ApiCallOptions): Promise<RevisionTemplate>
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
   wish(key: ApiKey, type: WishType, body: WishBody, call?: WishCall): Promise<WishAnswer>
@@ -125,6 +129,8 @@ export function createApiClient(connection: Connection): ApiClient {
     explain: (key, options) => get(`${rolloutPath(key)}/explain`, explanationSchema, options),
     batches: (key, options) => items(`${rolloutPath(key)}/batches`, batchList, options),
     revisions: (key, options) => items(`${rolloutPath(key)}/revisions`, revisionList, options),
+    revision: (key, revision, options) =>
+      get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
     wish: (key, type, body, call) => wished(`${rolloutPath(key)}/actions/${type}`, body, call),

@@ -142,6 +142,8 @@ export {
   type RevisionReport,
   revisionReportSchema,
   type RevisionRole,
+  type RevisionTemplate,
+  revisionTemplateSchema,
   revisionRoles,
   type RolloutReport,
   rolloutReportSchema,

@@ -76,6 +76,11 @@ export const errorCatalog = {
     summary: 'What answers cannot carry the queue: a replica, too old, or no Redis.',
   },
   ROLLOUT_NOT_FOUND: { remedy: 'fixInput', httpStatus: 404, summary: 'There is no Rollout of that name in the namespace.' },
+  NODE_NOT_FOUND: {
+    remedy: 'fixInput',
+    httpStatus: 404,
+    summary: 'The DaemonSet neither should run on a node of that name nor has a pod there.',
+  },
   REVISION_NOT_FOUND: {
     remedy: 'fixInput',
     httpStatus: 404,

@@ -38,7 +38,7 @@ export interface KubeClient {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** For the whole call with its retries (of a list: for each chunk), in milliseconds. @default 15000 */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
 }
 
 /** Which objects a list or watch is about; all namespaces where none is given. */

@@ -1,20 +1,67 @@
-import { reportNodes, reportRollout, summarizeRollout } from '@tranche/reports'
-import { type FactReader, readAllFacts, readFacts } from './read-facts.ts'
-import type { ReleaseDesk } from './release-desk.ts'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import {
+  explainNode,
+  explainRollout,
+  type ReleaseFacts,
+  reportBatches,
+  reportHistory,
+  reportNodes,
+  reportRevisions,
+  reportRollout,
+  summarizeRollout,
+} from '@tranche/reports'
+import { carryOut } from './carry-out.ts'
+import { readEvents } from './read-events.ts'
+import { readAllFacts, readFacts } from './read-facts.ts'
+import type { AskOptions, ReleaseDesk } from './release-desk.ts'
+import { templateOfRevision } from './template-of-revision.ts'
+import { whoAmI } from './who-am-i.ts'
+import type { SteeringPorts, WishOrder } from './wish-order.ts'
 
-/** Answers from a cluster, reading afresh for every question: with the rights of whoever the client speaks for. */
-export function createKubeDesk(reader: FactReader): ReleaseDesk {
+/** What a desk over a cluster is made of. */
+export interface KubeDeskOptions extends SteeringPorts {
+  /** How wishes that come over this desk are marked on the record. */
+  readonly via: WishOrder['via']
+}
+
+/**
+ * Answers from a cluster, reading afresh for every question: with the rights of whoever the client speaks for, whom wishes are recorded
+ * under by the name that the API server knows.
+ */
+export function createKubeDesk(ports: KubeDeskOptions): ReleaseDesk {
+  const about = async <T>(key: ObjectKey, options: AskOptions | undefined, report: (facts: ReleaseFacts) => T): Promise<T> =>
+    report(await readFacts(ports, key, options))
   return {
-    list: async (options) => (await readAllFacts(reader, options)).map(summarizeRollout),
-    report: async (key, options) => reportRollout(await readFacts(reader, key, options)),
-    picture: async (key, options) => {
-      const facts = await readFacts(reader, key, options)
-      return {
+    list: async (options) => (await readAllFacts(ports, options)).map(summarizeRollout),
+    report: (key, options) => about(key, options, reportRollout),
+    picture: (key, options) =>
+      about(key, options, (facts) => ({
         report: reportRollout(facts),
         nodes: reportNodes(facts),
-        batches: [],
-        revisions: [],
-      }
+        batches: reportBatches(facts),
+        revisions: reportRevisions(facts),
+      })),
+    nodes: (key, options) => about(key, options, reportNodes),
+    explain: (key, node, options) =>
+      about(key, options, (facts) => (node === undefined ? explainRollout(facts) : (explainNode(facts, node) ?? noNode(facts, node)))),
+    history: (key, options) => about(key, options, reportHistory),
+    events: (key, options) => readEvents(ports, key, options),
+    template: (key, revision, options) => about(key, options, (facts) => templateOfRevision(facts, revision)),
+    async wish(key, { on = 'Rollout', ...wish }, options) {
+      const by = await whoAmI(ports.client, options)
+      return carryOut(ports, { ...wish, on, key, by, via: ports.via }, options)
     },
   }
+}
+
+function noNode({ rollout }: ReleaseFacts, node: string): never {
+  throw new AppError(
+    'NODE_NOT_FOUND',
+    `DaemonSet ${rollout.spec.workloadRef.name} neither should run on a node ${node} nor has a pod there`,
+    {
+      details: { node },
+      hint: 'Look for its name with kubectl get nodes.',
+    },
+  )
 }

@@ -106,7 +106,7 @@ async function listPods({ client }: FactReader, { metadata, spec }: DaemonSet, o
     const pod = toFleetPod(object as Pod, undefined, { nowMs: 0, monotonicMs: 0 })
     return pod?.ownerUid === metadata.uid ? pod : null
   }
-  const labelSelector = selectorText(spec.selector?.matchLabels)
+  const labelSelector = selectorText(spec.selector)
   const scope = {
     ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
     ...(labelSelector !== '' && { labelSelector }),

@@ -8,8 +8,8 @@ import type { WishOrder } from './wish-order.ts'
 /** Limits of a read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
-  /** For each request, in milliseconds. @default as `KubeClient` */
-  readonly deadlineMs?: number
+  /** For each request, in milliseconds. @default 15000 */
+  readonly deadlineMs?: number | undefined
 }
 
 /** Reads what a wish is judged by, afresh: no watch lags behind it. */

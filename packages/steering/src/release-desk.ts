@@ -1,5 +1,19 @@
-import type { BatchReport, NodeReport, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import type {
+  BatchReport,
+  EventReport,
+  Explanation,
+  HistoryReport,
+  NodeReport,
+  RevisionReport,
+  RevisionTemplate,
+  RolloutReport,
+  RolloutSummary,
+  WishAnswer,
+  WishBody,
+  WishType,
+} from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
+import type { WishTarget } from '@tranche/wishes'
 
 /** Limits of one question. */
 export interface AskOptions {
@@ -19,6 +33,19 @@ export interface ReleasePicture {
   readonly revisions: readonly RevisionReport[]
 }
 
+/** A wish, without who asks: the desk knows that. */
+export interface DeskWish {
+  readonly type: WishType
+  readonly body: WishBody
+  /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */
+  readonly waitMs: number
+  /** What the key names; of a DaemonSet only `undo` and `restart`. @default Rollout */
+  readonly on?: WishTarget
+  readonly idempotencyKey?: string | undefined
+  /** Says what would be written, and writes nothing. @default false */
+  readonly dryRun?: boolean
+}
+
 /**
  * What people ask of releases, the same whether a cluster or the REST API answers.
  *
@@ -29,4 +56,19 @@ export interface ReleaseDesk {
   list(options: AskOptions & { readonly namespace?: string | undefined }): Promise<readonly RolloutSummary[]>
   report(key: ObjectKey, options?: AskOptions): Promise<RolloutReport>
   picture(key: ObjectKey, options?: AskOptions): Promise<ReleasePicture>
+  /** Every desired node, by name. */
+  nodes(key: ObjectKey, options?: AskOptions): Promise<readonly NodeReport[]>
+  /** Why a node is not updated; rejects with NODE_NOT_FOUND where the DaemonSet has nothing to do with it. Without one: what the Rollout waits for. */
+  explain(key: ObjectKey, node?: string, options?: AskOptions): Promise<Explanation>
+  history(key: ObjectKey, options?: AskOptions): Promise<HistoryReport>
+  /** Newest first. */
+  events(key: ObjectKey, options?: AskOptions): Promise<readonly EventReport[]>
+  /**
+   * One revision with its template.
+   *
+   * @param revision number or controller-revision-hash; one that is not in the history rejects with REVISION_NOT_FOUND
+   */
+  template(key: ObjectKey, revision: string, options?: AskOptions): Promise<RevisionTemplate>
+  /** Writes a wish, and waits for its answer where that is asked for; rejects with the code of its refusal. @see carryOut */
+  wish(key: ObjectKey, wish: DeskWish, options?: AskOptions): Promise<WishAnswer>
 }

@@ -38,7 +38,7 @@ export interface OpenCluster extends AsyncDisposable {
 export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
   if (access.source.kind === 'server') throw new AppError('OPTION_INVALID', '--server names the REST API', { hint: 'Leave it out.' })
   const open = await openCluster(access.source, io)
-  const desk = createKubeDesk({ client: open.client, clock: systemClock })
+  const desk = createKubeDesk({ client: open.client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
   return {
     desk: withLimits(desk, access, (error) => explained(error, open.cluster)),
     namespace: access.namespace ?? open.cluster.namespace,
@@ -67,6 +67,12 @@ function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessO
     list: async (options) => desk.list({ deadlineMs, ...options }).catch(rejecting),
     report: (key, options) => about(key, desk.report(key, limited(options))),
     picture: (key, options) => about(key, desk.picture(key, limited(options))),
+    nodes: (key, options) => about(key, desk.nodes(key, limited(options))),
+    explain: (key, node, options) => about(key, desk.explain(key, node, limited(options))),
+    history: (key, options) => about(key, desk.history(key, limited(options))),
+    events: (key, options) => about(key, desk.events(key, limited(options))),
+    template: (key, revision, options) => about(key, desk.template(key, revision, limited(options))),
+    wish: (key, wish, options) => about(key, desk.wish(key, wish, limited(options))),
   }
 }
 

@@ -177,6 +177,13 @@ export const revisionReportSchema = z
 /** @see revisionReportSchema */
 export type RevisionReport = Frozen<z.infer<typeof revisionReportSchema>>
 
+/** One revision, with the pod template that it holds. */
+export const revisionTemplateSchema = revisionReportSchema
+  .extend({ template: z.record(z.string(), z.unknown()).meta({ description: 'Pod template, as its ControllerRevision holds it.' }) })
+  .meta({ id: 'RevisionTemplate' })
+/** @see revisionTemplateSchema */
+export type RevisionTemplate = Frozen<z.infer<typeof revisionTemplateSchema>>
+
 /** One batch of the release. */
 export const batchReportSchema = z
   .object({
