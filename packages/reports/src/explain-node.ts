@@ -150,7 +150,7 @@ function byProspect(outline: Outline, { name, answers }: NodeView, prospect: Pro
       return {
         rule: 'Order',
         answer: `${name} is of this batch and waits: ${prospect.ahead} other ${prospect.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
-        next: 'its prospect comes',
+        next: 'its turn comes',
         facts: [aheadFact(prospect.ahead), downFact(prospect)],
       }
     case 'next':

@@ -60,9 +60,9 @@ const waitingRules: Readonly<Record<string, string>> = {
 type Fact = Explanation['facts'][number]
 
 function factsOf(outline: Outline): readonly Fact[] {
-  const { facts, fleet, canary, minReadyMs, release, failure } = outline
+  const { facts, fleet, canary, replaced, minReadyMs, release, failure } = outline
   const { status } = facts.rollout
-  const { nodes, step, maxUnavailable, stableRevision, images, phase, reason } = summaryOf(outline)
+  const { nodes, step, maxUnavailable, images, phase, reason } = summaryOf(outline)
   const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
   const waiting = release?.status?.waiting
   const { lastAction } = status ?? {}
@@ -75,7 +75,7 @@ function factsOf(outline: Outline): readonly Fact[] {
         : `${step.index} of ${step.count} (${step.state}${step.since === undefined ? '' : ` since ${step.since}`})`,
     ],
     ['releases', `${canary}${images.length === 0 ? '' : `: ${images.join(', ')}`}`],
-    ['from', stableRevision === undefined || stableRevision === canary ? undefined : stableRevision],
+    ['from', replaced === canary ? undefined : replaced],
     ['nodes', `${nodes.updated} of ${nodes.desired} updated, ${nodes.updatedAvailable} of them available`],
     [
       'down',

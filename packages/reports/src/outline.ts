@@ -15,6 +15,8 @@ export interface Outline {
   readonly canary: string
   /** Revision to go back to; undefined while nobody can tell. */
   readonly stable: string | undefined
+  /** Revision that the release replaces, or the last one did; undefined while nobody can tell. */
+  readonly replaced: string | undefined
   /** How long a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Which nodes a batch may take, as the release says it; between releases as the steps say it. */
@@ -38,6 +40,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
   // Of a DaemonSet that is not under control the status speaks no more.
   const said = rollout.status?.phase === 'Disabled' ? undefined : canaryStatus
   const canary = nonEmpty(said?.canaryRevision) ?? found?.canary ?? ''
+  const replaced = nonEmpty(said?.stableRevision)
   const release = releaseOf(facts, canary)
   return {
     facts,
@@ -45,7 +48,8 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     release,
     discovery,
     canary,
-    stable: nonEmpty(said?.stableRevision) ?? lastStable ?? found?.stable,
+    stable: (isUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
+    replaced: release?.spec.tranche?.stableRevision ?? replaced,
     minReadyMs: (daemonSet?.spec.minReadySeconds ?? 0) * 1000,
     rules: release === undefined ? nodeRulesFor(rollout, undefined) : release.spec.tranche?.nodes,
     batch: release?.spec.releasePlan.batchPartition ?? null,
@@ -55,7 +59,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 }
 
 /** Counts where the present batch stands, or where all nodes stand while there is none; costs what has changed since the last count. */
-export function progressOf({ facts, fleet, canary, stable, minReadyMs, rules, batch, plan }: Outline): BatchProgress {
+export function progressOf({ facts, fleet, canary, replaced: stable, minReadyMs, rules, batch, plan }: Outline): BatchProgress {
   return batchProgress({ fleet, revision: canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, plan, batch, nodes: rules })
 }
 
@@ -68,6 +72,11 @@ function releaseOf({ rollout, release }: ReleaseFacts, canary: string): BatchRel
 function failureOf(release: BatchRelease | undefined): Failure | undefined {
   const failure = release?.status?.failure
   return failure?.release === release?.spec.tranche?.release ? failure : undefined
+}
+
+/** Until a release is over the stable revision is the one that it replaces. */
+function isUnderWay({ status }: Rollout): boolean {
+  return status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
 }
 
 function batchesOf(rollout: Rollout): NonNullable<ReleasePlan['batches']> {

@@ -1,0 +1,151 @@
+import type { NodeReport } from '@tranche/api-schema'
+import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
+import { prospectOf, toAnnouncement } from '@tranche/planner'
+import {
+  explainNode,
+  outcomeOf,
+  type ReleaseFacts,
+  reportBatches,
+  reportNodes,
+  reportRevisions,
+  reportRollout,
+  summarizeRollout,
+} from '@tranche/reports'
+import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters } from '@tranche/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { aReading } from './build-facts.ts'
+
+const NOW_MS = 10_000_000
+
+describe('reports of any cluster', () => {
+  it('count every desired node once, in whatever way they count', () => {
+    holds((facts, cluster) => {
+      const nodes = reportNodes(facts)
+      const { zones, nodes: counts } = reportRollout(facts)
+      const ofZones = zones.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0)
+      expect(nodes).toHaveLength(counts.desired)
+      expect(ofZones).toBe(counts.desired)
+      expect(counts.updatedAvailable).toBeLessThanOrEqual(counts.updated)
+      expect(counts.updated + counts.skipped).toBeLessThanOrEqual(counts.desired)
+      const ran = nodes.filter(({ revision }) => revision !== undefined).length
+      expect(reportRevisions(facts).reduce((sum, one) => sum + one.nodes, 0)).toBeLessThanOrEqual(ran)
+      expect(cluster.nodes.length).toBeGreaterThanOrEqual(counts.desired)
+    })
+  })
+
+  it('show each state as often in the zones as among the nodes', () => {
+    holds((facts) => {
+      const states = Object.groupBy(reportNodes(facts), ({ state }: NodeReport) => state)
+      const seen = Object.fromEntries(Object.entries(states).map(([state, nodes]) => [state, nodes.length]))
+      const counted: Record<string, number> = {}
+      for (const zone of reportRollout(facts).zones)
+        for (const [state, count] of Object.entries(zone.states)) counted[state] = (counted[state] ?? 0) + count
+      expect(counted).toEqual(seen)
+    })
+  })
+
+  it('are the same from scratch as from what was counted before', () => {
+    holds((facts) => {
+      const fresh = { ...facts, fleet: toFleetView(facts.fleet?.nodes ?? []) }
+      summarizeRollout({ ...facts, monotonicMs: facts.monotonicMs - 30_000 })
+      reportRollout({ ...facts, monotonicMs: facts.monotonicMs - 30_000 })
+      expect(reportRollout(facts)).toEqual(reportRollout(fresh))
+    })
+  })
+
+  it('explain every node that they list, and say Updated of no other than those that are', () => {
+    holds((facts) => {
+      for (const { name, state } of reportNodes(facts)) {
+        const said = explainNode(facts, name)
+        expect(said?.answer).toContain(name)
+        expect(said?.rule === 'Updated').toBe(state === 'updated')
+      }
+    })
+  })
+
+  it('never say Done while an old pod runs on a node that could be updated', () => {
+    holds((facts) => {
+      const healthy: ReleaseFacts = { ...facts, release: undefined, rollout: atRest(facts) }
+      if (outcomeOf(healthy) !== 'Done') return
+      const left = reportNodes(healthy).filter(
+        ({ revision, state, pod }) => pod !== undefined && revision !== 'new' && state !== 'updating',
+      )
+      expect(left.filter(({ state }) => state !== 'notReady')).toEqual([])
+    })
+  })
+
+  it('let batches hold no more nodes than there are', () => {
+    holds((facts) => {
+      const { desired } = summarizeRollout(facts).nodes
+      for (const { nodes, updated, available } of reportBatches(facts)) {
+        expect(nodes).toBeLessThanOrEqual(desired)
+        expect(available).toBeLessThanOrEqual(updated)
+      }
+    })
+  })
+})
+
+describe('what is foretold of a node', () => {
+  it('puts each node that waits for its turn behind another number of nodes', () => {
+    holds((facts) => {
+      const ahead = reportNodes(facts).flatMap(({ name }) => {
+        const said = prospectIn(facts, name)
+        return said !== null && 'ahead' in said ? [said.ahead] : []
+      })
+      expect(new Set(ahead).size).toBe(ahead.length)
+    })
+  })
+})
+
+function prospectIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, name: string): ReturnType<typeof prospectOf> {
+  if (daemonSet === undefined || release === undefined || fleet === undefined) return null
+  const record = release.status?.flight
+  return prospectOf(
+    {
+      announcement: toAnnouncement(daemonSet),
+      releaseUid: 'release',
+      record,
+      fleet,
+      podsSeen: '9999',
+      sent: new Set(),
+      isBad: false,
+      monotonicMs,
+    },
+    name,
+  )
+}
+
+function holds(check: (facts: ReleaseFacts, cluster: GeneratedCluster) => void): void {
+  fc.assert(
+    fc.property(generatedClusters(), (cluster) => check(toFacts(cluster), cluster)),
+    { numRuns: 100 },
+  )
+}
+
+function toFacts(cluster: GeneratedCluster): ReleaseFacts {
+  const steps = cluster.batches.map((replicas) => ({ replicas, pause: {} }))
+  const facts = aReading({
+    record: cluster.record,
+    spec: { batches: cluster.batches.map((canaryReplicas) => ({ canaryReplicas })) },
+    rollout: { strategy: { canary: { steps } } },
+    daemonSet: { minReadySeconds: cluster.minReadySeconds },
+  })
+  return { ...facts, fleet: toFleet(cluster), monotonicMs: NOW_MS }
+}
+
+function toFleet(cluster: GeneratedCluster): FleetView {
+  const index = new FleetIndex()
+  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const { pod, seenForMs } of cluster.pods) {
+    index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs }) ?? undefined)
+  }
+  return index.view(DAEMON_SET_UID, {})
+}
+
+function atRest({ rollout }: ReleaseFacts): ReleaseFacts['rollout'] {
+  const status = rollout.status!
+  const canaryStatus = { ...status.canaryStatus!, currentStepState: 'Completed' as const, finalisingStep: 'END' as const }
+  const conditions = [{ type: 'Progressing', status: 'False', reason: 'Completed', message: '' }] as const
+  return { ...rollout, status: { ...status, phase: 'Healthy', canaryStatus, conditions } }
+}

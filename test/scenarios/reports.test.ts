@@ -1,0 +1,146 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { resourcePaths } from '@tranche/kube-client'
+import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import {
+  explainNode,
+  explainRollout,
+  outcomeOf,
+  type ReleaseFacts,
+  reportBatches,
+  reportHistory,
+  reportNodes,
+  reportRevisions,
+  reportRollout,
+} from '@tranche/reports'
+import { afterEach, expect, it } from 'vitest'
+import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: '20%', pause: {} }, { replicas: '50%', pause: { duration: 30 } }, { replicas: '100%' }]
+
+it('shows a whole release as the cluster has it, at every moment', async () => {
+  stage = await setStage({ nodes: 10, steps })
+  expect(outcomeOf(await read())).toBe('Done')
+
+  await stage.setImage('v2')
+  expect(outcomeOf(await read())).toBe('Running')
+  await untilPausedAt(stage, 1)
+  const paused = await agreesWithCluster()
+  expect(outcomeOf(paused)).toBe('Waiting')
+  expect(reportRollout(paused)).toMatchObject({
+    need: { reason: 'StepPaused', actions: ['approve', 'promote', 'abort', 'jump'] },
+    nodes: { desired: 10, updated: 2, updatedAvailable: 2, unavailable: 0 },
+    steps: [{ nodes: 2, state: 'current', pause: 'person' }, { nodes: 5, state: 'ahead', pause: '30s' }, { nodes: 10 }],
+    maxUnavailable: 2,
+  })
+  expect(reportBatches(paused)).toMatchObject([{ updated: 2, available: 2, state: 'current' }, { updated: 0, state: 'ahead' }, {}])
+  expect(explainRollout(paused)).toMatchObject({ rule: 'Step', next: expect.stringMatching(/^approve: go on to the next step; /) })
+
+  const old = reportNodes(paused).filter(({ state }) => state === 'old')
+  const rules = old.map(({ name }) => explainNode(paused, name))
+  expect(rules.map((said) => said?.rule)).toEqual(Array(8).fill('Partition'))
+  const first = rules.find((said) => said?.facts.some(({ name, value }) => name === 'before it' && value === '0 nodes'))
+  await stage.approve()
+  await stage.until('the next node is taken', async () => (await nodesOn(stage, 'v1')).length < 8)
+  expect(await nodesOn(stage, 'v1')).not.toContain(first?.subject)
+
+  for (let look = 0; look < 12; look++) {
+    await stage.pass(1_500)
+    await agreesWithCluster()
+  }
+  await untilReleased(stage, 'v2')
+  await stage.pass(1_000)
+  const after = await agreesWithCluster()
+  expect(outcomeOf(after)).toBe('Done')
+  expect(reportRollout(after)).toMatchObject({
+    phase: 'Healthy',
+    actions: ['pause', 'undo', 'restart'],
+    nodes: { updated: 10, unavailable: 0 },
+  })
+  expect(reportBatches(after).map(({ state, updated }) => `${state} ${updated}`)).toEqual(['done 2', 'done 3', 'done 5'])
+  expect(reportRevisions(after)).toMatchObject([
+    { number: 2, role: 'stable', nodes: 10, images: [expect.stringMatching(/:v2$/)], held: false },
+    { number: 1, role: 'none', nodes: 0 },
+  ])
+})
+
+it('says that a version was taken back, by whom and which, and that it is held', async () => {
+  stage = await setStage({ nodes: 5, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const action = JSON.stringify({ id: '1', type: 'abort', by: 'alice', reason: 'errors in the log' })
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': action } } })
+  await untilReleased(stage, 'v1')
+  await stage.pass(1_000)
+  const facts = await agreesWithCluster()
+  expect(outcomeOf(facts)).toBe('Failed')
+  expect(explainRollout(facts)).toMatchObject({ rule: 'TakenBack', answer: expect.stringMatching(/^revision \S+ was taken back; /) })
+  const [stable, held] = reportHistory(facts).revisions
+  expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])
+})
+
+it('says of a version that does not start where and why, and what helps', async () => {
+  stage = await setStage({ nodes: 5, steps: [{ replicas: '100%' }] })
+  await stage.setImage('bad-crash')
+  await stage.until('it is Failed', async () => outcomeOf(await read()) === 'Failed')
+  const facts = await agreesWithCluster()
+  const failing = reportNodes(facts).filter(({ state }) => state === 'failing')
+  expect(failing.length).toBeGreaterThan(0)
+  expect(explainNode(facts, failing[0]!.name)).toMatchObject({
+    rule: 'Failed',
+    answer: expect.stringMatching(/does not come up: CrashLoopBackOff: container agent/),
+    next: 'abort: take the version back; retry: go on with this version all the same; undo: go back to an earlier revision',
+  })
+  expect(explainRollout(facts)).toMatchObject({ rule: 'Failed' })
+})
+
+/** What somebody reads who comes afresh: pods count by the stamps of the API server. */
+async function read(): Promise<ReleaseFacts> {
+  const { client, clock } = stage
+  const { namespace } = stageKey
+  const rollout: Rollout = await stage.rollout()
+  const release: BatchRelease | undefined = await stage.release()
+  const daemonSet: DaemonSet = await stage.daemonSet()
+  const { items: revisions } = await client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })
+  const { items: nodes } = await client.list<Node>(resourcePaths.nodes)
+  const pods: readonly Pod[] = await stage.pods()
+  const index = new FleetIndex()
+  for (const node of nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const pod of pods) index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: 0 }) ?? undefined)
+  return {
+    rollout,
+    release,
+    daemonSet,
+    revisions: revisions.filter((revision) => controllerOf(revision)?.uid === daemonSet.metadata.uid),
+    fleet: index.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+    nowMs: clock.nowMs(),
+    monotonicMs: clock.nowMs(),
+  }
+}
+
+/** The reports say of every node what the objects of the cluster say of it. */
+async function agreesWithCluster(): Promise<ReleaseFacts> {
+  const facts = await read()
+  const report = reportRollout(facts)
+  const pods = await stage.pods()
+  const standing = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const isReady = ({ status }: Pod): boolean =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  const onCanary = standing.filter(({ metadata }) => metadata.labels?.['controller-revision-hash'] === report.canaryRevision)
+  const upNodes = new Set(standing.filter(isReady).map(({ spec }) => spec?.nodeName))
+  expect(report.nodes).toMatchObject({
+    updated: onCanary.length,
+    updatedAvailable: onCanary.filter(isReady).length,
+    unavailable: report.nodes.desired - upNodes.size,
+  })
+  for (const { name, state } of reportNodes(facts)) {
+    const isUp = state === 'updated' || state === 'old'
+    if (state !== 'failing') expect({ name, isUp }).toEqual({ name, isUp: upNodes.has(name) })
+  }
+  return facts
+}
