@@ -1,17 +1,25 @@
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
+import { addCheckRoutes } from './routes/checks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
+import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
 import type { RouteParts } from './routes/route-parts.ts'
+import { addStreamRoute, type StreamParts } from './routes/stream.ts'
+import { addWishRoutes } from './routes/wishes.ts'
 
 /** Everything that the API is made of. */
-export interface ApiParts extends ServerParts, RouteParts, HealthParts {}
+export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts {}
 
 /** Builds the API with all its routes; it listens nowhere yet. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
   const app = await createServer(parts, { [DOCS_PATH]: docsAccess })
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
+  addRolloutPartRoutes(app, parts)
+  addWishRoutes(app, parts)
+  addStreamRoute(app, parts)
+  await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)
   await serveDescription(app)
   return app

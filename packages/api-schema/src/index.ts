@@ -119,7 +119,16 @@ export {
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
 export { namespaceParamsSchema, nodeParamsSchema, objectParamsSchema, PAGE_MAX, pageOf, pageQuerySchema } from './rest/paging.ts'
-export { type NodesQuery, nodesQuerySchema, rolloutSortKeys, type RolloutsQuery, rolloutsQuerySchema } from './rest/queries.ts'
+export {
+  idempotencyHeadersSchema,
+  type NodesQuery,
+  nodesQuerySchema,
+  rolloutSortKeys,
+  type RolloutsQuery,
+  rolloutsQuerySchema,
+  waitQuerySchema,
+} from './rest/queries.ts'
+export { type ManifestFinding, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
 export { type Problem, problemSchema } from './rest/problem.ts'
 export {
   type BatchReport,
@@ -150,8 +159,9 @@ export {
   type RolloutSummary,
   rolloutSummarySchema,
 } from './rest/report.ts'
-export { type StreamMessage, streamMessageSchema } from './rest/stream.ts'
+export { lastEventHeadersSchema, type StreamMessage, streamMessageSchema, streamQuerySchema } from './rest/stream.ts'
 export {
+  daemonSetRollbackSchema,
   REASON_MAX,
   RECORDED_ACTIONS_MAX,
   type WishAnswer,

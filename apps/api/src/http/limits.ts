@@ -10,8 +10,8 @@ export interface Limits {
   readonly requestMs: number
   /** Streams side by side. @default 1000 */
   readonly streams: number
-  /** What a reader of a stream may lag behind, in bytes, before it is cut off. @default 262144 */
-  readonly streamLagBytes: number
+  /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
+  readonly streamPatienceMs: number
   /** How often a stream says that it lives, in milliseconds. @default 15000 */
   readonly heartbeatMs: number
 }
@@ -23,6 +23,6 @@ export const defaultLimits: Limits = {
   manifestBytes: 1024 * 1024,
   requestMs: 15_000,
   streams: 1_000,
-  streamLagBytes: 256 * 1024,
+  streamPatienceMs: 10_000,
   heartbeatMs: 15_000,
 }

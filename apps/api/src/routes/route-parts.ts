@@ -3,12 +3,16 @@ import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { z } from 'zod'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
+import type { Limits } from '../http/limits.ts'
 import type { ReleaseReads } from '../release-reads.ts'
+import type { CarryOut } from './wishes.ts'
 
 /** What routes work with. */
 export interface RouteParts {
   readonly reads: ReleaseReads
   readonly reviews: RememberedReviews
+  readonly limits: Limits
+  readonly carryOut: CarryOut
 }
 
 /** Sections of the documentation. */

@@ -16,3 +16,20 @@ export const streamMessageSchema = z
   .meta({ id: 'StreamMessage' })
 /** @see streamMessageSchema */
 export type StreamMessage = Frozen<z.infer<typeof streamMessageSchema>>
+
+/** What a stream is about; without anything: every Rollout that the caller may list. */
+export const streamQuerySchema = z.object({
+  namespace: z.string().min(1).max(253).optional().meta({ description: 'Only of this namespace; the caller must be allowed to list it.' }),
+  name: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .meta({ description: 'Only this Rollout of the namespace; the caller must be allowed to get it.' }),
+  lastEventId: z.string().max(400).optional().meta({ description: 'As the header `Last-Event-ID`, for clients that cannot set it.' }),
+})
+
+/** Where a stream goes on. */
+export const lastEventHeadersSchema = z.object({
+  'last-event-id': z.string().max(400).optional().meta({ description: 'Id of the last event that was received.' }),
+})

@@ -41,3 +41,14 @@ export const wishAnswerSchema = z
   .meta({ id: 'WishAnswer' })
 /** @see wishAnswerSchema */
 export type WishAnswer = Frozen<z.infer<typeof wishAnswerSchema>>
+
+/** Which revision a DaemonSet goes back to. */
+export const daemonSetRollbackSchema = z
+  .strictObject({
+    toRevision: wishBodySchema.shape.toRevision.meta({
+      description: 'Number or controller-revision-hash to go back to; without it the revision before the present one.',
+    }),
+    reason: wishBodySchema.shape.reason.meta({ description: 'Why; stands on the record.' }),
+    dryRun: z.boolean().optional().meta({ description: 'Says what would be done, and does nothing.' }),
+  })
+  .meta({ id: 'DaemonSetRollback' })

@@ -1,0 +1,199 @@
+import { lastEventHeadersSchema, problemSchema, streamMessageSchema, streamQuerySchema } from '@tranche/api-schema'
+import type { Clock, Timer } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../auth/guard.ts'
+import type { ApiServer } from '../http/create-server.ts'
+import { fromEventId, type Positions } from '../stream/positions.ts'
+import { type HubMessage, lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
+import { createStreamReader, type StreamReader } from '../stream/stream-reader.ts'
+import { readStreamRights, type StreamRights, type StreamScope } from '../stream/stream-rights.ts'
+import { type RouteParts, tags } from './route-parts.ts'
+
+/** What streams are made of. */
+export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'> {
+  /** Undefined until the cluster has been seen. */
+  readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
+  readonly clock: Clock
+  readonly onStream?: (what: 'opened' | 'closed' | 'cut') => void
+}
+
+/** How often it is asked again whether a reader may still see what it is told, in milliseconds. */
+const RECHECK_MS = 10_000
+/** How long this replica may lag behind what a reader has seen elsewhere, in milliseconds, before the reader begins anew. */
+const CATCH_UP_MS = 2_000
+
+/** The route that tells of changes as they come. */
+export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
+  const connections = new Set<Connection>()
+  app.addHook('preClose', async () => {
+    for (const connection of connections) connection.end('end')
+  })
+  app.get(
+    '/api/v1/stream',
+    {
+      config: { access: { kind: 'filtered' } },
+      schema: {
+        tags: tags.stream,
+        operationId: 'stream',
+        summary: 'Hear of changes as they come, as server-sent events',
+        description:
+          'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` it begins with a `reset` and every Rollout that the caller may list; ' +
+          'with it, at any replica, with what has changed since. Readers that do not read are cut off, and begin where they were.',
+        querystring: streamQuerySchema,
+        headers: lastEventHeadersSchema,
+        produces: ['text/event-stream'],
+        response: { 200: streamMessageSchema, default: problemSchema },
+      },
+    },
+    async (request, reply) => {
+      const stream = parts.stream()
+      if (stream === undefined) throw new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
+      if (connections.size >= parts.limits.streams)
+        throw new AppError('NOT_READY', `there are ${parts.limits.streams} streams already`, {
+          hint: 'Close some, or ask another replica.',
+        })
+      const { namespace, name, lastEventId } = request.query
+      if (name !== undefined && namespace === undefined) throw nameAlone()
+      const scope: StreamScope = { namespace, name }
+      const rights = await readStreamRights(parts, sessionOf(request as FastifyRequest, parts), {
+        scope,
+        namespaces: namespacesOf(stream.source),
+      })
+      const known = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
+      const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
+      connections.add(connection)
+      connection.closed.finally(() => connections.delete(connection)).catch(() => {})
+      return reply
+    },
+  )
+}
+
+function nameAlone(): AppError {
+  return new AppError('REQUEST_INVALID', 'query.name stands without query.namespace', { hint: 'Name the namespace of the Rollout, too.' })
+}
+
+function namespacesOf(source: StreamSource): ReadonlySet<string> {
+  return new Set(source.keys().map(({ namespace }) => namespace))
+}
+
+function sessionOf(request: FastifyRequest, { reviews }: StreamParts): Parameters<typeof readStreamRights>[1] {
+  const caller = callerOf(request)
+  const { token } = request
+  return { caller, isSession: async () => (await reviews.whoIs(token))?.username === caller.username }
+}
+
+/** @returns what the reader knows, once we know as much; null where that takes too long, or the id is none of ours */
+async function reached(source: StreamSource, id: string | undefined, clock: Clock): Promise<Positions | null> {
+  const known = id === undefined ? null : fromEventId(id, source.positions().length)
+  if (known === null) return null
+  const late = new AbortController()
+  const timer = clock.setTimer(CATCH_UP_MS, () => late.abort(new Error('this replica lags behind')))
+  try {
+    await source.whenReached(known, late.signal)
+    return known
+  } catch {
+    return null
+  } finally {
+    timer.cancel()
+  }
+}
+
+interface Connection {
+  readonly closed: Promise<void>
+  end(how: 'end' | 'cut'): void
+}
+
+interface ConnectionParts extends StreamParts {
+  readonly hub: StreamHub
+  readonly source: StreamSource
+  readonly rights: StreamRights
+  readonly known: Positions | null
+  readonly reply: FastifyReply
+}
+
+function openConnection(parts: ConnectionParts): Connection {
+  const { hub, source, rights, known, reply, clock, limits, onStream = () => {} } = parts
+  const { raw } = reply
+  const closed = Promise.withResolvers<void>()
+  const timers = new Set<Timer>()
+  reply.hijack()
+  raw.writeHead(200, { ...reply.getHeaders(), 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' } as Record<
+    string,
+    string
+  >)
+  raw.write('retry: 2000\n\n')
+  raw.on('error', () => {})
+  raw.once('close', close)
+  onStream('opened')
+
+  function end(how: 'end' | 'cut'): void {
+    if (how === 'cut') onStream('cut')
+    if (how === 'cut') raw.destroy()
+    else raw.end()
+    close()
+  }
+
+  let isClosed = false
+  function close(): void {
+    if (isClosed) return
+    isClosed = true
+    for (const timer of timers) timer.cancel()
+    reader.close()
+    onStream('closed')
+    closed.resolve()
+  }
+
+  function every(ms: number, act: () => void): void {
+    const timer = clock.setTimer(ms, () => {
+      timers.delete(timer)
+      act()
+      if (!isClosed) every(ms, act)
+    })
+    timers.add(timer)
+  }
+
+  let asking = false
+  async function recheck(): Promise<void> {
+    if (asking) return
+    asking = true
+    const change = await rights.recheck(namespacesOf(source)).catch(() => null)
+    asking = false
+    if (isClosed) return
+    if (change === null) return end('end')
+    reader.tell(messagesFor(hub, rights, change))
+  }
+
+  const unseen = new Set<string>()
+  const reader: StreamReader = createStreamReader({
+    hub,
+    clock,
+    known,
+    patienceMs: limits.streamPatienceMs,
+    sink: { write: (text) => raw.write(text), close: end },
+    mayRead(key) {
+      if (rights.mayRead(key)) return true
+      // A namespace that had no Rollout before: whether it may be seen is asked at once, not at the next round.
+      if (!unseen.has(key.namespace)) void recheck()
+      unseen.add(key.namespace)
+      return false
+    },
+  })
+  raw.on('drain', () => reader.drained())
+  every(limits.heartbeatMs, () => reader.heartbeat())
+  every(RECHECK_MS, () => {
+    unseen.clear()
+    void recheck()
+  })
+  return { closed: closed.promise, end }
+}
+
+type Change = NonNullable<Awaited<ReturnType<StreamRights['recheck']>>>
+
+function messagesFor(hub: StreamHub, rights: StreamRights, { gained, lost }: Change): readonly HubMessage[] {
+  if (gained.size + lost.size === 0) return []
+  return hub.snapshot().messages.flatMap((message) => {
+    if (lost.has(message.key.namespace)) return [{ ...message, line: lineOf({ type: 'gone', ...message.key }) }]
+    return gained.has(message.key.namespace) && rights.mayRead(message.key) ? [message] : []
+  })
+}

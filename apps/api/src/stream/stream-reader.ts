@@ -1,0 +1,127 @@
+import type { Clock, Timer } from '@tranche/clock'
+import type { ObjectKey } from '@tranche/kube-types'
+import { type Positions, toEventId } from './positions.ts'
+import { type HubMessage, type HubUpdate, lineOf, type StreamHub } from './stream-hub.ts'
+
+/** Where a reader is written to. */
+export interface ReaderSink {
+  /** @returns whether more may be written at once; else `drained` is called when it may */
+  write(text: string): boolean
+  /** Ends the connection; `cut`: without a word, because nobody reads. */
+  close(how: 'end' | 'cut'): void
+}
+
+/** What a reader is made with. */
+export interface ReaderParts {
+  readonly hub: StreamHub
+  readonly sink: ReaderSink
+  readonly clock: Clock
+  /** What the reader knows already; null: nothing. */
+  readonly known: Positions | null
+  /** Whether the reader may see the Rollout, as far as is known. */
+  readonly mayRead: (key: ObjectKey) => boolean
+  /** A reader that has not taken what was written for so long, in milliseconds, is cut off. */
+  readonly patienceMs: number
+}
+
+/** One connection that is told of changes. */
+export interface StreamReader {
+  /** The connection takes more again. */
+  drained(): void
+  /** Says that the stream lives, and up to where it is known. */
+  heartbeat(): void
+  /** Tells something out of turn, to a reader whose rights have changed. */
+  tell(messages: readonly HubMessage[]): void
+  close(): void
+}
+
+/** Written at a time, in characters: more is written once the connection takes more. */
+const SLICE = 65_536
+
+/**
+ * Tells one reader of changes. While the connection takes no more nothing is kept for it: later it is told what it lacks, each
+ * Rollout as it stands then. So a reader costs a bounded amount of memory, however slow it is; one that does not read at all is cut off.
+ *
+ * An id stands only where everything before it was sent: whoever comes back with it misses nothing.
+ */
+export function createStreamReader({ hub, sink, clock, known, mayRead, patienceMs }: ReaderParts): StreamReader {
+  /** What is still to be written of one update. */
+  let left: string[] = []
+  /** Up to where the reader knows everything, once `left` is written. */
+  let position = known
+  let isBehind = false
+  let patience: Timer | undefined
+
+  function onUpdate(update: HubUpdate): void {
+    if (left.length > 0 || patience !== undefined) isBehind = true
+    else begin(update)
+  }
+
+  function begin({ positions, messages }: HubUpdate, first: readonly string[] = []): void {
+    const lines = messages.filter(({ key }) => mayRead(key)).map(({ line }) => line)
+    left = [...first, ...lines]
+    position = positions
+    pump()
+  }
+
+  function pump(): void {
+    while (patience === undefined && left.length > 0) write(nextSlice())
+    if (patience === undefined && isBehind) catchUp()
+  }
+
+  function nextSlice(): string {
+    let text = ''
+    let count = 0
+    while (count < left.length && text.length < SLICE) {
+      const isLast = count === left.length - 1 && position !== null
+      text += `${isLast ? `id: ${toEventId(position!)}\n` : ''}${left[count]}\n\n`
+      count += 1
+    }
+    left = left.slice(count)
+    return text
+  }
+
+  function write(text: string): void {
+    if (sink.write(text)) return
+    patience = clock.setTimer(patienceMs, () => {
+      close()
+      sink.close('cut')
+    })
+  }
+
+  function catchUp(): void {
+    isBehind = false
+    const missed = position === null ? null : hub.since(position)
+    if (missed === null) begin(hub.snapshot(), [lineOf({ type: 'reset' })])
+    else begin(missed)
+  }
+
+  function close(): void {
+    unsubscribe()
+    patience?.cancel()
+    left = []
+  }
+
+  const unsubscribe = hub.subscribe(onUpdate)
+  catchUp()
+  return {
+    drained() {
+      patience?.cancel()
+      patience = undefined
+      pump()
+    },
+    heartbeat() {
+      if (left.length > 0 || patience !== undefined) return
+      write(`: alive\n${position === null ? '' : `id: ${toEventId(position)}\n`}\n`)
+    },
+    tell(messages) {
+      const lines = messages.map(({ line }) => line)
+      if (left.length > 0 || patience !== undefined) left = [...lines, ...left]
+      else {
+        left = [...lines]
+        pump()
+      }
+    },
+    close,
+  }
+}
