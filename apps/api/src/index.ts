@@ -1,1 +1,2 @@
-export {}
+export { type ApiOptions, type RunningApi, startApi } from './start-api.ts'
+export { defaultLimits, type Limits } from './http/limits.ts'

@@ -48,6 +48,7 @@ describe('every route', () => {
         corsOrigins: [],
         trustProxies: [],
         checkAnswers: true,
+        isSynced: () => true,
       },
       {},
     )

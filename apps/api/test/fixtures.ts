@@ -66,7 +66,10 @@ export async function openDoor(
     corsOrigins: [],
     trustProxies: [],
     checkAnswers: true,
-    waitsFor: () => [],
+    stream: () => undefined,
+    clock: clock as Clock,
+    isSynced: () => true,
+    isStopping: () => false,
     ...options.parts,
   })
   await app.ready()

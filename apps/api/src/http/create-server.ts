@@ -42,6 +42,8 @@ export interface ServerParts {
   readonly corsOrigins: readonly string[]
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxies: readonly string[]
+  /** Whether the first lists of the cluster have arrived: routes that tell of it wait for nobody, and say so. */
+  readonly isSynced: () => boolean
   /** Whether answers are held against their schemas, field by field: for tests. Else they are written as they are. */
   readonly checkAnswers: boolean
 }
@@ -82,8 +84,20 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     limitSender: await createSenderLimit(app, limits),
     pluginAccess,
   })
-  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id).header('cache-control', 'no-store'))
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id).header('cache-control', 'no-store')
+  })
+  app.addHook('preHandler', async (request) => {
+    const { access } = request.routeOptions.config
+    // Wishes are judged by what is read afresh.
+    if (request.method === 'POST') return
+    if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()
+  })
   return app
+}
+
+function notSeenYet(): AppError {
+  return new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
 }
 
 /** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */

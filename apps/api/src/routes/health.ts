@@ -6,8 +6,9 @@ import { answers, tags } from './route-parts.ts'
 
 /** What health routes look at. */
 export interface HealthParts {
-  /** What is waited for before requests can be answered well; empty: nothing. */
-  readonly waitsFor: () => readonly string[]
+  /** Whether the first lists of the cluster have arrived. */
+  readonly isSynced: () => boolean
+  readonly isStopping: () => boolean
 }
 
 const live = z.object({ status: z.literal('ok') })
@@ -16,7 +17,7 @@ const errorSchema = z
   .meta({ id: 'Error' })
 
 /** Routes that say how the server is, and what its errors mean. */
-export function addHealthRoutes(app: ApiServer, { waitsFor }: HealthParts): void {
+export function addHealthRoutes(app: ApiServer, { isSynced, isStopping }: HealthParts): void {
   const probe = {
     kind: 'public',
     why: 'kubelets and load balancers send no token; it tells whether the server runs, nothing of the cluster',
@@ -42,8 +43,8 @@ export function addHealthRoutes(app: ApiServer, { waitsFor }: HealthParts): void
       },
     },
     async () => {
-      const waiting = waitsFor()
-      if (waiting.length > 0) throw new AppError('NOT_READY', `not ready: waits for ${waiting.join(', ')}`)
+      if (isStopping()) throw new AppError('NOT_READY', 'the server stops')
+      if (!isSynced()) throw new AppError('NOT_READY', 'the first lists of the cluster have not arrived yet')
       return { status: 'ok' as const }
     },
   )

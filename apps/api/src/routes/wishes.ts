@@ -5,36 +5,17 @@ import {
   objectParamsSchema,
   waitQuerySchema,
   type WishAnswer,
-  type WishBody,
   wishAnswerSchema,
   wishBodySchema,
   type WishType,
   wishTypes,
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
+import type { WishOrder } from '@tranche/steering'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
-
-/** One wish, as it came. */
-export interface WishOrder {
-  /** What `key` names; of a DaemonSet only `undo` and `restart`. */
-  readonly on: 'Rollout' | 'DaemonSet'
-  readonly key: ObjectKey
-  readonly type: WishType
-  readonly body: WishBody
-  /** User as the API server knows them. */
-  readonly by: string
-  readonly via: 'rest'
-  /** Address that the request came from. */
-  readonly from: string
-  readonly idempotencyKey?: string
-  /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */
-  readonly waitMs: number
-  /** Says what would be written, and writes nothing. */
-  readonly dryRun?: boolean
-}
 
 /**
  * Writes a wish to the cluster, and waits for its answer as long as it says.

@@ -110,18 +110,19 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     const before = told.get(text)
     const rollout = source.summary(key)
     if (rollout === undefined) {
-      if (before === undefined) return undefined
-      told.delete(text)
+      // Also what came and went too quickly to be told here: another replica may have told it.
       const message = { key, line: lineOf({ type: 'gone', ...key }) }
+      told.delete(text)
       gone.push({ positions, message })
       if (gone.length > GONE_MAX) goneSince = gone.shift()!.positions
-      return message
+      return before === undefined ? undefined : message
     }
     const line = lineOf({ type: 'rollout', rollout })
-    if (before?.message.line === line) return undefined
-    const message = { key: { namespace: key.namespace, name: key.name }, line }
+    const isTold = before?.message.line === line
+    const message = isTold ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
+    // It may have looked otherwise in between, and another replica may have told that.
     told.set(text, { positions, message })
-    return message
+    return isTold ? undefined : message
   }
 
   return {

@@ -50,6 +50,7 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
   /** Up to where the reader knows everything, once `left` is written. */
   let position = known
   let isBehind = false
+  let isClosed = false
   let patience: Timer | undefined
 
   function onUpdate(update: HubUpdate): void {
@@ -97,6 +98,7 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
   }
 
   function close(): void {
+    isClosed = true
     unsubscribe()
     patience?.cancel()
     left = []
@@ -108,7 +110,7 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
     drained() {
       patience?.cancel()
       patience = undefined
-      pump()
+      if (!isClosed) pump()
     },
     heartbeat() {
       if (left.length > 0 || patience !== undefined) return

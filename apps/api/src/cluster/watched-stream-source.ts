@@ -1,0 +1,86 @@
+import type { WatchedCluster } from '@tranche/cluster'
+import type { Reflector } from '@tranche/kube-client'
+import { compareResourceVersions, keyText, type ObjectKey } from '@tranche/kube-types'
+import { workloadKey } from '@tranche/steering'
+import type { ReleaseReads } from '../release-reads.ts'
+import type { StreamedEvent, StreamSource } from '../stream/stream-hub.ts'
+import type { KeptEvent } from './events-watch.ts'
+
+/** What changes are read from. */
+export interface WatchedStreamParts {
+  readonly cluster: WatchedCluster
+  readonly events: Reflector<KeptEvent>
+  readonly reads: ReleaseReads
+}
+
+/** Changes as the watches of this process show them. */
+export function createWatchedStreamSource({ cluster, events, reads }: WatchedStreamParts): StreamSource {
+  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes } = cluster
+  // The order stands in the ids that readers come back with, at other replicas too. Events are last.
+  const watches: readonly Pick<Reflector<unknown>, 'resourceVersion' | 'whenReached'>[] = [
+    rollouts,
+    batchReleases,
+    daemonSets,
+    revisions,
+    pods,
+    nodes,
+    events,
+  ]
+
+  function streamed({ namespace, object, report, resourceVersion }: KeptEvent): readonly StreamedEvent[] {
+    const [kind = '', name = ''] = object.split('/')
+    const keys = kind === 'DaemonSet' ? rolloutsOf(cluster, { namespace, name }) : [{ namespace, name }]
+    return keys.map((key) => ({ key, event: report, resourceVersion }))
+  }
+
+  return {
+    keys: reads.keys,
+    summary: reads.summary,
+    positions: () => watches.map(({ resourceVersion }) => resourceVersion),
+    whenReached: async (positions, signal) =>
+      void (await Promise.all(
+        watches.map((watch, at) => (isReached(watch, positions[at]) ? undefined : watch.whenReached(positions[at] ?? '0', signal))),
+      )),
+    events: () => [...events.store.list()].sort((a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion)).flatMap(streamed),
+    subscribe(changed, happened) {
+      const uids = new Map<string, ObjectKey>()
+      const ofDaemonSet = (key: ObjectKey): void => rolloutsOf(cluster, key).forEach(changed)
+      const note = (uid: string, key: ObjectKey): void => void uids.set(uid, key)
+      for (const { metadata } of daemonSets.store.list()) note(metadata.uid, { namespace: metadata.namespace ?? '', name: metadata.name })
+      const ends = [
+        rollouts.subscribe({ onChange: (key) => changed(key) }),
+        batchReleases.subscribe({ onChange: (key) => changed(key) }),
+        daemonSets.subscribe({
+          onChange(key, previous, current) {
+            if (previous !== undefined) uids.delete(previous.metadata.uid)
+            if (current !== undefined) note(current.metadata.uid, key)
+            ofDaemonSet(key)
+          },
+        }),
+        pods.subscribe({
+          onChange(_key, previous, current) {
+            const key = uids.get((current ?? previous)?.ownerUid ?? '')
+            if (key !== undefined) ofDaemonSet(key)
+          },
+        }),
+        nodes.subscribe({ onChange: (_key, previous, current) => previous !== current && changed(null) }),
+        events.subscribe({ onChange: (_key, _previous, current) => current !== undefined && streamed(current).forEach(happened) }),
+      ]
+      return () => ends.forEach((end) => end())
+    },
+  }
+}
+
+/** A watch that sees nothing, because we may not, holds nobody up. */
+function isReached({ resourceVersion }: Pick<Reflector<unknown>, 'resourceVersion'>, position: string | undefined): boolean {
+  return resourceVersion === '' || position === undefined || compareResourceVersions(resourceVersion, position) >= 0
+}
+
+/** Rollouts that name the DaemonSet: by rule one, and nobody hinders a second. */
+function rolloutsOf({ rollouts }: WatchedCluster, daemonSet: ObjectKey): readonly ObjectKey[] {
+  const text = keyText(daemonSet)
+  return rollouts.store
+    .list()
+    .filter((rollout) => keyText(workloadKey(rollout)) === text)
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }))
+}

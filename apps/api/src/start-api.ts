@@ -1,0 +1,125 @@
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '@tranche/clock'
+import { watchCluster } from '@tranche/cluster'
+import { AppError } from '@tranche/errors'
+import { createKubeClient } from '@tranche/kube-client'
+import { fieldManagers } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { carryOut } from '@tranche/steering'
+import type { Exchange } from '@tranche/wire'
+import { rememberReviews } from './auth/remembered-reviews.ts'
+import { createReviews } from './auth/reviews.ts'
+import { watchEvents } from './cluster/events-watch.ts'
+import { createWatchedReads } from './cluster/watched-reads.ts'
+import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
+import { createApi } from './create-api.ts'
+import type { ApiServer } from './http/create-server.ts'
+import { defaultLimits, type Limits } from './http/limits.ts'
+import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
+
+/** What an API process is given. */
+export interface ApiOptions {
+  readonly exchange: Exchange
+  /** Carries watches. @default exchange */
+  readonly watchExchange?: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Address to listen on. @default 127.0.0.1 */
+  readonly host?: string
+  /** Port to listen on; 0 takes a free one. */
+  readonly port: number
+  readonly limits?: Partial<Limits>
+  /** Origins of pages that may read answers. @default none */
+  readonly corsOrigins?: readonly string[]
+  /** Addresses of proxies, or ranges, whose `X-Forwarded-For` is believed. @default none */
+  readonly trustProxies?: readonly string[]
+  /** For which tokens must be meant. @default the API server's own */
+  readonly audiences?: readonly string[]
+  /** Whether answers are held against their schemas; costs much. @default false */
+  readonly checkAnswers?: boolean
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** A version to name in the user agent. @default 0.1.0 */
+  readonly version?: string
+}
+
+/** A program that runs until it is stopped. */
+export interface RunningApi {
+  /** Where it listens: `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Resolves when the first lists have arrived. */
+  readonly ready: Promise<void>
+  /** Resolves at the end; rejects with what ended it before its time. */
+  readonly stopped: Promise<void>
+  /** Takes no more requests, ends streams, lets requests under way end, then ends. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the REST API against one API server, and listens at once: until the cluster has been seen `/readyz` and reads are 503.
+ *
+ * @throws {AppError} PORT_IN_USE
+ */
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { exchange, watchExchange = exchange, clock, seed = 0, version = '0.1.0' } = options
+  const log = options.log.child({ program: fieldManagers.api })
+  const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
+  const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true })
+  const events = watchEvents({ client, clock, log, seed })
+  const reads = createWatchedReads({ cluster, events, clock })
+  const source = createWatchedStreamSource({ cluster, events, reads })
+  const ending = new AbortController()
+  const end = Promise.withResolvers<void>()
+  let hub: StreamHub | undefined
+  let isStopping = false
+
+  const app = await createApi({
+    reads,
+    reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock),
+    carryOut: (order, signal) => carryOut({ client, clock, log, component: fieldManagers.api }, order, { signal }),
+    stream: () => (hub === undefined ? undefined : { hub, source }),
+    clock,
+    log,
+    limits: { ...defaultLimits, ...options.limits },
+    corsOrigins: options.corsOrigins ?? [],
+    trustProxies: options.trustProxies ?? [],
+    checkAnswers: options.checkAnswers ?? false,
+    isSynced: () => hub !== undefined,
+    isStopping: () => isStopping,
+  })
+  const url = await listen(app, options)
+
+  events.start(ending.signal).catch(end.reject)
+  const ready = cluster.start(ending.signal, end.reject).then(() => {
+    hub = createStreamHub({ source, clock })
+  })
+  ready.catch(end.reject)
+
+  return {
+    url,
+    ready,
+    stopped: end.promise,
+    async stop() {
+      isStopping = true
+      await app.close()
+      hub?.close()
+      ending.abort(new Error('the API stops'))
+      end.resolve()
+    },
+  }
+}
+
+async function listen(app: ApiServer, { host = '127.0.0.1', port }: ApiOptions): Promise<string> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+    throw new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
+      details: { port },
+      hint: 'Choose another port; 0 takes a free one.',
+      cause: error,
+    })
+  }
+  const { address, port: taken, family } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
+}

@@ -1,0 +1,266 @@
+import type { RolloutSummary, StreamMessage } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fromEventId, isBeyond, type Positions, toEventId } from '../src/stream/positions.ts'
+import { createStreamHub, type StreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
+import { createStreamReader, type StreamReader } from '../src/stream/stream-reader.ts'
+import { aSummary } from './fixtures.ts'
+
+/** A cluster of Rollouts in which things happen; several replicas may look at it, each as far as its own watches have come. */
+class World {
+  version = 10
+  readonly log: { readonly key: ObjectKey; readonly summary: RolloutSummary | undefined; readonly version: number }[] = []
+
+  write(name: string, message: string | null): void {
+    this.version += 1
+    const key = { namespace: 'demo', name }
+    this.log.push({ key, summary: message === null ? undefined : aSummary({ name, message }), version: this.version })
+  }
+
+  at(version: number): ReadonlyMap<string, RolloutSummary> {
+    const state = new Map<string, RolloutSummary>()
+    for (const { key, summary, version: written } of this.log)
+      if (written <= version) summary === undefined ? state.delete(keyText(key)) : state.set(keyText(key), summary)
+    return state
+  }
+}
+
+class Replica {
+  readonly clock = new FakeClock()
+  readonly hub: StreamHub
+  readonly #world: World
+  #seen: number
+  #changed: (key: ObjectKey | null) => void = () => {}
+
+  constructor(world: World) {
+    this.#world = world
+    this.#seen = world.version
+    this.hub = createStreamHub({ source: this.#source(), clock: this.clock })
+  }
+
+  /** Sees the next `changes` of the world, and tells of them. */
+  see(changes = Number.POSITIVE_INFINITY): void {
+    for (const { key, version } of this.#world.log.filter(({ version: written }) => written > this.#seen).slice(0, changes)) {
+      this.#seen = version
+      this.#changed(key)
+    }
+    this.clock.advance(1_000)
+  }
+
+  #source(): StreamSource {
+    const state = (): ReadonlyMap<string, RolloutSummary> => this.#world.at(this.#seen)
+    return {
+      keys: () => [...state().values()],
+      summary: (key) => state().get(keyText(key)),
+      positions: () => [String(this.#seen), '1'],
+      whenReached: async () => {},
+      events: () => [],
+      subscribe: (changed) => {
+        this.#changed = changed
+        return () => {}
+      },
+    }
+  }
+}
+
+/** What somebody knows who reads the lines of a stream. */
+class Listener {
+  readonly known = new Map<string, RolloutSummary>()
+  readonly texts: string[] = []
+  lastId: string | undefined
+  resets = 0
+  closed: string | undefined
+  takes = true
+
+  connect(replica: Replica, mayRead: (key: ObjectKey) => boolean = () => true): StreamReader {
+    return createStreamReader({
+      hub: replica.hub,
+      clock: replica.clock,
+      known: this.lastId === undefined ? null : fromEventId(this.lastId, 2),
+      mayRead,
+      patienceMs: 10_000,
+      sink: {
+        write: (text) => {
+          this.#read(text)
+          return this.takes
+        },
+        close: (how) => void (this.closed = how),
+      },
+    })
+  }
+
+  #read(text: string): void {
+    this.texts.push(text)
+    for (const block of text.split('\n\n')) {
+      const data = /^data: (.*)$/m.exec(block)?.[1]
+      if (data !== undefined) this.#learn(JSON.parse(data) as StreamMessage)
+      this.lastId = /^id: (.*)$/m.exec(block)?.[1] ?? this.lastId
+    }
+  }
+
+  #learn(message: StreamMessage): void {
+    if (message.type === 'reset') {
+      this.resets += 1
+      this.known.clear()
+    }
+    if (message.type === 'rollout') this.known.set(keyText(message.rollout), message.rollout)
+    if (message.type === 'gone') this.known.delete(keyText(message))
+  }
+}
+
+describe('a reader', () => {
+  it('begins with a reset and every Rollout, then hears of changes', () => {
+    const world = new World()
+    world.write('a', 'one')
+    const replica = new Replica(world)
+    const listener = new Listener()
+    listener.connect(replica)
+    expect([listener.resets, listener.known.get('demo/a')?.message]).toEqual([1, 'one'])
+    world.write('a', 'two')
+    world.write('b', 'new')
+    replica.see()
+    expect([...listener.known].map(([key, { message }]) => [key, message])).toEqual([
+      ['demo/a', 'two'],
+      ['demo/b', 'new'],
+    ])
+    world.write('a', null)
+    replica.see()
+    expect([...listener.known.keys()]).toEqual(['demo/b'])
+    expect(listener.resets).toBe(1)
+  })
+
+  it('is told nothing of what looks as before', () => {
+    const world = new World()
+    world.write('a', 'one')
+    const replica = new Replica(world)
+    const listener = new Listener()
+    listener.connect(replica)
+    const before = listener.texts.length
+    world.write('a', 'one')
+    replica.see()
+    expect(listener.texts.length).toBe(before)
+  })
+
+  it('that comes back after a deletion that is not known here begins anew', () => {
+    const world = new World()
+    world.write('a', 'one')
+    const listener = new Listener()
+    listener.connect(new Replica(world)).close()
+    world.write('a', null)
+    const other = new Replica(world)
+    listener.connect(other)
+    expect([listener.resets, listener.known.size]).toEqual([2, 0])
+  })
+
+  it('that does not read at all is cut off, and told no more', () => {
+    const world = new World()
+    const replica = new Replica(world)
+    const listener = new Listener()
+    listener.takes = false
+    const reader = listener.connect(replica)
+    const before = listener.texts.length
+    replica.clock.advance(9_999)
+    expect(listener.closed).toBeUndefined()
+    replica.clock.advance(1)
+    expect(listener.closed).toBe('cut')
+    world.write('a', 'one')
+    replica.see()
+    reader.drained()
+    expect(listener.texts.length).toBe(before)
+  })
+
+  it('that reads slowly is told the latest at once when it reads again, and nothing is kept for it meanwhile', () => {
+    const world = new World()
+    world.write('a', '0')
+    const replica = new Replica(world)
+    const listener = new Listener()
+    listener.takes = false
+    const reader = listener.connect(replica)
+    const before = listener.texts.length
+    for (let change = 1; change <= 5; change++) {
+      world.write('a', String(change))
+      replica.see(1)
+    }
+    expect(listener.texts.length).toBe(before)
+    listener.takes = true
+    reader.drained()
+    expect([listener.texts.length, listener.known.get('demo/a')?.message, listener.closed]).toEqual([before + 1, '5', undefined])
+  })
+
+  it('is told nothing that it may not see, and what it may see from now on', () => {
+    const world = new World()
+    world.write('a', 'secret')
+    const replica = new Replica(world)
+    const listener = new Listener()
+    let allowed = false
+    const reader = listener.connect(replica, () => allowed)
+    world.write('a', 'more')
+    replica.see()
+    expect(listener.texts.join('')).not.toMatch(/secret|more/)
+    allowed = true
+    reader.tell(replica.hub.snapshot().messages)
+    expect(listener.known.get('demo/a')?.message).toBe('more')
+  })
+
+  it('hears that the stream lives, and up to where it is known', () => {
+    const replica = new Replica(new World())
+    const listener = new Listener()
+    listener.connect(replica).heartbeat()
+    expect(listener.texts.at(-1)).toBe(': alive\nid: 10.1\n\n')
+  })
+})
+
+it('knows what the cluster holds, whatever replicas it went to, however far each had come, and wherever a connection broke', () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('write' as const),
+      name: fc.constantFrom('a', 'b', 'c'),
+      message: fc.option(fc.constantFrom('x', 'y', 'z')),
+    }),
+    fc.record({ kind: fc.constant('see' as const), replica: fc.nat(1), changes: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ kind: fc.constant('connect' as const), replica: fc.nat(1) }),
+    fc.record({ kind: fc.constant('restart' as const), replica: fc.nat(1) }),
+    fc.constant({ kind: 'stop' as const }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const world = new World()
+      const replicas = [new Replica(world), new Replica(world)]
+      const listener = new Listener()
+      let reader: StreamReader | undefined
+      for (const one of steps) {
+        if (one.kind === 'write') world.write(one.name, one.message)
+        if (one.kind === 'see') replicas[one.replica]!.see(one.changes)
+        if (one.kind === 'stop' || one.kind === 'connect') reader?.close()
+        if (one.kind === 'restart') replicas[one.replica] = new Replica(world)
+        if (one.kind === 'connect') {
+          // As the route does it: a replica that lags behind catches up first.
+          const known = listener.lastId === undefined ? null : fromEventId(listener.lastId, 2)
+          if (known !== null && isBeyond(known, replicas[one.replica]!.hub.positions)) replicas[one.replica]!.see()
+          reader = listener.connect(replicas[one.replica]!)
+        }
+      }
+      reader?.close()
+      replicas[0]!.see()
+      listener.connect(replicas[0]!)
+      expect(Object.fromEntries(listener.known)).toEqual(Object.fromEntries(world.at(world.version)))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+describe('an id', () => {
+  it.each<[string, Positions | null]>([
+    ['1.20.0', ['1', '20', '0']],
+    ['1.20', null],
+    ['1.20.0.4', null],
+    ['1.02.0', null],
+    ['a.b.c', null],
+    ['', null],
+    [`1.2.${'9'.repeat(30)}`, null],
+  ])('%s is read as %j', (id, want) => expect(fromEventId(id, 3)).toEqual(want))
+
+  it('is written as it is read', () => expect(fromEventId(toEventId(['7', '', '9']), 3)).toEqual(['7', '0', '9']))
+})
