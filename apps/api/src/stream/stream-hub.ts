@@ -131,7 +131,8 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     },
     snapshot: () => ({ positions, messages: Array.from(told.values(), ({ message }) => message) }),
     since(known) {
-      if (isBeyond(goneSince, known)) return null
+      // Only the watch of Rollouts, which is the first, tells of deletions.
+      if (isBeyond(goneSince.slice(0, 1), known)) return null
       const missed = (one: { readonly positions: Positions }): boolean => isBeyond(one.positions, known)
       const left = gone.filter((one) => missed(one) && !told.has(keyText(one.message.key)))
       const changed = [...told.values()].filter(missed)

@@ -1,0 +1,329 @@
+import {
+  customResourceDefinitions,
+  problemSchema,
+  type RolloutReport,
+  rolloutReportSchema,
+  type StreamMessage,
+  wishAnswerSchema,
+} from '@tranche/api-schema'
+import { systemClock } from '@tranche/clock'
+import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningApi, startApi } from '../src/index.ts'
+
+// Everything is real but the cluster: sockets, watches, reviews. There is no controller: what it would write is written by hand.
+
+const key = { namespace: 'demo', name: 'agent' }
+let simulator: Simulator
+let client: KubeClient
+let api: RunningApi
+
+beforeAll(async () => {
+  simulator = createSimulator({ clock: systemClock, nodes: 4, speed: 100, watchDelayMs: 0, actors: { eve: { name: 'eve', groups: [] } } })
+  client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
+  await simulator.start()
+  for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition as never)
+  await client.create(resourcePaths.namespaces, { metadata: { name: 'demo' } } as never)
+  await client.create(resourcePaths.daemonSets, daemonSet() as never)
+  await client.create(resourcePaths.rollouts, rollout() as never)
+  await pauseAt(1)
+  api = await startApi({
+    exchange: simulator.exchangeFor('tranche-api'),
+    clock: systemClock,
+    log: silentLogger,
+    port: 0,
+    checkAnswers: true,
+  })
+  await api.ready
+})
+
+afterAll(async () => {
+  await api.stop()
+  simulator.stop()
+})
+
+function daemonSet(): object {
+  const labels = { app: 'agent' }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: key,
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'OnDelete' },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'agent', image: 'registry.example/agent:v1' }] } },
+    },
+  }
+}
+
+function rollout(): object {
+  return {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'Rollout',
+    metadata: key,
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }] } },
+    },
+  }
+}
+
+/** As the controller writes it when a step waits for a person. */
+async function pauseAt(step: number): Promise<void> {
+  const { metadata } = await client.get<{ metadata: { generation: number } }>(resourcePaths.rollouts, key)
+  const body = {
+    status: {
+      observedGeneration: metadata.generation,
+      phase: 'Progressing',
+      message: `waits for a person at step ${step}`,
+      conditions: [
+        { type: 'Progressing', status: 'True', reason: 'InRolling', message: '', lastUpdateTime: now(), lastTransitionTime: now() },
+      ],
+      canaryStatus: {
+        canaryRevision: 'v2',
+        stableRevision: 'v1',
+        podTemplateHash: 'v2',
+        canaryReplicas: step,
+        canaryReadyReplicas: step,
+        currentStepIndex: step,
+        nextStepIndex: step + 1,
+        currentStepState: 'StepPaused',
+        lastUpdateTime: now(),
+      },
+    },
+  }
+  await client.patch(resourcePaths.rollouts, key, { type: 'merge', body }, { subresource: 'status' })
+}
+
+function now(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`
+}
+
+async function call(
+  path: string,
+  init: RequestInit & { readonly as?: string } = {},
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await fetch(`${api.url}${path}`, {
+    ...init,
+    headers: {
+      authorization: `Bearer ${simulator.tokenFor(init.as ?? 'admin')}`,
+      ...(init.body !== undefined && { 'content-type': 'application/json' }),
+      ...init.headers,
+    },
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as unknown) }
+}
+
+const act = (action: string, body: object, more: Parameters<typeof call>[1] = {}): ReturnType<typeof call> =>
+  call(`/api/v1/namespaces/demo/rollouts/agent/actions/${action}`, { method: 'POST', body: JSON.stringify(body), ...more })
+
+describe('reads', () => {
+  it.each(['', '/batches', '/nodes', '/nodes/node-001', '/explain', '/revisions', '/history', '/events'])(
+    'tell of the Rollout: %s',
+    async (part) => {
+      const answer = await call(`/api/v1/namespaces/demo/rollouts/agent${part}`)
+      expect(answer).toMatchObject({ status: 200 })
+    },
+  )
+
+  it('tell all of it', async () => {
+    const { body } = await call('/api/v1/namespaces/demo/rollouts/agent')
+    const report: RolloutReport = rolloutReportSchema.parse(body)
+    expect(report).toMatchObject({ name: 'agent', outcome: 'Waiting', need: { reason: 'StepPaused' }, step: { index: 1, count: 3 } })
+  })
+
+  it('page through nodes', async () => {
+    const names: string[] = []
+    let cursor: string | undefined
+    do {
+      const { body } = await call(`/api/v1/namespaces/demo/rollouts/agent/nodes?limit=3${cursor === undefined ? '' : `&cursor=${cursor}`}`)
+      const page = body as { readonly items: readonly { readonly name: string }[]; readonly total: number; readonly next?: string }
+      expect(page.total).toBe(4)
+      names.push(...page.items.map(({ name }) => name))
+      cursor = page.next
+    } while (cursor !== undefined)
+    expect(names).toEqual(['node-001', 'node-002', 'node-003', 'node-004'])
+  })
+
+  it('tell the history of a DaemonSet', async () => {
+    const { status, body } = await call('/api/v1/namespaces/demo/daemonsets/agent/history')
+    expect([status, (body as { revisions: readonly unknown[] }).revisions.length]).toEqual([200, 1])
+    expect((await call('/api/v1/namespaces/demo/daemonsets/absent/history')).status).toBe(404)
+  })
+})
+
+describe('checks', () => {
+  it('tell callers who they are', async () => {
+    expect(await call('/api/v1/me', { as: 'eve' })).toEqual({ status: 200, body: { username: 'eve', groups: ['system:authenticated'] } })
+  })
+
+  it('find what is wrong with manifests, as JSON carries them and as YAML', async () => {
+    const manifest =
+      'apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: a}\nspec: {strategy: {canary: {steps: [{replicas: "120%"}]}}}\n'
+    const asJson = await call('/api/v1/validate', { method: 'POST', body: JSON.stringify({ manifests: manifest }) })
+    const asYaml = await call('/api/v1/validate', { method: 'POST', body: manifest, headers: { 'content-type': 'application/yaml' } })
+    expect(asJson).toMatchObject({ status: 200, body: { valid: false } })
+    expect(asYaml).toEqual(asJson)
+  })
+})
+
+describe('wishes', () => {
+  it('are refused without the guard that they need, with what to write', async () => {
+    expect(await act('approve', {})).toMatchObject({ status: 400, body: { code: 'WISH_INVALID' } })
+    expect(await act('approve', { expectedStepp: 1 })).toMatchObject({ status: 400, body: { code: 'REQUEST_INVALID' } })
+    expect(await act('approve', { expectedStep: 3 })).toMatchObject({ status: 409, body: { code: 'MOVED_ON' } })
+  })
+
+  it('take the verb of their name, and no other', async () => {
+    await client.create({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false }, {
+      metadata: { name: 'pauser' },
+      rules: [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], verbs: ['pause'] }],
+    } as never)
+    await client.create({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings', namespaced: true }, {
+      metadata: { name: 'pauser', namespace: 'demo' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'pauser' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'eve' }],
+    } as never)
+    expect((await act('approve', { expectedStep: 1 }, { as: 'eve' })).status).toBe(403)
+    expect((await act('pause', { reason: 'lunch' }, { as: 'eve' })).status).toBe(202)
+    expect((await call('/api/v1/namespaces/demo/rollouts/agent', { as: 'eve' })).status).toBe(403)
+    const resumed = await act('resume', {})
+    expect(resumed.status).toBe(202)
+    await pauseAt(1)
+  })
+
+  it('of two people for one step are one: the other is told that it is taken', async () => {
+    const [one, two] = await Promise.all([
+      act('approve', { expectedStep: 1, reason: 'mine' }),
+      act('approve', { expectedStep: 1, reason: 'yours' }, { as: 'robot' }),
+    ])
+    expect([one.status, two.status].sort()).toEqual([202, 409])
+    const refused = one.status === 409 ? one : two
+    expect(problemSchema.parse(refused.body)).toMatchObject({ code: 'WISH_PENDING' })
+  })
+
+  it('with the same Idempotency-Key are one, and with another body an error', async () => {
+    await pauseAt(2)
+    await answerAction()
+    const headers = { 'idempotency-key': 'ci-42' }
+    const first = await act('approve', { expectedStep: 2 }, { headers })
+    const again = await act('approve', { expectedStep: 2 }, { headers })
+    expect([first.status, again.status]).toEqual([202, 202])
+    const [one, two] = [first, again].map(({ body }) => wishAnswerSchema.parse(body))
+    expect([one!.repeated, two!.repeated, two!.id]).toEqual([false, true, one!.id])
+    expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+  })
+
+  it('stand on the record with who, what, why, and from where', async () => {
+    const { body } = await call('/api/v1/namespaces/demo/rollouts/agent/history')
+    const { actions } = body as { readonly actions: readonly object[] }
+    expect(actions.at(-1)).toMatchObject({ type: 'pause', by: 'eve', reason: 'lunch', via: 'rest', from: '127.0.0.1' })
+  })
+
+  it('to roll a DaemonSet back say what they would do, and do nothing in a dry run', async () => {
+    const answer = await call('/api/v1/namespaces/demo/daemonsets/agent/rollback', {
+      method: 'POST',
+      body: JSON.stringify({ dryRun: true, toRevision: '7' }),
+    })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'REVISION_NOT_FOUND' } })
+  })
+})
+
+/** As the controller does it: the action that stands on the Rollout is answered. */
+async function answerAction(): Promise<void> {
+  const { metadata } = await client.get<{ metadata: { annotations?: Record<string, string> } }>(resourcePaths.rollouts, key)
+  const { id, type } = JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? '{}') as { id: string; type: string }
+  const status = { lastAction: { id, type, result: 'Accepted', at: now() }, answeredActions: [id] }
+  await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status } }, { subresource: 'status' })
+}
+
+describe('the stream', () => {
+  it('begins with a reset and everything, tells a change soon, and goes on where it was', async () => {
+    const first = await openStream()
+    expect(await first.next()).toEqual({ type: 'reset' })
+    expect(await first.next()).toMatchObject({ type: 'rollout', rollout: { name: 'agent' } })
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { spec: { disabled: true } } })
+    const startMs = performance.now()
+    expect(await first.until((message) => message.type === 'rollout' && message.rollout.disabled)).toBeDefined()
+    expect(performance.now() - startMs).toBeLessThan(2_000)
+    first.close()
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { spec: { disabled: false } } })
+    const second = await openStream({ 'last-event-id': first.lastId() })
+    const seen = await second.until((message) => message.type === 'rollout')
+    expect(seen).toMatchObject({ rollout: { disabled: false } })
+    second.close()
+  })
+
+  it('is only for who may list, and of one Rollout for who may get it', async () => {
+    expect((await call('/api/v1/stream?namespace=demo', { as: 'eve' })).status).toBe(403)
+    expect((await call('/api/v1/stream?name=agent')).status).toBe(400)
+  })
+})
+
+interface OpenStream {
+  next(): Promise<StreamMessage>
+  until(done: (message: StreamMessage) => boolean): Promise<StreamMessage>
+  lastId(): string
+  close(): void
+}
+
+async function openStream(headers: Readonly<Record<string, string>> = {}): Promise<OpenStream> {
+  const abort = new AbortController()
+  const answer = await fetch(`${api.url}/api/v1/stream`, {
+    signal: abort.signal,
+    headers: { authorization: `Bearer ${simulator.tokenFor('admin')}`, ...headers },
+  })
+  const messages = readMessages(answer.body!, (id) => void (lastId = id))
+  let lastId = ''
+  const next = async (): Promise<StreamMessage> => {
+    const { value, done } = await messages.next()
+    if (done === true) throw new Error('the stream has ended')
+    return value
+  }
+  return {
+    next,
+    async until(isDone) {
+      for (;;) {
+        const message = await next()
+        if (isDone(message)) return message
+      }
+    },
+    lastId: () => lastId,
+    close: () => abort.abort(),
+  }
+}
+
+async function* readMessages(body: ReadableStream<Uint8Array>, onId: (id: string) => void): AsyncGenerator<StreamMessage, void, undefined> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true })
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const id = /^id: (.*)$/m.exec(block)?.[1]
+      const data = /^data: (.*)$/m.exec(block)?.[1]
+      if (id !== undefined) onId(id)
+      if (data !== undefined) yield JSON.parse(data) as StreamMessage
+    }
+  }
+}
+
+it('ends streams when it stops', async () => {
+  const other = await startApi({ exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port: 0 })
+  await other.ready
+  const answer = await fetch(`${other.url}/api/v1/stream`, { headers: { authorization: `Bearer ${simulator.tokenFor('admin')}` } })
+  const read = answer.text()
+  await other.stop()
+  expect(await read).toContain('data: {"type":"reset"}')
+  await other.stopped
+})
+
+it('says which port is taken', async () => {
+  const port = Number(new URL(api.url).port)
+  const starting = startApi({ exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port })
+  await expect(starting).rejects.toMatchObject({ code: 'PORT_IN_USE' })
+})
