@@ -21,8 +21,10 @@ class World {
 
   at(version: number): ReadonlyMap<string, RolloutSummary> {
     const state = new Map<string, RolloutSummary>()
-    for (const { key, summary, version: written } of this.log)
-      if (written <= version) summary === undefined ? state.delete(keyText(key)) : state.set(keyText(key), summary)
+    for (const { key, summary } of this.log.filter(({ version: written }) => written <= version)) {
+      if (summary === undefined) state.delete(keyText(key))
+      else state.set(keyText(key), summary)
+    }
     return state
   }
 }

@@ -37,10 +37,10 @@ export function createWatchedStreamSource({ cluster, events, reads }: WatchedStr
     keys: reads.keys,
     summary: reads.summary,
     positions: () => watches.map(({ resourceVersion }) => resourceVersion),
-    whenReached: async (positions, signal) =>
-      void (await Promise.all(
-        watches.map((watch, at) => (isReached(watch, positions[at]) ? undefined : watch.whenReached(positions[at] ?? '0', signal))),
-      )),
+    async whenReached(positions, signal) {
+      const late = watches.filter((watch, at) => !isReached(watch, positions[at]))
+      await Promise.all(late.map((watch) => watch.whenReached(positions[watches.indexOf(watch)] ?? '0', signal)))
+    },
     events: () => [...events.store.list()].sort((a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion)).flatMap(streamed),
     subscribe(changed, happened) {
       const uids = new Map<string, ObjectKey>()

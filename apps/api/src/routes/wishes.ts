@@ -10,9 +10,10 @@ import {
   type WishType,
   wishTypes,
 } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { WishOrder } from '@tranche/steering'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
@@ -63,7 +64,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
       },
       async (request, reply) => {
         const order = { on: 'Rollout', key: keyOf(request.params), type, body: request.body ?? {}, ...senderOf(request) } as const
-        const answer = await carryOut({ ...order, ...asked(request) }, request.signal)
+        const answer = await carryOut({ ...order, ...asked(request) }, whileConnected(reply as FastifyReply))
         return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
       },
     )
@@ -100,7 +101,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
     async (request, reply) => {
       const { dryRun = false, ...body } = request.body ?? {}
       const order = { on: 'DaemonSet', key: keyOf(request.params), type: 'undo', body, dryRun, ...senderOf(request) } as const
-      const answer = await carryOut({ ...order, ...asked(request) }, request.signal)
+      const answer = await carryOut({ ...order, ...asked(request) }, whileConnected(reply as FastifyReply))
       return reply.status(answer.state === 'acknowledged' || dryRun ? 200 : 202).send(answer)
     },
   )
@@ -109,6 +110,15 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
 /** The longest wait that can be asked for, and the time of any request on top. */
 function waitingMs(requestMs: number): number {
   return 60_000 + requestMs
+}
+
+/** Aborts once nobody waits for the answer. (The request's own signal aborts as soon as the body is read.) */
+function whileConnected({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new AppError('NOT_READY', 'the sender did not wait for the answer'))
+  })
+  return gone.signal
 }
 
 function keyOf({ namespace, name }: ObjectKey): ObjectKey {
