@@ -115,7 +115,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
   }
 
   function noteRevision(pod: Pod): void {
-    const hash = pod.metadata.labels?.[REVISION_HASH_LABEL] ?? ''
+    const hash = revisionOf(pod) ?? ''
     const nodes = nodesByRevision.get(hash) ?? new Set<string>()
     nodesByRevision.set(hash, nodes.add(nodeOf(pod)))
   }
@@ -126,7 +126,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
     if (isUp) {
       up.add(node)
       downs.push({ atMs: nowMs() + minReadyMs, by: -1 })
-      if (pod.metadata.labels?.[REVISION_HASH_LABEL] === canary) options.onUpdated?.()
+      if (revisionOf(pod) === canary) options.onUpdated?.()
     } else {
       up.delete(node)
       downs.push({ atMs: nowMs(), by: 1 })
@@ -222,7 +222,13 @@ export const CONTROLLER = 'tranche-controller'
 /** @see CONTROLLER */
 export const EXECUTOR = 'tranche-executor'
 
-function isReady(pod: Pod): boolean {
+/** @returns `controller-revision-hash` */
+export function revisionOf({ metadata }: Pod): string | undefined {
+  return metadata.labels?.[REVISION_HASH_LABEL]
+}
+
+/** Ready, and not terminating. */
+export function isReady(pod: Pod): boolean {
   return (
     pod.metadata.deletionTimestamp === undefined &&
     pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true

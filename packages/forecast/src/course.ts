@@ -1,7 +1,8 @@
 import { type ClusterSnapshot, durationMs, type ForecastRequest, type Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, isSameJson, keyOf } from '@tranche/kube-types'
-import type { Chronicle } from './chronicle.ts'
+import { type DaemonSet, isSameJson, keyOf, type Pod } from '@tranche/kube-types'
+import type { Accident } from './accidents.ts'
+import { type Chronicle, isReady, nodeOf, revisionOf } from './chronicle.ts'
 import { during, type SimulatedCluster } from './simulated-cluster.ts'
 
 /** A release is given up on after so long in the copy's own time. */
@@ -47,6 +48,21 @@ export function approveSteps({ client, clock, simulator }: SimulatedCluster, chr
     if (kind === 'Rollout') look()
   })
   look()
+}
+
+/** Machines that are to fail die when the new version has come up on them; those of one zone together, with the first. */
+export function killMachines({ clock, simulator }: SimulatedCluster, chronicle: Chronicle, accidents: readonly Accident[]): void {
+  const failing = accidents.filter(({ kind }) => kind === 'Fails')
+  if (failing.length === 0) return
+  const stop = simulator.server.observe(({ kind, object }) => {
+    const pod = object as unknown as Pod
+    if (kind !== 'Pod' || chronicle.canary === undefined || revisionOf(pod) !== chronicle.canary || !isReady(pod)) return
+    for (const accident of failing.filter(({ nodes }) => nodes.has(nodeOf(pod)))) {
+      failing.splice(failing.indexOf(accident), 1)
+      for (const node of accident.nodes) clock.setTimer(0, () => void simulator.nodes.kill(node).catch(() => {}))
+    }
+    if (failing.length === 0) stop()
+  })
 }
 
 /** @returns which wait of which release; undefined while nobody is waited for */

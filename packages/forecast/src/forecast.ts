@@ -1,7 +1,8 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import { createChronicle } from './chronicle.ts'
-import { approveSteps, changeDaemonSet, quietMs, untilOver } from './course.ts'
+import { parseAccidents, withDeadNodes } from './accidents.ts'
+import { createChronicle, revisionOf } from './chronicle.ts'
+import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './course.ts'
 import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
 import { createLives } from './pod-lives.ts'
 import { measurePods } from './pod-times.ts'
@@ -33,7 +34,9 @@ export async function forecast(
 ): Promise<Forecast> {
   const { signal, manifests = {} } = options
   signal?.throwIfAborted()
-  const current = withPlannedRules(snapshot, manifests)
+  const accidents = parseAccidents(request.if ?? [], snapshot.nodes)
+  const ruled = withPlannedRules(snapshot, manifests)
+  const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, accidents) }
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
   const planned = plannedDaemonSet(daemonSet, request, manifests)
@@ -47,7 +50,13 @@ export async function forecast(
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),
   })
-  const lives = createLives({ times, pods: current.pods, takenAtMs: current.takenAtMs, troubleOf: () => undefined })
+  const crashing = new Set(accidents.flatMap(({ kind, nodes }) => (kind === 'Crashes' ? [...nodes] : [])))
+  const lives = createLives({
+    times,
+    pods: current.pods,
+    takenAtMs: current.takenAtMs,
+    crashes: (pod) => crashing.has(pod.spec?.nodeName ?? '') && revisionOf(pod) === chronicle.canary,
+  })
   const cluster = await simulateCluster(current, {
     programs,
     lives,
@@ -57,6 +66,7 @@ export async function forecast(
   try {
     await changeDaemonSet(cluster, daemonSet, planned)
     approveSteps(cluster, chronicle, request)
+    killMachines(cluster, chronicle, accidents)
     await untilOver(cluster, chronicle, { quietMs: quietMs(current, request), ...(signal && { signal }) })
     return toForecast({ snapshot: current, daemonSet: planned, request, chronicle, times })
   } finally {

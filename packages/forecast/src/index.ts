@@ -1,2 +1,3 @@
+export { ACCIDENT_FORMS } from './accidents.ts'
 export { forecast, type ForecastOptions } from './forecast.ts'
 export type { ControllerPorts, ExecutorPorts, ForecastPrograms, RunningProgram } from './programs.ts'

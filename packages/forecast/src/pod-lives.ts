@@ -10,15 +10,15 @@ export interface LivesOptions {
   readonly pods: readonly Pod[]
   /** Epoch milliseconds of the snapshot. */
   readonly takenAtMs: number
-  /** What the version that is released does on its node; undefined: nothing is wrong with it. */
-  readonly troubleOf: (pod: Pod) => Pick<PodLife, 'name'> | undefined
+  /** Its containers end soon after they have begun, again and again. */
+  readonly crashes: (pod: Pod) => boolean
 }
 
 /**
  * Says of each pod what becomes of it: those that were found Ready or in trouble stay as they are until they are deleted, those that were
  * found starting need the rest of their time, and every new one takes as long as the one on its node took.
  */
-export function createLives({ times, pods, takenAtMs, troubleOf }: LivesOptions): (pod: Pod) => PodLife {
+export function createLives({ times, pods, takenAtMs, crashes }: LivesOptions): (pod: Pod) => PodLife {
   const found = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
   return (pod) => {
     const node = pod.spec?.nodeName ?? ''
@@ -31,8 +31,9 @@ export function createLives({ times, pods, takenAtMs, troubleOf }: LivesOptions)
       startMs: Number.isFinite(startMs) ? startMs : wholeMs,
       readinessMs: 0,
       stopMs: times.stopMs,
+      termNotReady: false,
     }
-    if (before !== undefined) return { name: isStarting(before) ? 'ok' : 'stays', settings }
-    return { name: troubleOf(pod)?.name ?? 'ok', settings }
+    if (before !== undefined) return { name: isStarting(before) ? 'prompt' : 'stays', settings }
+    return { name: crashes(pod) ? 'bad-crash' : 'prompt', settings }
   }
 }

@@ -1,7 +1,7 @@
 import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type Node, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import type { Node } from '@tranche/kube-types'
 import { batchScope, isInScope, type Turn, turnOf } from '@tranche/planner'
-import { nodeOf, type Taken } from './chronicle.ts'
+import { nodeOf, revisionOf, type Taken } from './chronicle.ts'
 import type { Told } from './to-forecast.ts'
 
 /** @returns says of a node why it was its turn */
@@ -54,7 +54,7 @@ export function createUntaken({ snapshot, daemonSet, chronicle }: Told): (node: 
     const pods = podsByNode.get(node.name) ?? []
     if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
       return pods.length === 0 ? undefined : 'the DaemonSet does not want a pod there'
-    if (pods.some(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] === chronicle.canary)) return 'runs the new version already'
+    if (pods.some((pod) => revisionOf(pod) === chronicle.canary)) return 'runs the new version already'
     if (!node.ready) return 'NotReady: passed over, and done when it is back'
     if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
     if (updated.has(node.name)) return 'comes up with the new version by itself'

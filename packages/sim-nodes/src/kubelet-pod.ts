@@ -26,8 +26,8 @@ export interface KubeletPodPorts {
 
 /** What becomes of one pod, whatever its template says. */
 export interface PodLife {
-  /** `stays`: it is as it is until it is deleted. */
-  readonly name: LifeCycleName | 'stays'
+  /** `stays`: it is as it is until it is deleted. `prompt`: it becomes Ready, and nothing is said of it before. */
+  readonly name: LifeCycleName | 'stays' | 'prompt'
   readonly settings: PodSettings
 }
 
@@ -64,12 +64,12 @@ export class KubeletPod {
     const { life } = ports
     this.#settings = life?.settings ?? readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
     const name = life === undefined ? lifeOf(images, initContainers.length > 0, this.#settings.mayFail) : life.name
-    this.#stages = lifeCycles[name === 'stays' ? 'ok' : name]
+    this.#stages = stagesOf(name)
     this.#stage = this.#stages[0]!
     this.#memory = { restarts: 0, failures: 0, startTime: this.#nowText(), conditions: [] }
     if (isTerminal(pod)) this.#mode = 'ended'
     else if (isRunning(pod) || name === 'stays') this.#adopt(pod)
-    else if (pod.metadata.deletionTimestamp === undefined) this.#enter(0)
+    else if (pod.metadata.deletionTimestamp === undefined) this.#begin(name)
     this.observe(pod)
   }
 
@@ -109,6 +109,11 @@ export class KubeletPod {
   drop(): void {
     this.#mode = 'gone'
     this.#cancel()
+  }
+
+  #begin(name: PodLife['name']): void {
+    if (name === 'prompt') this.#schedule((this.#settings.startMs + this.#settings.readinessMs) / this.#ports.speed, () => this.#enter(0))
+    else this.#enter(0)
   }
 
   /** Stages that follow without delay are entered together and shown as one. */
@@ -241,6 +246,10 @@ export class KubeletPod {
   #nowText(): string {
     return timestamp(this.#ports.clock.nowMs())
   }
+}
+
+function stagesOf(name: PodLife['name']): readonly Stage[] {
+  return name === 'prompt' ? lifeCycles.ok.slice(-1) : lifeCycles[name === 'stays' ? 'ok' : name]
 }
 
 /** Where no init container can fail, what should fail there fails at once. */

@@ -1,0 +1,89 @@
+import { AppError } from '@tranche/errors'
+import type { Node } from '@tranche/kube-types'
+
+/** What goes wrong on some nodes. */
+export interface Accident {
+  /**
+   * `Fails`: the machine dies as soon as the new version is up there, a whole zone with its first node. `NotReady`: it is dead from the
+   * beginning. `Crashes`: the new version crashes there.
+   */
+  readonly kind: 'Fails' | 'NotReady' | 'Crashes'
+  /** Names. */
+  readonly nodes: ReadonlySet<string>
+}
+
+/** What can be written, for whoever wrote something else. */
+export const ACCIDENT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone'
+const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
+
+/**
+ * Reads accidents: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number takes so many nodes, a percentage rounds up; which ones is
+ * drawn from their names, the same each time.
+ *
+ * @throws AppError FORECAST_INVALID naming the text, and what can be written
+ */
+export function parseAccidents(texts: readonly string[], nodes: readonly Node[]): readonly Accident[] {
+  return texts.map((text, at) => {
+    const [, subject, verb] = pattern.exec(text.trim()) ?? []
+    if (subject === undefined || verb === undefined) throw invalid(at, `${JSON.stringify(text)} is no accident`, `Write one of: ${ACCIDENT_FORMS}.`)
+    return { kind: kindOf(verb), nodes: nodesOf(subject, nodes, at) }
+  })
+}
+
+function kindOf(verb: string): Accident['kind'] {
+  const lower = verb.toLowerCase()
+  if (lower.startsWith('fail')) return 'Fails'
+  return lower.startsWith('crash') ? 'Crashes' : 'NotReady'
+}
+
+/** A node of that name comes before a zone, and both before a number. */
+function nodesOf(subject: string, nodes: readonly Node[], at: number): ReadonlySet<string> {
+  const names = nodes.map(({ metadata }) => metadata.name)
+  if (names.includes(subject)) return new Set([subject])
+  const inZone = nodes.filter(({ metadata }) => metadata.labels?.[ZONE_LABEL] === subject)
+  if (inZone.length > 0) return new Set(inZone.map(({ metadata }) => metadata.name))
+  const count = countOf(subject, names.length)
+  if (count === undefined) throw unknownSubject(subject, nodes, at)
+  if (count > names.length) throw invalid(at, `${subject} is more than the ${names.length} nodes there are`, 'Write a smaller number.')
+  return new Set(names.toSorted((a, b) => hash(a) - hash(b)).slice(0, count))
+}
+
+function countOf(subject: string, nodes: number): number | undefined {
+  const [, number, percent] = /^(\d{1,6})(%?)$/.exec(subject) ?? []
+  if (number === undefined || Number(number) === 0) return undefined
+  return percent === '%' ? Math.ceil((Number(number) / 100) * nodes) : Number(number)
+}
+
+function unknownSubject(subject: string, nodes: readonly Node[], at: number): AppError {
+  const zones = [...new Set(nodes.flatMap(({ metadata }) => metadata.labels?.[ZONE_LABEL] ?? []))].sort()
+  const zonesText = zones.length === 0 ? 'Nodes have no zones.' : `Zones: ${zones.slice(0, 10).join(', ')}.`
+  const example = nodes[0] === undefined ? '' : ` Nodes are called ${nodes[0].metadata.name} and the like.`
+  return invalid(at, `${JSON.stringify(subject)} is no node, zone, number from 1 or percentage`, `${zonesText}${example}`)
+}
+
+function invalid(at: number, what: string, hint: string): AppError {
+  return new AppError('FORECAST_INVALID', `if[${at}]: ${what}`, { hint })
+}
+
+/** @see Fowler, Noll, Vo: FNV-1a with 32 bits, mixed so that similar names fall far apart */
+function hash(text: string): number {
+  let sum = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b)
+  return (sum ^ (sum >>> 13)) >>> 0
+}
+
+/** The nodes with those of the accidents that are dead from the beginning. */
+export function withDeadNodes(nodes: readonly Node[], accidents: readonly Accident[]): readonly Node[] {
+  const dead = new Set(accidents.flatMap((accident) => (accident.kind === 'NotReady' ? [...accident.nodes] : [])))
+  return dead.size === 0 ? nodes : nodes.map((node) => (dead.has(node.metadata.name) ? fallenSilent(node) : node))
+}
+
+function fallenSilent(node: Node): Node {
+  const conditions = (node.status?.conditions ?? []).map((condition) =>
+    condition.type === 'Ready' ? { ...condition, status: 'Unknown', reason: 'NodeStatusUnknown' } : condition,
+  )
+  return { ...node, status: { ...node.status, conditions } }
+}
