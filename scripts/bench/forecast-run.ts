@@ -49,7 +49,12 @@ function snapshotOf(nodes: number): ClusterSnapshot {
     daemonSet,
     revisions: [
       {
-        metadata: { ...meta(`agent-${HASH}`, 5), namespace: key.namespace, labels: { ...labels, 'controller-revision-hash': HASH }, ownerReferences },
+        metadata: {
+          ...meta(`agent-${HASH}`, 5),
+          namespace: key.namespace,
+          labels: { ...labels, 'controller-revision-hash': HASH },
+          ownerReferences,
+        },
         revision: 1,
         data: { spec: { template: { $patch: 'replace', ...daemonSet.spec.template } } },
       },
@@ -65,7 +70,9 @@ function meta(name: string, at: number) {
   return { name, uid: `uid-${name}`, resourceVersion: String(10_000 + at), creationTimestamp: CREATED_AT }
 }
 
-const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: key.name, uid: 'uid-agent', controller: true, blockOwnerDeletion: true }]
+const ownerReferences = [
+  { apiVersion: 'apps/v1', kind: 'DaemonSet', name: key.name, uid: 'uid-agent', controller: true, blockOwnerDeletion: true },
+]
 
 const template = {
   metadata: { labels },
@@ -142,7 +149,11 @@ function nodeOf(name: string, at: number): Node {
 function podOf(node: string, at: number): Pod {
   const created = Date.parse(CREATED_AT) + at * 1000
   const readyAt = new Date(created + 5_000 + (at % 7) * 1000).toISOString().replace('.000', '')
-  const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => ({ type, status: 'True', lastTransitionTime: readyAt }))
+  const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => ({
+    type,
+    status: 'True',
+    lastTransitionTime: readyAt,
+  }))
   const name = `agent-${String(at).padStart(5, '0')}`
   return {
     metadata: {

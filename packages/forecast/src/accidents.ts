@@ -27,7 +27,8 @@ const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
 export function parseAccidents(texts: readonly string[], nodes: readonly Node[]): readonly Accident[] {
   return texts.map((text, at) => {
     const [, subject, verb] = pattern.exec(text.trim()) ?? []
-    if (subject === undefined || verb === undefined) throw invalid(at, `${JSON.stringify(text)} is no accident`, `Write one of: ${ACCIDENT_FORMS}.`)
+    if (subject === undefined || verb === undefined)
+      throw invalid(at, `${JSON.stringify(text)} is no accident`, `Write one of: ${ACCIDENT_FORMS}.`)
     return { kind: kindOf(verb), nodes: nodesOf(subject, nodes, at) }
   })
 }

@@ -43,7 +43,9 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
   const clock = new VirtualClock(snapshot.takenAtMs)
   options.onClock(clock)
   const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
-  const simulator = createSimulator({ clock, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
+  // Not the seed that a simulated cluster has by itself: its copy would give new pods the uids that pods there have.
+  const seed = snapshot.takenAtMs
+  const simulator = createSimulator({ clock, seed, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
   const client = createKubeClient({ exchange: simulator.exchangeFor('person'), clock, userAgent: 'forecast', log: silentLogger })
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))

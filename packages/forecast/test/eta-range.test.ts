@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { etaRange } from '../src/eta-range.ts'
+import type { PodTimes } from '../src/pod-times.ts'
+
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `node-${at}`)
+const timesOf = (measured: readonly number[]): PodTimes => ({
+  measured,
+  startMsOf: (node) => measured[Number(node.slice('node-'.length)) % measured.length] ?? 10_000,
+  stopMs: 1_000,
+  isCoarse: false,
+})
+
+it('is one moment where every pod takes as long as every other', () => {
+  const times = timesOf([9_000, 9_000, 9_000])
+  expect(etaRange({ batches: [names(10)], limit: 5, times, minReadyMs: 0, wholeMs: 20_000 })).toEqual({ low: 20, high: 20 })
+})
+
+it('holds what was played, and is wider where start times differ more', () => {
+  const near = etaRange({ batches: [names(40)], limit: 4, times: timesOf([9_000, 10_000, 11_000]), minReadyMs: 0, wholeMs: 110_000 })
+  const far = etaRange({ batches: [names(40)], limit: 4, times: timesOf([2_000, 10_000, 18_000]), minReadyMs: 0, wholeMs: 110_000 })
+  for (const { low, high } of [near, far]) {
+    expect(low).toBeLessThanOrEqual(110)
+    expect(high).toBeGreaterThanOrEqual(110)
+  }
+  expect(far.high - far.low).toBeGreaterThan(near.high - near.low)
+})
+
+it('adds what whole seconds hide, and half of everything where no pod tells', () => {
+  const coarse = { ...timesOf([9_000]), isCoarse: true }
+  expect(etaRange({ batches: [names(10)], limit: 5, times: coarse, minReadyMs: 0, wholeMs: 20_000 })).toEqual({ low: 19, high: 21 })
+  const unknown = timesOf([])
+  expect(etaRange({ batches: [names(2)], limit: 1, times: unknown, minReadyMs: 0, wholeMs: 30_000 })).toEqual({ low: 19, high: 41 })
+})

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
+import { forecast } from '@tranche/forecast'
+import { readSnapshot } from '@tranche/steering'
+import { drive, setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+let snapshot: ClusterSnapshot
+beforeAll(async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
+  snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
+})
+afterAll(() => stage.end())
+
+const programs = { startController, startExecutor }
+const image = 'agent=registry.example/node-agent:v2'
+const plan = (request: Partial<ForecastRequest>, from = snapshot): Promise<Forecast> => forecast(from, { image, ...request }, programs)
+
+it('foretells a release, with the time that a person takes', async () => {
+  const [soon, late] = [await plan({}), await plan({ approveAfterSeconds: 600 })]
+  expect(soon).toMatchObject({ outcome: 'Completes', nodesHit: 10, batches: [{ nodes: 2, pause: 'person' }, { nodes: 8 }] })
+  expect(late.etaSeconds!.high - soon.etaSeconds!.high).toBeCloseTo(600, 0)
+  expect(late.assumptions).toContain('steps that wait for a person are approved after 600 s')
+})
+
+it('foretells that a version which crashes stops at the first nodes', async () => {
+  const told = await plan({ if: ['100% crash'] })
+  expect(told).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
+  expect(told.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
+  expect(told.nodes.filter(({ order }) => order === 0)).toHaveLength(8)
+  expect(told.nodes.at(-1)!.reason).toBe('the release does not get there')
+})
+
+it('foretells that a policy takes a bad version back', async () => {
+  const policy = { metadata: { name: 'careful', namespace: stageKey.namespace, uid: 'p', resourceVersion: '1', generation: 1 } }
+  const rollout = {
+    ...snapshot.rollout,
+    metadata: { ...snapshot.rollout.metadata, annotations: { 'tranche.dev/release-policy': 'careful' } },
+  }
+  const told = await plan(
+    { if: ['100% crash'] },
+    { ...snapshot, rollout, policy: { ...policy, spec: { failure: { action: 'Rollback' } } } },
+  )
+  expect(told).toMatchObject({ outcome: 'RollsBack', nodesHit: 2 })
+  expect(told.etaSeconds!.high).toBeGreaterThan(0)
+})
+
+it('foretells that a machine which dies under the new version stops it', async () => {
+  const told = await plan({ if: ['zone-a fails'] })
+  expect(told.outcome).toBe('Stops')
+  expect(told.message).toContain('NodeNotReady')
+})
+
+it('foretells which nodes are passed over', async () => {
+  const told = await plan({ if: ['node-003 is NotReady'] })
+  expect(told).toMatchObject({ outcome: 'Completes', nodesHit: 9 })
+  expect(told.nodes.find(({ name }) => name === 'node-003')).toMatchObject({
+    order: 0,
+    reason: 'NotReady: passed over, and done when it is back',
+  })
+})
+
+it('foretells that a release without a budget does not begin', async () => {
+  const daemonSet = snapshot.daemonSet!
+  const updateStrategy = { ...daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
+  const told = await plan({}, { ...snapshot, daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy } } })
+  expect(told).toMatchObject({ outcome: 'Blocked', nodesHit: 0, etaSeconds: null })
+  expect(told.message).toMatch(/maxUnavailable/)
+})
+
+it('says that there is nothing to do', async () => {
+  const told = await forecast(snapshot, {}, programs)
+  expect(told).toMatchObject({ outcome: 'Completes', nodesHit: 0, message: expect.stringContaining('Nothing is to be released') as string })
+})
+
+it('is pure and the same each time, and ends when it is told to', async () => {
+  expect(await plan({})).toEqual(await plan({}))
+  const ending = new AbortController()
+  const running = forecast(snapshot, { image }, programs, {
+    signal: ending.signal,
+    onProgress: () => ending.abort(new Error('enough')),
+  })
+  await expect(running).rejects.toThrow('enough')
+})
+
+it('refuses an image of no container', async () => {
+  await expect(plan({ image: 'other=x:1' })).rejects.toMatchObject({ code: 'FORECAST_INVALID' })
+})
