@@ -1,0 +1,145 @@
+import type { Rollout, WishType } from '@tranche/api-schema'
+import { answerOf, planWish, type WishFacts } from '@tranche/wishes'
+import { describe, expect, it } from 'vitest'
+import { aWish, after, factsIn, type State } from './facts.ts'
+
+type Status = NonNullable<Rollout['status']>
+
+/** Writes a wish, lets somebody change the Rollout, and asks what has become of the wish. */
+function answered(type: WishType, state: State, change: (rollout: Rollout) => Rollout = (rollout) => rollout): string {
+  const facts = factsIn(state)
+  const plan = planWish(aWish(type), facts)
+  if (plan.kind !== 'write') throw new Error(`${type} is not written`)
+  const then = after(facts, plan)!
+  const generation = (plan.target === 'Rollout' ? then.rollout : then.daemonSet)!.metadata.generation
+  const standing = answerOf({ record: plan.record, generation }, { ...then, rollout: change(then.rollout!) })
+  return standing.kind === 'refused' ? `${standing.code}: ${standing.message}` : standing.kind
+}
+
+const says =
+  (status: Partial<Status>) =>
+  (rollout: Rollout): Rollout => ({ ...rollout, status: { ...rollout.status!, ...status } })
+const seen = (rollout: Rollout): Rollout => says({ observedGeneration: rollout.metadata.generation ?? 0 })(rollout)
+const progressing =
+  (reason: string) =>
+  (rollout: Rollout): Rollout =>
+    says({ conditions: [{ type: 'Progressing', status: 'True', reason, message: '' }] as Status['conditions'] })(seen(rollout))
+const lastAction = (result: string, id = 'rest-1') =>
+  says({ lastAction: { id, type: 'approve', result, at: '', reason: 'why' }, answeredActions: ['rest-1', id] })
+const other = (rollout: Rollout): Rollout => ({
+  ...rollout,
+  metadata: {
+    ...rollout.metadata,
+    annotations: { ...rollout.metadata.annotations, 'tranche.dev/action': JSON.stringify({ id: 'theirs', type: 'abort', by: 'bob' }) },
+  },
+})
+
+describe('the answer to a wish', () => {
+  it.each<{ title: string; type: WishType; state: State; change?: (rollout: Rollout) => Rollout; want: string }>([
+    { title: 'an action that nobody has read', type: 'approve', state: 'stepPaused', want: 'waiting' },
+    { title: 'an action that was accepted', type: 'approve', state: 'stepPaused', change: lastAction('Accepted'), want: 'acknowledged' },
+    { title: 'an action that was refused', type: 'approve', state: 'stepPaused', change: lastAction('Refused'), want: 'WISH_REFUSED: why' },
+    {
+      title: 'an action after which others were answered',
+      type: 'approve',
+      state: 'stepPaused',
+      change: lastAction('Refused', 'later'),
+      want: 'acknowledged',
+    },
+    {
+      title: 'an action that an abort has replaced',
+      type: 'approve',
+      state: 'stepPaused',
+      change: other,
+      want: 'MOVED_ON: abort of bob has taken its place before it was answered',
+    },
+    { title: 'a resume that lifts a verdict', type: 'resume', state: 'failed', change: lastAction('Accepted'), want: 'acknowledged' },
+    { title: 'a resume that lifts a verdict, unread', type: 'resume', state: 'failed', want: 'waiting' },
+    { title: 'a pause that was not seen', type: 'pause', state: 'updating', want: 'waiting' },
+    {
+      title: 'a pause that was seen, while deletes may still be accepted',
+      type: 'pause',
+      state: 'updating',
+      change: seen,
+      want: 'waiting',
+    },
+    {
+      title: 'a pause that has stopped the release',
+      type: 'pause',
+      state: 'updating',
+      change: progressing('Paused'),
+      want: 'acknowledged',
+    },
+    {
+      title: 'a pause of an older generation',
+      type: 'pause',
+      state: 'updating',
+      change: (rollout) => says({ observedGeneration: 4 })(progressing('Paused')(rollout)),
+      want: 'waiting',
+    },
+    { title: 'a pause while nothing runs', type: 'pause', state: 'healthy', change: seen, want: 'acknowledged' },
+    { title: 'a resume that was not seen', type: 'resume', state: 'paused', want: 'waiting' },
+    {
+      title: 'a resume that was seen and has not taken effect',
+      type: 'resume',
+      state: 'paused',
+      change: progressing('Paused'),
+      want: 'waiting',
+    },
+    { title: 'a resume after which it goes on', type: 'resume', state: 'paused', change: progressing('InRolling'), want: 'acknowledged' },
+    { title: 'a template that the Rollout has not seen', type: 'restart', state: 'healthy', want: 'waiting' },
+    {
+      title: 'a template of a disabled Rollout',
+      type: 'undo',
+      state: 'healthy',
+      change: (rollout) => ({ ...rollout, spec: { ...rollout.spec, disabled: true } }),
+      want: 'acknowledged',
+    },
+    {
+      title: 'a template that the Rollout has seen',
+      type: 'undo',
+      state: 'healthy',
+      change: (rollout) => says({ canaryStatus: { ...rollout.status!.canaryStatus!, observedWorkloadGeneration: 4 } })(rollout),
+      want: 'acknowledged',
+    },
+  ])('is $want for $title', ({ type, state, change, want }) => {
+    expect(answered(type, state, change)).toBe(want)
+  })
+
+  it('is none where what is seen is older than the write', () => {
+    const facts = factsIn('stepPaused')
+    const plan = planWish(aWish('approve'), facts)
+    if (plan.kind !== 'write') throw new Error('it is refused')
+    expect(answerOf({ record: plan.record, generation: 4 }, facts)).toMatchObject({
+      kind: 'waiting',
+      message: expect.stringContaining('it is stepPaused'),
+    })
+  })
+
+  it('is told again of a wish that was written before', () => {
+    const facts = factsIn('updating')
+    const plan = planWish(aWish('pause'), facts)
+    if (plan.kind !== 'write') throw new Error('it is refused')
+    const then = after(facts, plan)!
+    const again = (rollout: Rollout): string =>
+      answerOf({ record: plan.record, generation: undefined }, { ...then, rollout } as WishFacts).kind
+    expect([then.rollout!, seen(then.rollout!), progressing('Paused')(then.rollout!)].map(again)).toEqual([
+      'waiting',
+      'waiting',
+      'acknowledged',
+    ])
+    const resumed = { ...then.rollout!, spec: { ...then.rollout!.spec, strategy: { ...then.rollout!.spec.strategy, paused: false } } }
+    expect(again(seen(resumed))).toBe('acknowledged')
+  })
+
+  it('is that the Rollout has gone', () => {
+    const facts = factsIn('stepPaused')
+    const plan = planWish(aWish('approve'), facts)
+    if (plan.kind !== 'write') throw new Error('it is refused')
+    expect(answerOf({ record: plan.record, generation: 4 }, { ...facts, rollout: undefined })).toMatchObject({ code: 'MOVED_ON' })
+    const undo = planWish(aWish('undo'), { ...facts, rollout: undefined })
+    expect(undo.kind === 'write' && answerOf({ record: undo.record, generation: 4 }, { ...facts, rollout: undefined }).kind).toBe(
+      'acknowledged',
+    )
+  })
+})

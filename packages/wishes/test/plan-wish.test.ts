@@ -1,0 +1,213 @@
+import { type Rollout, type WishType, wishTypes } from '@tranche/api-schema'
+import { keyedWishId, planWish, recordedActionsOf } from '@tranche/wishes'
+import { describe, expect, it } from 'vitest'
+import { aDaemonSet, aRevision, aRollout, aWish, after, factsIn, type State, states } from './facts.ts'
+
+const ok = 'write'
+const no = 'WISH_REFUSED'
+const moved = 'MOVED_ON'
+
+/** What becomes of each wish in each state; the wish is meant for step 2 where it says so. */
+const outcomes: Readonly<Record<State, Readonly<Record<WishType, string>>>> = {
+  healthy: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
+  unseen: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
+  updating: { pause: ok, resume: no, approve: moved, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  stepPaused: { pause: ok, resume: no, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  paused: { pause: ok, resume: ok, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  failed: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  inconclusive: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  held: { pause: ok, resume: no, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  goingBack: { pause: ok, resume: no, approve: moved, promote: ok, abort: no, retry: no, undo: ok, jump: ok, restart: ok },
+  finishing: { pause: ok, resume: no, approve: moved, promote: no, abort: ok, retry: no, undo: ok, jump: no, restart: ok },
+}
+
+describe.each(states.map((state) => ({ state })))('while it is $state', ({ state }) => {
+  it.each(wishTypes.map((type) => ({ type, want: outcomes[state][type] })))('$type comes to $want', ({ type, want }) => {
+    const plan = planWish(aWish(type), factsIn(state))
+    expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
+  })
+})
+
+describe('what is written', () => {
+  const written = (type: WishType, state: State, fields = {}): Rollout => {
+    const facts = factsIn(state)
+    const plan = planWish(aWish(type, fields), facts)
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    return after(facts, plan)!.rollout!
+  }
+  const actionIn = ({ metadata }: Rollout): unknown => JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? 'null')
+
+  it.each<{ type: WishType; state: State; body: object; action: object }>([
+    {
+      type: 'approve',
+      state: 'stepPaused',
+      body: { expectedStep: 2, reason: 'fine' },
+      action: { type: 'approve', expectedStep: 2, reason: 'fine' },
+    },
+    { type: 'jump', state: 'stepPaused', body: { expectedStep: 2, step: 3 }, action: { type: 'jump', expectedStep: 2, step: 3 } },
+    { type: 'promote', state: 'stepPaused', body: { full: true, revision: 'v2' }, action: { type: 'promote', full: true, revision: 'v2' } },
+    { type: 'promote', state: 'inconclusive', body: { full: true }, action: { type: 'promote', full: true } },
+    { type: 'abort', state: 'updating', body: {}, action: { type: 'abort' } },
+    { type: 'retry', state: 'healthy', body: { revision: 'v2' }, action: { type: 'retry', revision: 'v2' } },
+    { type: 'resume', state: 'failed', body: {}, action: { type: 'retry' } },
+  ])('$type while it is $state is the action $action', ({ type, state, body, action }) => {
+    const facts = factsIn(state)
+    const heldRevisions = [{ revision: 'v2', digest: 'd' }]
+    const rollout = type === 'retry' ? { ...facts.rollout!, status: { ...facts.rollout!.status!, heldRevisions } } : facts.rollout!
+    const plan = planWish(aWish(type, { body }), { ...facts, rollout })
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    const stored = after({ ...facts, rollout }, plan)!.rollout!
+    expect(actionIn(stored)).toEqual({ id: 'rest-1', by: 'alice', ...action })
+    expect(recordedActionsOf(stored)).toEqual([{ id: 'rest-1', type, by: 'alice', via: 'rest', at: '2026-01-01T00:00:00.000Z', ...body }])
+  })
+
+  it.each<{ type: WishType; state: State; paused: boolean }>([
+    { type: 'pause', state: 'stepPaused', paused: true },
+    { type: 'resume', state: 'paused', paused: false },
+  ])('$type sets spec.strategy.paused to $paused, and no action', ({ type, state, paused }) => {
+    const rollout = written(type, state)
+    expect(rollout.spec.strategy.paused).toBe(paused)
+    expect(actionIn(rollout)).toBeNull()
+  })
+
+  it('names who asked, by which way, and from where', () => {
+    const rollout = written('pause', 'updating', { by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' })
+    expect(recordedActionsOf(rollout)).toMatchObject([{ by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' }])
+  })
+})
+
+describe('a wish that was meant for something else', () => {
+  it.each([
+    {
+      title: 'another step',
+      wish: aWish('approve', { body: { expectedStep: 1 } }),
+      says: 'step 1, and the release of revision v2 is at step 2 of 3',
+    },
+    { title: 'another step, for a pause', wish: aWish('pause', { body: { expectedStep: 1 } }), says: 'meant for step 1' },
+    {
+      title: 'another revision',
+      wish: aWish('abort', { body: { revision: 'v3' } }),
+      says: 'meant for revision v3, and the release of revision v2',
+    },
+  ])('has moved on: $title', ({ wish, says }) => {
+    expect(planWish(wish, factsIn('stepPaused'))).toMatchObject({ kind: 'refused', code: moved, message: expect.stringContaining(says) })
+  })
+
+  it('is not asked of a Rollout of another kind of workload', () => {
+    const facts = factsIn('stepPaused')
+    const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' }
+    const rollout = { ...facts.rollout!, spec: { ...facts.rollout!.spec, workloadRef } }
+    for (const type of wishTypes) expect(planWish(aWish(type), { ...facts, rollout })).toMatchObject({ code: no })
+  })
+
+  it('has nobody to be asked of', () => {
+    const facts = { ...factsIn('stepPaused'), rollout: undefined }
+    expect(planWish(aWish('abort'), facts)).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
+    expect(planWish(aWish('restart'), facts)).toMatchObject({ kind: 'write', target: 'DaemonSet' })
+    expect(planWish(aWish('restart'), { ...facts, daemonSet: undefined })).toMatchObject({ code: 'WORKLOAD_NOT_FOUND' })
+  })
+})
+
+it.each<{ type: WishType; body: object; path: string }>([
+  { type: 'approve', body: {}, path: 'expectedStep' },
+  { type: 'jump', body: { step: 2 }, path: 'expectedStep' },
+  { type: 'jump', body: { expectedStep: 2 }, path: 'step' },
+  { type: 'jump', body: { expectedStep: 2, step: 4 }, path: 'step' },
+  { type: 'pause', body: { step: 2 }, path: 'step' },
+  { type: 'abort', body: { full: true }, path: 'full' },
+  { type: 'restart', body: { toRevision: '1' }, path: 'toRevision' },
+])('names the member of $type that is wrong: $body', ({ type, body, path }) => {
+  expect(planWish(aWish(type, { body }), factsIn('stepPaused'))).toMatchObject({
+    code: 'WISH_INVALID',
+    path,
+    fix: expect.stringContaining(path),
+  })
+})
+
+describe('while another action has no answer', () => {
+  const pending = (type: string, by?: string) =>
+    aRollout('stepPaused', { 'tranche.dev/action': JSON.stringify({ id: 'theirs', type, by, expectedStep: 2 }) })
+
+  it.each<{ type: WishType; theirs: string; want: string }>([
+    { type: 'approve', theirs: 'approve', want: 'WISH_PENDING' },
+    { type: 'promote', theirs: 'approve', want: 'WISH_PENDING' },
+    { type: 'abort', theirs: 'approve', want: ok },
+    { type: 'abort', theirs: 'abort', want: 'WISH_PENDING' },
+    { type: 'pause', theirs: 'approve', want: ok },
+    { type: 'undo', theirs: 'approve', want: ok },
+  ])('$type comes to $want beside $theirs', ({ type, theirs, want }) => {
+    const plan = planWish(aWish(type), { ...factsIn('stepPaused'), rollout: pending(theirs, 'bob') })
+    expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
+    if (plan.kind === 'refused') expect(plan.message).toContain(`bob has asked for ${theirs} (id theirs)`)
+  })
+
+  it('is waited for no longer once it has one', () => {
+    const rollout = pending('approve')
+    const answered = { ...rollout, status: { ...rollout.status!, answeredActions: ['theirs'] } }
+    expect(planWish(aWish('approve'), { ...factsIn('stepPaused'), rollout: answered }).kind).toBe(ok)
+  })
+})
+
+describe('undo', () => {
+  const undo = (toRevision?: string, facts = factsIn('healthy')) => {
+    const plan = planWish(aWish('undo', { body: { ...(toRevision !== undefined && { toRevision }) } }), facts)
+    if (plan.kind !== 'write') return plan
+    return after(facts, plan)!.daemonSet!.spec.template.spec?.containers?.[0]?.image
+  }
+
+  it.each([
+    { to: undefined, want: 'agent:2' },
+    { to: '0', want: 'agent:2' },
+    { to: '1', want: 'agent:1' },
+    { to: 'h1', want: 'agent:1' },
+  ])('to $to puts $want back', ({ to, want }) => {
+    expect(undo(to)).toBe(want)
+  })
+
+  it('puts back no directive of a patch', () => {
+    const facts = factsIn('healthy')
+    const plan = planWish(aWish('undo'), facts)
+    expect(plan.kind === 'write' && JSON.stringify(after(facts, plan)!.daemonSet)).not.toContain('$patch')
+  })
+
+  it.each([
+    { to: '3', code: no, says: 'revision 3 (h3) is the present one' },
+    { to: '8', code: 'REVISION_NOT_FOUND', says: 'no revision 8' },
+  ])('to $to is refused: $says', ({ to, code, says }) => {
+    expect(undo(to)).toMatchObject({ code, message: expect.stringContaining(says) })
+  })
+
+  it('is refused where there is nothing before, and while the present template is not in the history', () => {
+    expect(undo(undefined, { ...factsIn('healthy'), revisions: [aRevision(3)] })).toMatchObject({ code: no })
+    expect(undo(undefined, { ...factsIn('healthy'), daemonSet: aDaemonSet('agent:4') })).toMatchObject({
+      code: no,
+      fix: 'try again in a moment',
+    })
+  })
+})
+
+it('restarts once a second, not twice', () => {
+  const facts = factsIn('healthy')
+  const plan = planWish(aWish('restart'), facts)
+  if (plan.kind !== 'write') throw new Error('it is refused')
+  const restarted = after(facts, plan)!
+  expect(restarted.daemonSet!.spec.template.metadata).toEqual({
+    labels: { app: 'agent' },
+    annotations: { 'kubectl.kubernetes.io/restartedAt': '2026-01-01T00:00:00Z' },
+  })
+  const again = aWish('restart', { id: 'rest-2' })
+  expect(planWish(again, restarted)).toMatchObject({ code: no })
+  expect(planWish(again, { ...restarted, nowMs: facts.nowMs + 1_000 }).kind).toBe(ok)
+})
+
+it('makes one id of one key of one user, and no two of two', () => {
+  expect(keyedWishId('rest', 'alice', 'k')).toMatch(/^rest-[0-9a-f]{16}$/)
+  expect(keyedWishId('rest', 'alice', 'k')).toBe(keyedWishId('rest', 'alice', 'k'))
+  const others = [
+    keyedWishId('cli', 'alice', 'k'),
+    keyedWishId('rest', 'bob', 'k'),
+    keyedWishId('rest', 'alic', 'ek'),
+    keyedWishId('rest', 'alice', 'k '),
+  ]
+  expect(new Set([keyedWishId('rest', 'alice', 'k'), ...others]).size).toBe(5)
+})
