@@ -53,7 +53,11 @@ export type StateCounts = Partial<Record<ReportedNodeState, number>>
 export function countZones(fleet: FleetView, question: StateQuestion): readonly { readonly zone: string; readonly states: StateCounts }[] {
   const zones = new Map<string, StateCounts>()
   for (const block of zonesPerBlock(fleet, question)) {
-    for (const [zone, states] of block.zones) zones.set(zone, addedUp(zones.get(zone), states))
+    for (const [zone, states] of block.zones) {
+      const sum = zones.get(zone)
+      if (sum === undefined) zones.set(zone, { ...states })
+      else addTo(sum, states)
+    }
   }
   return [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, states]) => ({ zone, states }))
 }
@@ -75,7 +79,10 @@ const zonesPerBlock = keptPerBlock<StateQuestion, BlockZones>({
     let changesAtMs = Number.POSITIVE_INFINITY
     for (const node of block) {
       if (!node.desired) continue
-      zones.set(zoneOf(node), addedUp(zones.get(zoneOf(node)), { [nodeState(node, question)]: 1 }))
+      const zone = zoneOf(node)
+      const states = zones.get(zone) ?? {}
+      zones.set(zone, states)
+      addTo(states, { [nodeState(node, question)]: 1 })
       for (const pod of node.pods) changesAtMs = Math.min(changesAtMs, comesUpAtMs(pod, question))
     }
     return { zones, changesAtMs }
@@ -104,10 +111,8 @@ function isUnplaced(node: NodeView, canary: string): boolean {
   return shownPod(node, canary)?.trouble?.reason === 'Unschedulable'
 }
 
-function addedUp(a: StateCounts = {}, b: StateCounts): StateCounts {
-  const sum: StateCounts = { ...a }
-  for (const [state, count] of Object.entries(b) as [ReportedNodeState, number][]) sum[state] = (sum[state] ?? 0) + count
-  return sum
+function addTo(sum: StateCounts, states: StateCounts): void {
+  for (const [state, count] of Object.entries(states) as [ReportedNodeState, number][]) sum[state] = (sum[state] ?? 0) + count
 }
 
 function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

