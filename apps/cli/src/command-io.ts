@@ -1,11 +1,14 @@
 /** Where a command reads and writes. What was asked for goes to `out`, everything else for people to `err`. */
 export interface CommandIo {
   /** Standard input; without it there is nothing to read. */
-  readonly in?: AsyncIterable<Uint8Array | string> | undefined
+  readonly in?: InputStream | undefined
   readonly out: OutputStream
   readonly err: OutputStream
   readonly env: Readonly<Record<string, string | undefined>>
 }
+
+/** What is typed or piped in. */
+export type InputStream = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean | undefined }
 
 /** A stream of text; a terminal has columns and rows. */
 export interface OutputStream {

@@ -133,7 +133,8 @@ async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item:
   return results
 }
 
-function callOptions({ signal, deadlineMs }: AskOptions): { readonly signal?: AbortSignal; readonly deadlineMs?: number } {
+/** Limits as the client takes them. */
+export function callOptions({ signal, deadlineMs }: AskOptions): { readonly signal?: AbortSignal; readonly deadlineMs?: number } {
   return { ...(signal !== undefined && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) }
 }
 

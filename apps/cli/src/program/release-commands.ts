@@ -14,6 +14,9 @@ export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit):
   addList(program, io, exit)
   addGet(program, io, exit)
   addStatus(program, io, exit)
+  addExplain(program, io, exit)
+  addHistory(program, io, exit)
+  addDiff(program, io, exit)
 }
 
 function addList(program: Command, io: CommandIo, exit: Exit): void {
@@ -100,6 +103,65 @@ Examples:
         throughPauses: values['throughPauses'] === true,
       }
       exit(await (await import('../commands/status.ts')).status(options, io))
+    })
+}
+
+function addExplain(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program
+    .command('explain')
+    .argument('[subject]', 'NODE, node/NODE, or a Rollout as in get; may be left out where the namespace has only one')
+    .description('Say why a node is not updated, or what a release waits for: which rule, which facts, what would change it.')
+  withOutputOptions(withAccessOptions(command), 'json or yaml')
+    .option('--rollout <rollout>', 'Rollout of which the node is looked at, where the namespace has several')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tranche explain node-7            why the pod on node-7 is not replaced
+  tranche explain node-7 --rollout node-agent
+  tranche explain rollout/node-agent`,
+    )
+    .action(async (subject: string | undefined, values: Values) => {
+      const options = {
+        access: toAccessOptions(values, io.env),
+        output: toOutputOptions(values, ['json', 'yaml']),
+        subject,
+        rollout: textOf(values, 'rollout'),
+      }
+      exit(await (await import('../commands/explain.ts')).explain(options, io))
+    })
+}
+
+function addHistory(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program
+    .command('history')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
+    .description('Show the revisions of a Rollout, which of them are held, and who asked for what.')
+  withOutputOptions(withAccessOptions(command), 'json or yaml')
+    .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o json')
+    .action(async (name: string | undefined, values: Values) => {
+      const options = { access: toAccessOptions(values, io.env), output: toOutputOptions(values, ['json', 'yaml']), name }
+      exit(await (await import('../commands/history.ts')).history(options, io))
+    })
+}
+
+function addDiff(program: Command, io: CommandIo, exit: Exit): void {
+  const command = program
+    .command('diff')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
+    .argument('[from]', 'older revision: its number or hash; else the one before the newest')
+    .argument('[to]', 'newer revision; else the newest')
+    .description('Show what differs between the templates of two revisions.')
+  withOutputOptions(withAccessOptions(command), 'json or yaml')
+    .addHelpText('after', '\nExamples:\n  tranche diff node-agent         what the newest revision has changed\n  tranche diff node-agent 3 5')
+    .action(async (name: string | undefined, from: string | undefined, to: string | undefined, values: Values) => {
+      const options = {
+        access: toAccessOptions(values, io.env),
+        output: toOutputOptions(values, ['json', 'yaml']),
+        name,
+        revisions: [from, to].filter((one) => one !== undefined),
+      }
+      exit(await (await import('../commands/diff.ts')).diff(options, io))
     })
 }
 

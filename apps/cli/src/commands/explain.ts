@@ -1,0 +1,58 @@
+import type { Explanation } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import { closest } from 'fastest-levenshtein'
+import type { CommandIo } from '../command-io.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { openSession, type Session } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { valueText } from '../output/print-value.ts'
+import { explanationView } from '../view/reports/explanation-view.ts'
+
+/** What `explain` is told. */
+export interface ExplainOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  /** A node or a Rollout; undefined: the only Rollout. */
+  readonly subject: string | undefined
+  /** Of which Rollout a node is looked at; undefined: the only one. */
+  readonly rollout: string | undefined
+}
+
+/** Says why a node is not updated, or what a release waits for, by which rule, and what would change it. */
+export async function explain({ access, output, subject, rollout }: ExplainOptions, io: CommandIo): Promise<ExitCode> {
+  await using session = await openSession(access, io)
+  const explanation = await explanationOf(session, subject, rollout)
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(valueText(explanation, output.format))
+  else {
+    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
+    io.out.write(`${explanationView(explanation, drawing).join('\n')}\n`)
+  }
+  return exitCodes.done
+}
+
+async function explanationOf({ desk, namespace }: Session, subject: string | undefined, rollout: string | undefined): Promise<Explanation> {
+  const find = (named: string | undefined): Promise<ObjectKey> => findRollout(desk, namespace, { named, command: 'explain' })
+  const node = subject?.startsWith('node/') === true ? subject.slice('node/'.length) : subject
+  if (node === undefined || (rollout === undefined && node === subject && (await namesRollout(desk, namespace, node))))
+    return desk.explain(await find(subject ?? rollout))
+  const key = await find(rollout)
+  return (await desk.explainNode(key, node)) ?? unknownNode(desk, key, node)
+}
+
+/** A bare word is a Rollout where there is one of that name, else a node. */
+async function namesRollout(desk: Session['desk'], namespace: string, word: string): Promise<boolean> {
+  if (word.includes('/')) return true
+  return (await desk.list({ namespace })).some(({ name }) => name === word)
+}
+
+async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<never> {
+  const names = (await desk.picture(key)).nodes.map(({ name }) => name)
+  const hint = names.length === 0 ? 'It is wanted on no node at all.' : `Did you mean ${closest(node, names)}? tranche get -o wide shows zones and nodes.`
+  throw new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
+    details: { node, namespace: key.namespace, name: key.name },
+    hint,
+  })
+}

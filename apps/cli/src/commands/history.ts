@@ -1,0 +1,28 @@
+import type { CommandIo } from '../command-io.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { openSession } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { valueText } from '../output/print-value.ts'
+import { historyView } from '../view/reports/history-view.ts'
+
+/** What `history` is told. */
+export interface HistoryOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  readonly name: string | undefined
+}
+
+/** Prints the revisions of a Rollout, which of them are held, and who asked for what. */
+export async function history({ access, output, name }: HistoryOptions, io: CommandIo): Promise<ExitCode> {
+  await using session = await openSession(access, io)
+  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'history' })
+  const report = await session.desk.history(key)
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(valueText(report, output.format))
+  else {
+    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
+    io.out.write(`${historyView(report, drawing).join('\n')}\n`)
+  }
+  return exitCodes.done
+}

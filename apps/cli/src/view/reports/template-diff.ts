@@ -1,0 +1,32 @@
+import type { RevisionTemplate } from '@tranche/steering'
+import { structuredPatch } from 'diff'
+import { stringify } from 'yaml'
+import type { Style } from '../styled-line.ts'
+import type { Drawing } from './drawing.ts'
+
+const CONTEXT_LINES = 3
+
+/** What differs between two templates as YAML, in the unified format; nothing where they are equal. Pure. */
+export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawing: Drawing): readonly string[] {
+  const title = ({ revision: { number, revision } }: RevisionTemplate): string => `revision ${number} (${revision})`
+  const { hunks } = structuredPatch(title(from), title(to), yamlOf(from), yamlOf(to), undefined, undefined, { context: CONTEXT_LINES })
+  if (hunks.length === 0) return []
+  return [
+    drawing.line(['bold', `--- ${title(from)}`]),
+    drawing.line(['bold', `+++ ${title(to)}`]),
+    ...hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      drawing.line(['cyan', `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`]),
+      ...lines.map((line) => drawing.line(...styled(line))),
+    ]),
+  ]
+}
+
+/** Fields in one order, so that only what was changed differs. */
+function yamlOf({ template }: RevisionTemplate): string {
+  return stringify(template, { sortMapEntries: true, lineWidth: 0 })
+}
+
+function styled(line: string): readonly [string | readonly [Style, string]] {
+  if (line.startsWith('+')) return [['green', line]]
+  return line.startsWith('-') ? [['red', line]] : [line]
+}
