@@ -1,0 +1,57 @@
+// Builds the command line as one npm package that needs no checkout: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+
+/** Libraries that read files of their own beside their code: npm installs them with ours. */
+const besideTheBundle: readonly string[] = []
+
+const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder, { recursive: true })
+
+const bundle = await rolldown({
+  input: { main: 'apps/cli/src/main.ts' },
+  platform: 'node',
+  external: besideTheBundle.map((name) => new RegExp(`^${name}(/|$)`)),
+  logLevel: 'warn',
+})
+const { output } = await bundle.write({
+  dir: join(folder, 'lib'),
+  format: 'esm',
+  entryFileNames: '[name].mjs',
+  chunkFileNames: '[name]-[hash].mjs',
+  minify: true,
+  legalComments: 'inline',
+})
+await bundle.close()
+
+writeBin()
+writeManifest()
+for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
+const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
+console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
+
+/** The same starter as in the checkout, for the bundled code. */
+function writeBin(): void {
+  const starter = readFileSync('apps/cli/bin/tranche.mjs', 'utf8')
+  const path = join(folder, 'bin/tranche.mjs')
+  mkdirSync(join(folder, 'bin'))
+  writeFileSync(path, starter.replace("'../src/main.ts'", "'../lib/main.mjs'"))
+  chmodSync(path, 0o755)
+}
+
+function writeManifest(): void {
+  const { version, description, license } = JSON.parse(readFileSync('apps/cli/package.json', 'utf8')) as Record<string, string>
+  const manifest = {
+    name: 'tranche',
+    version,
+    description,
+    license,
+    type: 'module',
+    engines: { node: '>=24' },
+    bin: { tranche: 'bin/tranche.mjs', 'kubectl-tranche': 'bin/tranche.mjs' },
+    files: ['bin', 'lib'],
+  }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
