@@ -22,7 +22,7 @@ const { output } = await bundle.write({
   entryFileNames: '[name].mjs',
   chunkFileNames: '[name]-[hash].mjs',
   minify: true,
-  legalComments: 'inline',
+  comments: { legal: true },
 })
 await bundle.close()
 

@@ -1,10 +1,11 @@
-import type { RolloutReport, WishAnswer, WishBody, WishType } from '@tranche/api-schema'
+import { REASON_MAX, type RolloutReport, type WishAnswer, type WishBody, type WishType } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { invalid } from '../option-values.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
@@ -38,6 +39,7 @@ const askedBefore: readonly WishType[] = ['abort', 'undo']
  */
 export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCode> {
   const { access, output, type, waitMs, idempotencyKey, dryRun } = options
+  checkReason(options.body)
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: named(options), command: type })
   const report = needsReport(options, io) ? await session.desk.report(key) : null
@@ -49,6 +51,10 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
   const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, dryRun })
   io.out.write(answerText(answer, key, output))
   return exitCodes.done
+}
+
+function checkReason({ reason = '' }: WishBody): void {
+  if (reason.length > REASON_MAX) throw invalid('--reason', `${reason.slice(0, 20)}…`, `give at most ${REASON_MAX} characters`)
 }
 
 /** One acts on what one has named. */

@@ -1,10 +1,13 @@
-import { outcomes } from '@tranche/api-schema'
+import type { Outcome } from '@tranche/api-schema'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { parseChoice } from '../option-values.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
 import { parseDuration } from '../options/duration-option.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+
+// Not read from the schemas: they take longer to load than a command that needs none of them takes to run.
+const outcomes = ['Done', 'Failed', 'Waiting', 'Running'] as const satisfies readonly Outcome[]
 
 /** How a command hands back its exit code. */
 export type Exit = (code: number) => void

@@ -1,4 +1,4 @@
-import { REASON_MAX, type WishBody, type WishType } from '@tranche/api-schema'
+import type { WishBody, WishType } from '@tranche/api-schema'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
@@ -113,7 +113,6 @@ function stepHint(type: WishType): string {
 
 function toBody(type: WishType, values: Values): WishBody {
   const reason = textOf(values, 'reason')
-  if (reason !== undefined && reason.length > REASON_MAX) throw invalid('--reason', `${reason.slice(0, 20)}…`, `give at most ${REASON_MAX} characters`)
   const revision = textOf(values, 'revision')
   const toRevision = textOf(values, 'toRevision')
   if (revision === '' || toRevision === '') throw invalid(revision === '' ? '--revision' : '--to-revision', '', 'give the number or hash of a revision')
