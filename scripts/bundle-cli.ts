@@ -15,6 +15,8 @@ const bundle = await rolldown({
   platform: 'node',
   external: besideTheBundle.map((name) => new RegExp(`^${name}(/|$)`)),
   logLevel: 'warn',
+  // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it.
+  treeshake: { moduleSideEffects: (id) => !/\/packages\/[^/]+\/src\//.test(id), manualPureFunctions: ['z'] },
 })
 const { output } = await bundle.write({
   dir: join(folder, 'lib'),

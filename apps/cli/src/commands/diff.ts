@@ -25,7 +25,7 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
   const templates = await session.desk.templates(key)
   const from = revisions[0] === undefined ? previousOf(templates) : chosen(templates, revisions[0])
   const to = revisions[1] === undefined ? newestOf(templates) : chosen(templates, revisions[1])
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(valueText({ from, to }, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ from, to }, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)

@@ -25,7 +25,7 @@ export interface ExplainOptions {
 export async function explain({ access, output, subject, rollout }: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const explanation = await explanationOf(session, subject, rollout)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(valueText(explanation, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(explanation, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${explanationView(explanation, drawing).join('\n')}\n`)
@@ -50,7 +50,10 @@ async function namesRollout(desk: Session['desk'], namespace: string, word: stri
 
 async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<never> {
   const names = (await desk.picture(key)).nodes.map(({ name }) => name)
-  const hint = names.length === 0 ? 'It is wanted on no node at all.' : `Did you mean ${closest(node, names)}? tranche get -o wide shows zones and nodes.`
+  const hint =
+    names.length === 0
+      ? 'It is wanted on no node at all.'
+      : `Did you mean ${closest(node, names)}? tranche get -o wide shows zones and nodes.`
   throw new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
     details: { node, namespace: key.namespace, name: key.name },
     hint,

@@ -26,7 +26,7 @@ export async function get(options: GetOptions, io: CommandIo): Promise<ExitCode>
   if (access.allNamespaces) throw oneNamespace()
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: name, command: 'get' })
-  if (watch) return watchRelease(session, { key, output }, io)
+  if (watch) return await watchRelease(session, { key, output }, io)
   io.out.write(await textOf(session, key, { output, io }))
   return exitCodes.done
 }
@@ -40,7 +40,7 @@ async function textOf({ desk, clock }: Session, key: ObjectKey, { output: { form
   const picture = await desk.picture(key)
   const { report, ...rest } = picture
   if (format === 'name') return `${rolloutName(report.name)}\n`
-  if (format === 'json' || format === 'yaml') return valueText({ rollout: report, ...rest }, format)
+  if (format === 'json' || format === 'yaml') return await valueText({ rollout: report, ...rest }, format)
   const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
   return `${releaseView(picture, drawing, format === 'wide').join('\n')}\n`
 }

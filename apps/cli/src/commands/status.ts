@@ -42,7 +42,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   const report = await awaitEnd(session, { ...options, key }, io)
   if (report === null) return statusExitCodes.timedOut
   const { format } = options.output
-  if (format === 'json' || format === 'yaml') io.out.write(valueText(report, format))
+  if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format))
   else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
   else
     io.out.write(

@@ -49,7 +49,7 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
   }
   const body = withStep(options, report)
   const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, dryRun })
-  io.out.write(answerText(answer, key, output))
+  io.out.write(await answerText(answer, key, output))
   return exitCodes.done
 }
 
@@ -60,7 +60,9 @@ function checkReason({ reason = '' }: WishBody): void {
 /** One acts on what one has named. */
 function named({ name, type }: WishOptions): string {
   if (name !== undefined) return name
-  throw new AppError('OPTION_INVALID', `tranche ${type} is given no Rollout`, { hint: `Name it: tranche ${type} NAME. tranche list shows them.` })
+  throw new AppError('OPTION_INVALID', `tranche ${type} is given no Rollout`, {
+    hint: `Name it: tranche ${type} NAME. tranche list shows them.`,
+  })
 }
 
 function needsReport(options: WishOptions, io: CommandIo): boolean {
@@ -92,8 +94,8 @@ function withStep(options: WishOptions, report: RolloutReport | null): WishBody 
   return { ...options.body, expectedStep: step.index, ...(canaryRevision !== undefined && { revision: canaryRevision }) }
 }
 
-function answerText(answer: WishAnswer, key: ObjectKey, { format }: OutputOptions): string {
-  if (format === 'json' || format === 'yaml') return valueText(answer, format)
+async function answerText(answer: WishAnswer, key: ObjectKey, { format }: OutputOptions): Promise<string> {
+  if (format === 'json' || format === 'yaml') return await valueText(answer, format)
   if (format === 'name') return `${rolloutName(key.name)}\n`
   const state = answer.repeated ? 'asked for before' : answer.state
   return `${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}\n`

@@ -1,9 +1,10 @@
-import { stringify } from 'yaml'
 import type { OutputFormat } from '../options/access-options.ts'
 
 /** @returns a value as `-o json` or `-o yaml` prints it, with its line end */
-export function valueText(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): string {
-  return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+export async function valueText(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
+  const { stringify } = await import('yaml')
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
 /** @returns a Rollout as `-o name` prints it, so that kubectl takes it */

@@ -156,7 +156,10 @@ function addDiff(program: Command, io: CommandIo, exit: Exit): void {
     .argument('[to]', 'newer revision; else the newest')
     .description('Show what differs between the templates of two revisions.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
-    .addHelpText('after', '\nExamples:\n  tranche diff node-agent         what the newest revision has changed\n  tranche diff node-agent 3 5')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tranche diff node-agent         what the newest revision has changed\n  tranche diff node-agent 3 5',
+    )
     .action(async (name: string | undefined, from: string | undefined, to: string | undefined, values: Values) => {
       const options = {
         access: toAccessOptions(values, io.env),

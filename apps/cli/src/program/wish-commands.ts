@@ -97,7 +97,9 @@ function withSharedOptions(command: Command): Command {
 
 function withOwnOptions(command: Command, type: WishType): Command {
   if (type !== 'undo' && type !== 'restart') {
-    command.option('--expected-step <step>', stepHint(type)).option('--revision <hash>', 'revision that it is meant for; for another it is refused')
+    command
+      .option('--expected-step <step>', stepHint(type))
+      .option('--revision <hash>', 'revision that it is meant for; for another it is refused')
   }
   if (type === 'promote') command.option('--full', 'skip soak and analysis too')
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
@@ -115,7 +117,8 @@ function toBody(type: WishType, values: Values): WishBody {
   const reason = textOf(values, 'reason')
   const revision = textOf(values, 'revision')
   const toRevision = textOf(values, 'toRevision')
-  if (revision === '' || toRevision === '') throw invalid(revision === '' ? '--revision' : '--to-revision', '', 'give the number or hash of a revision')
+  if (revision === '' || toRevision === '')
+    throw invalid(revision === '' ? '--revision' : '--to-revision', '', 'give the number or hash of a revision')
   const expectedStep = stepOf('--expected-step', textOf(values, 'expectedStep'))
   const step = stepOf('--step', textOf(values, 'step'))
   return {

@@ -19,7 +19,8 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     { heading: 'AGE', cell: ({ createdAt }) => ageText(createdAt, nowMs) },
     {
       heading: 'ROLE',
-      cell: ({ role, held, revision }) => [role === 'none' ? '' : role, held ? `held (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
+      cell: ({ role, held, revision }) =>
+        [role === 'none' ? '' : role, held ? `held (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
       style: ({ held, role }) => (held ? 'red' : role === 'none' ? null : 'cyan'),
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },

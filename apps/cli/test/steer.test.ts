@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '@tranche/cli'
+import { systemClock } from '@tranche/clock'
+import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths, type UndiciExchange } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+const key = { namespace: 'demo', name: 'node-agent' }
+let folder: string
+let kubeconfig: string
+let cluster: ChildProcess
+let sockets: UndiciExchange
+let client: KubeClient
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
+  kubeconfig = join(folder, 'kubeconfig')
+  const ready = join(folder, 'ready.json')
+  const args = ['dev', '--nodes', '6', '--speed', '50', '--ready-file', ready, '--kubeconfig', kubeconfig]
+  cluster = spawn(process.execPath, ['apps/cli/bin/tranche.mjs', ...args], { stdio: 'ignore' })
+  await vi.waitUntil(() => existsSync(ready), { timeout: 60_000, interval: 50 })
+  sockets = createUndiciExchange(await loadKubeConfig({ clock: systemClock, path: kubeconfig, env: {} }))
+  client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, log: silentLogger, userAgent: 'kubectl/v1.36.2' })
+}, 90_000)
+
+afterAll(async () => {
+  await sockets.close()
+  const ended = new Promise((resolve) => cluster.on('exit', resolve))
+  cluster.kill('SIGINT')
+  await ended
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a release steered from the command line', { timeout: 120_000 }, () => {
+  it('is done before anything is released', async () => {
+    await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
+    const list = await tranche('list -o json')
+    expect(JSON.parse(list.out)).toMatchObject({ items: [{ namespace: 'demo', name: 'node-agent', outcome: 'Done' }] })
+  })
+
+  it('waits for a person after its first batch, and says for what', async () => {
+    await setImage('v2')
+    const { code, out } = await tranche('status node-agent --timeout 2m')
+    expect(out).toMatch(/^demo\/node-agent {2}Waiting {2}step 1\/\d StepPaused {2}1\/6 updated/)
+    expect(code).toBe(3)
+    const tree = (await tranche('get')).out
+    expect(tree).toContain('tranche approve node-agent -n demo')
+    expect(tree).toMatch(/batch 1 {2}\S+ {2}now {2}1 available/)
+  })
+
+  it('looks once where it is given no time', async () => {
+    await expect(tranche('status --timeout 0 -o name')).resolves.toEqual({ code: 3, out: 'rollout.rollouts.kruise.io/node-agent\n', err: '' })
+  })
+
+  it('refuses an approval that is meant for another step', async () => {
+    const { code, err } = await tranche('approve node-agent --expected-step 2')
+    expect(err).toMatch(/^MOVED_ON: the wish is meant for step 2, and [^\n]+\n$/)
+    expect(code).toBe(1)
+  })
+
+  it('is explained, node by node', async () => {
+    const { out } = await tranche('explain -o json')
+    expect(JSON.parse(out)).toMatchObject({ subject: 'node-agent', rule: expect.any(String) as string })
+    const missing = await tranche('explain node-01')
+    expect(missing.err).toMatch(/^NODE_NOT_FOUND: [^\n]+ Did you mean node-\d+\? [^\n]+\n$/)
+  })
+
+  it('goes on when it is approved, paused and resumed, and ends', async () => {
+    expect((await tranche('approve node-agent --reason fine --wait')).out).toMatch(/^demo\/node-agent: approve acknowledged: /)
+    expect((await tranche('pause node-agent --reason lunch --wait')).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
+    await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
+    expect((await tranche('resume node-agent --wait')).out).toMatch(/^demo\/node-agent: resume acknowledged: /)
+    await tranche('promote node-agent --wait')
+    await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
+  })
+
+  it('has who asked for what on its record', async () => {
+    const { out } = await tranche('history')
+    expect(out).toContain('approve at step 1')
+    for (const word of ['pause', 'resume', 'fine', 'lunch', 'cli']) expect(out).toContain(word)
+  })
+
+  it('shows what a revision has changed', async () => {
+    const { out } = await tranche('diff node-agent 1 2')
+    expect(out).toMatch(/^-\s+- ?image: .*:v1$|^-.*image: .*:v1$/m)
+    expect(out).toMatch(/^\+.*image: .*:v2$/m)
+    expect((await tranche('diff node-agent 1 9')).err).toMatch(/^REVISION_NOT_FOUND: the history has no revision 9\. Choose one of 2, 1; [^\n]+\n$/)
+  })
+
+  it('fails when a version is bad, and is taken back', async () => {
+    await setImage('v3-bad-crash')
+    await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
+    expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
+    await tranche('status node-agent --timeout 2m')
+    expect((await tranche('get -o json')).out).toContain(':v2')
+  })
+
+  it('ends -w with the first thing that does not pass', async () => {
+    const { code, err } = await tranche('get nothing -w')
+    expect(err).toMatch(/^ROLLOUT_NOT_FOUND: there is no Rollout nothing in namespace demo\. Did you mean node-agent\? [^\n]+\n$/)
+    expect(code).toBe(1)
+  })
+})
+
+async function setImage(tag: string): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }] } } } }
+  await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
+}
+
+async function tranche(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const texts = { out: '', err: '' }
+  const code = await run([...line.split(' '), '-n', 'demo', '--kubeconfig', kubeconfig], {
+    out: { write: (text) => void (texts.out += text) },
+    err: { write: (text) => void (texts.err += text) },
+    env: {},
+  })
+  return { code, ...texts }
+}
