@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '@tranche/cli'
 import { systemClock } from '@tranche/clock'
-import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths, type UndiciExchange } from '@tranche/kube-client'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  loadKubeConfig,
+  resourcePaths,
+  type UndiciExchange,
+} from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
@@ -52,7 +59,11 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   })
 
   it('looks once where it is given no time', async () => {
-    await expect(tranche('status --timeout 0 -o name')).resolves.toEqual({ code: 3, out: 'rollout.rollouts.kruise.io/node-agent\n', err: '' })
+    await expect(tranche('status --timeout 0 -o name')).resolves.toEqual({
+      code: 3,
+      out: 'rollout.rollouts.kruise.io/node-agent\n',
+      err: '',
+    })
   })
 
   it('refuses an approval that is meant for another step', async () => {
@@ -87,7 +98,9 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     const { out } = await tranche('diff node-agent 1 2')
     expect(out).toMatch(/^-\s+- ?image: .*:v1$|^-.*image: .*:v1$/m)
     expect(out).toMatch(/^\+.*image: .*:v2$/m)
-    expect((await tranche('diff node-agent 1 9')).err).toMatch(/^REVISION_NOT_FOUND: the history has no revision 9\. Choose one of 2, 1; [^\n]+\n$/)
+    expect((await tranche('diff node-agent 1 9')).err).toMatch(
+      /^REVISION_NOT_FOUND: the history has no revision 9\. Choose one of 2, 1; [^\n]+\n$/,
+    )
   })
 
   it('fails when a version is bad, and is taken back', async () => {

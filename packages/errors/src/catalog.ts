@@ -104,7 +104,6 @@ export const errorCatalog = {
     httpStatus: 422,
     summary: 'A forecast is asked for a change or an accident that this release cannot have.',
   },
-  NODE_NOT_FOUND: { remedy: 'fixInput', httpStatus: 404, summary: 'The DaemonSet is not wanted on a node of that name, or there is none.' },
   NAME_AMBIGUOUS: { remedy: 'fixInput', httpStatus: 400, summary: 'A command is to be about one Rollout, and several could be meant.' },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>

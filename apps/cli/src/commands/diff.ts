@@ -1,8 +1,9 @@
+import type { RevisionReport, RevisionTemplate } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import type { RevisionTemplate } from '@tranche/steering'
+import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
-import { openSession } from '../desk/open-session.ts'
+import { openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -22,34 +23,38 @@ export interface DiffOptions {
 export async function diff({ access, output, name, revisions }: DiffOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: name, command: 'diff' })
-  const templates = await session.desk.templates(key)
-  const from = revisions[0] === undefined ? previousOf(templates) : chosen(templates, revisions[0])
-  const to = revisions[1] === undefined ? newestOf(templates) : chosen(templates, revisions[1])
+  const known = (await session.desk.history(key)).revisions
+  const [older, newer] = [revisions[0] ?? hashAt(known, 1), revisions[1] ?? hashAt(known, 0)]
+  const [from, to] = await Promise.all([
+    templateOf(session, key, { wanted: older, known }),
+    templateOf(session, key, { wanted: newer, known }),
+  ])
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ from, to }, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)
-    if (lines.length === 0) io.err.write(`Revisions ${from.revision.number} and ${to.revision.number} have the same template.\n`)
+    if (lines.length === 0) io.err.write(`Revisions ${from.number} and ${to.number} have the same template.\n`)
     else io.out.write(`${lines.join('\n')}\n`)
   }
   return exitCodes.done
 }
 
-function newestOf([newest]: readonly RevisionTemplate[]): RevisionTemplate {
-  if (newest !== undefined) return newest
+/** @returns the revision at a place of the history, the oldest where there are fewer */
+function hashAt(known: readonly RevisionReport[], place: number): string {
+  const revision = known[Math.min(place, known.length - 1)]
+  if (revision !== undefined) return revision.revision
   throw new AppError('REVISION_NOT_FOUND', 'the DaemonSet has no revisions', { hint: 'Wait until its controller has looked at it.' })
 }
 
-function previousOf([newest, previous]: readonly RevisionTemplate[]): RevisionTemplate {
-  return previous ?? newestOf(newest === undefined ? [] : [newest])
+interface Wanted {
+  readonly wanted: string
+  readonly known: readonly RevisionReport[]
 }
 
-function chosen(templates: readonly RevisionTemplate[], wanted: string): RevisionTemplate {
-  const found = templates.find(({ revision }) => revision.revision === wanted || String(revision.number) === wanted)
-  if (found !== undefined) return found
-  const known = templates.map(({ revision }) => revision.number).join(', ')
+async function templateOf({ desk }: Session, key: ObjectKey, { wanted, known }: Wanted): Promise<RevisionTemplate> {
+  if (known.some(({ revision, number }) => revision === wanted || String(number) === wanted)) return desk.template(key, wanted)
   throw new AppError('REVISION_NOT_FOUND', `the history has no revision ${wanted}`, {
     details: { revision: wanted },
-    hint: `Choose one of ${known}; tranche history shows them.`,
+    hint: `Choose one of ${known.map(({ number }) => number).join(', ')}; tranche history shows them.`,
   })
 }

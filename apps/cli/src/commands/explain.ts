@@ -1,5 +1,5 @@
 import type { Explanation } from '@tranche/api-schema'
-import { AppError } from '@tranche/errors'
+import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import { closest } from 'fastest-levenshtein'
 import type { CommandIo } from '../command-io.ts'
@@ -39,7 +39,11 @@ async function explanationOf({ desk, namespace }: Session, subject: string | und
   if (node === undefined || (rollout === undefined && node === subject && (await namesRollout(desk, namespace, node))))
     return desk.explain(await find(subject ?? rollout))
   const key = await find(rollout)
-  return (await desk.explainNode(key, node)) ?? unknownNode(desk, key, node)
+  try {
+    return await desk.explain(key, node)
+  } catch (error) {
+    throw isAppError(error) && error.code === 'NODE_NOT_FOUND' ? await unknownNode(desk, key, node) : error
+  }
 }
 
 /** A bare word is a Rollout where there is one of that name, else a node. */
@@ -48,13 +52,13 @@ async function namesRollout(desk: Session['desk'], namespace: string, word: stri
   return (await desk.list({ namespace })).some(({ name }) => name === word)
 }
 
-async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<never> {
-  const names = (await desk.picture(key)).nodes.map(({ name }) => name)
+async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<AppError> {
+  const names = (await desk.nodes(key)).map(({ name }) => name)
   const hint =
     names.length === 0
       ? 'It is wanted on no node at all.'
       : `Did you mean ${closest(node, names)}? tranche get -o wide shows zones and nodes.`
-  throw new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
+  return new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
     details: { node, namespace: key.namespace, name: key.name },
     hint,
   })

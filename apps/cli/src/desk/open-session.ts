@@ -1,18 +1,12 @@
 import { type Clock, systemClock } from '@tranche/clock'
-import { AppError, isAppError } from '@tranche/errors'
-import {
-  createKubeClient,
-  createUndiciExchange,
-  type KubeClient,
-  KubeStatusError,
-  type LoadedCluster,
-  loadKubeConfig,
-} from '@tranche/kube-client'
+import { isAppError } from '@tranche/errors'
+import { createKubeClient, createUndiciExchange, type KubeClient, type LoadedCluster, loadKubeConfig } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { type AskOptions, createKubeDesk, type ReleaseDesk } from '@tranche/steering'
 import type { CommandIo } from '../command-io.ts'
-import type { AccessOptions, ClusterSource } from '../options/access-options.ts'
+import type { AccessOptions, ClusterSource, ServerSource } from '../options/access-options.ts'
+import { explained, explainedOfServer } from './explain-error.ts'
 import { explainMissing } from './find-rollout.ts'
 import { userAgent } from '../version.ts'
 
@@ -36,7 +30,7 @@ export interface OpenCluster extends AsyncDisposable {
  * @throws {AppError} KUBECONFIG_INVALID; questions that the session is asked later: API_UNREACHABLE, API_REFUSED, with server and context
  */
 export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
-  if (access.source.kind === 'server') throw new AppError('OPTION_INVALID', '--server names the REST API', { hint: 'Leave it out.' })
+  if (access.source.kind === 'server') return openServer(access, access.source)
   const open = await openCluster(access.source, io)
   const desk = createKubeDesk({ client: open.client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
   return {
@@ -44,6 +38,17 @@ export async function openSession(access: AccessOptions, io: CommandIo): Promise
     namespace: access.namespace ?? open.cluster.namespace,
     clock: systemClock,
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+  }
+}
+
+/** Loaded only where it is asked for: the schemas of REST take longer to load than a command to run. */
+async function openServer(access: AccessOptions, source: ServerSource): Promise<Session> {
+  const { openRestDesk } = await import('./open-rest.ts')
+  return {
+    desk: withLimits(openRestDesk(source), access, (error) => explainedOfServer(error, source)),
+    namespace: access.namespace ?? 'default',
+    clock: systemClock,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 
@@ -74,34 +79,4 @@ function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessO
     template: (key, revision, options) => about(key, desk.template(key, revision, limited(options))),
     wish: (key, wish, options) => about(key, desk.wish(key, wish, limited(options))),
   }
-}
-
-/** @returns the error with what a person at a terminal needs to know: which server, by which context, and what to do */
-export function explained(error: unknown, { server, context }: LoadedCluster): unknown {
-  if (!isAppError(error)) return error
-  const details = { server, context }
-  const where = `${server} (context ${context})`
-  if (!(error instanceof KubeStatusError)) {
-    if (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE') return error
-    return new AppError(error.code, `the API server ${where} does not answer: ${error.message}`, {
-      details,
-      hint: 'Check that the cluster runs and that the kubeconfig names its present address.',
-      cause: error,
-    })
-  }
-  const said = error.message.replace(/^.*? was answered with /, '')
-  if (error.status === 401 || error.status === 403) {
-    const hint =
-      error.status === 401
-        ? 'Log in again, or check the credentials of the kubeconfig.'
-        : 'Ask whoever runs the cluster for this right; docs/cli.md lists what each command needs.'
-    return new AppError('API_REFUSED', `the API server ${where} answers ${said}`, { details, hint, cause: error })
-  }
-  if (error.status === 404 && error.reason === 'NotFound' && !error.message.includes('"'))
-    return new AppError('API_REFUSED', `the API server ${where} serves no Rollouts`, {
-      details,
-      hint: 'Install the CustomResourceDefinitions of Tranche; tranche doctor looks at what is missing.',
-      cause: error,
-    })
-  return error
 }

@@ -29,8 +29,6 @@ export interface ServerSource {
   readonly url: string
   readonly token: string | undefined
   readonly tokenFile: string | undefined
-  /** Certificates to trust, as PEM. */
-  readonly caFile: string | undefined
 }
 
 /** How text is put out. */
@@ -81,7 +79,7 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   const url =
     asked ?? (values['kubeconfig'] === undefined && values['context'] === undefined ? env['TRANCHE_SERVER'] || undefined : undefined)
   if (url === undefined) {
-    for (const option of ['token', 'tokenFile', 'serverCa'])
+    for (const option of ['token', 'tokenFile'])
       if (values[option] !== undefined)
         throw misplaced(`--${dashed(option)}`, 'stands without --server', 'add --server URL: with a kubeconfig, that says who you are')
     return { kind: 'cluster', kubeconfig: pathOf(values, 'kubeconfig'), context: textOf(values, 'context') }
@@ -91,7 +89,7 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
       throw misplaced(`--${option}`, 'stands beside --server', 'leave one of them out: either a cluster is asked, or the REST API')
   checkUrl(url)
   const token = textOf(values, 'token') ?? (env['TRANCHE_TOKEN'] || undefined)
-  return { kind: 'server', url, token, tokenFile: pathOf(values, 'tokenFile'), caFile: pathOf(values, 'serverCa') }
+  return { kind: 'server', url, token, tokenFile: pathOf(values, 'tokenFile') }
 }
 
 function checkUrl(url: string): void {

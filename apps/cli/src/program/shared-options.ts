@@ -6,6 +6,9 @@ export function withAccessOptions(command: Command, { allNamespaces = false }: {
     .option('--kubeconfig <path>', 'kubeconfig of the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod')
     .option('--context <name>', 'context of the kubeconfig')
     .option('-n, --namespace <name>', 'namespace; else that of the context')
+    .option('--server <url>', 'ask the REST API of Tranche there, and not a cluster; else TRANCHE_SERVER')
+    .option('--token <token>', 'with --server: who you are; else TRANCHE_TOKEN')
+    .option('--token-file <path>', 'with --server: file of the token')
     .option('--request-timeout <time>', 'for each request, such as 10s; 0 waits for an hour', '15s')
   if (allNamespaces) command.option('-A, --all-namespaces', 'all namespaces')
   return command

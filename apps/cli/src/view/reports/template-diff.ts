@@ -1,4 +1,4 @@
-import type { RevisionTemplate } from '@tranche/steering'
+import type { RevisionTemplate } from '@tranche/api-schema'
 import { structuredPatch } from 'diff'
 import { stringify } from 'yaml'
 import type { Style } from '../styled-line.ts'
@@ -8,7 +8,7 @@ const CONTEXT_LINES = 3
 
 /** What differs between two templates as YAML, in the unified format; nothing where they are equal. Pure. */
 export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawing: Drawing): readonly string[] {
-  const title = ({ revision: { number, revision } }: RevisionTemplate): string => `revision ${number} (${revision})`
+  const title = ({ number, revision }: RevisionTemplate): string => `revision ${number} (${revision})`
   const { hunks } = structuredPatch(title(from), title(to), yamlOf(from), yamlOf(to), undefined, undefined, { context: CONTEXT_LINES })
   if (hunks.length === 0) return []
   return [
