@@ -2,7 +2,7 @@ import type { Explanation } from '@tranche/api-schema'
 import { firstNodes, tallyNodes } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
-import { type Outline, outlineOf } from './outline.ts'
+import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nextText, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
@@ -37,6 +37,10 @@ function verdictOf(outline: Outline): Decided {
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message }
+  const { generation = 0 } = facts.rollout.metadata
+  if ((facts.rollout.status?.observedGeneration ?? 0) < generation) {
+    return { rule: 'Pending', answer: `the controller has yet to act on generation ${generation} of the Rollout; ${message}` }
+  }
   const waiting = release?.status?.waiting
   return { rule: runningRule(outline, waiting?.reason), answer: message }
 }
@@ -83,7 +87,7 @@ function factsOf(outline: Outline): readonly Fact[] {
     ],
     ['waits for', waiting === undefined ? undefined : `${waiting.message} (since ${waiting.since})`],
     ['failed', failure === undefined ? undefined : failure.message],
-    ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(status?.skippedNodes ?? [])}`],
+    ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     [
       'last wish',

@@ -63,6 +63,11 @@ export function progressOf({ facts, fleet, canary, replaced: stable, minReadyMs,
   return batchProgress({ fleet, revision: canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, plan, batch, nodes: rules })
 }
 
+/** Nodes that are passed over: NotReady, excluded, or gone while they were being updated. */
+export function skippedNodes({ skipped, excluded, away }: BatchProgress): readonly string[] {
+  return [...skipped, ...excluded, ...away]
+}
+
 /** One that another made, or that is still of another revision, says nothing of this release. */
 function releaseOf({ rollout, release }: ReleaseFacts, canary: string): BatchRelease | undefined {
   if (release === undefined || isForeign({ rollout, release })) return undefined

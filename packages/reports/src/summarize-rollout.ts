@@ -3,7 +3,7 @@ import { resolveLimit, stepsOf, tallyNodes } from '@tranche/planner'
 import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
-import { type Outline, outlineOf, progressOf } from './outline.ts'
+import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** A Rollout in one line. Asking again costs what has changed of its nodes since. */
@@ -64,7 +64,7 @@ function countsOf(outline: Outline): RolloutSummary['nodes'] {
     unavailable: unavailable.length,
     failed: failure?.count ?? failure?.nodes.length ?? 0,
     leaked: facts.rollout.status?.leaked?.count ?? 0,
-    skipped: progress.skipped.length + progress.excluded.length + progress.away.length,
+    skipped: skippedNodes(progress).length,
   }
 }
 

@@ -1,0 +1,170 @@
+import type { RolloutStep } from '@tranche/api-schema'
+import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { explainRollout, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../planner/test/rollout/settle.ts'
+import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { aReading, type FactsFields, READ_MS, readToy } from './build-facts.ts'
+
+const steps: readonly RolloutStep[] = [
+  { replicas: '40%', pause: {} },
+  { replicas: '60%', pause: { duration: 60 } },
+]
+
+describe('what a Rollout waits for', () => {
+  it.each<[string, FactsFields, object]>([
+    [
+      'pods that are not available yet',
+      { status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on b') },
+      { rule: 'Availability', next: 'waiting for updated nodes to become available: Pending on b' },
+    ],
+    [
+      'places in maxUnavailable',
+      { status: waiting('BudgetUsedUp', '1 more node is to be updated; maxUnavailable (2) is used up by a, b') },
+      { rule: 'Budget' },
+    ],
+    ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
+    ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
+    ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
+    [
+      'the clock, in a pause',
+      {
+        rollout: { strategy: { canary: { steps: [{ replicas: '40%', pause: { duration: 60 } }] } } },
+        rolloutStatus: inState('StepPaused'),
+      },
+      { rule: 'Step' },
+    ],
+    [
+      'a person, in a pause',
+      { rolloutStatus: inState('StepPaused') },
+      {
+        rule: 'Step',
+        next: 'approve: go on to the next step; promote: go on without the remaining pauses; abort: take the version back; jump: go to another step',
+      },
+    ],
+    [
+      'somebody who mends what stalls it',
+      { rolloutStatus: { conditions: [{ type: 'Stalled', status: 'True', reason: 'BudgetZero', message: 'maxUnavailable is 0' }] } },
+      { rule: 'BudgetZero', answer: 'maxUnavailable is 0' },
+    ],
+    [
+      'a controller that has yet to act on what was changed',
+      { rolloutStatus: { observedGeneration: 0 } },
+      {
+        rule: 'Pending',
+        answer: 'the controller has yet to act on generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
+      },
+    ],
+  ])('is told: %s', (_name, fields, expected) => {
+    expect(explainRollout(aReading(fields))).toMatchObject({ subject: 'agent', ...expected })
+  })
+
+  it('comes with the facts that it rests on', () => {
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old? e:old', status: waiting('NotAvailable', 'waiting for b') })
+    expect(explainRollout(reading).facts).toEqual([
+      { name: 'phase', value: 'Progressing (InRolling)' },
+      { name: 'step', value: '1 of 2 (StepUpgrade since 2023-11-14T22:00:00Z)' },
+      { name: 'releases', value: 'new: new' },
+      { name: 'from', value: 'old' },
+      { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
+      { name: 'down', value: '1 of at most 2: b' },
+      { name: 'waits for', value: 'waiting for b (since 2023-11-14T22:13:00Z)' },
+      { name: 'skipped', value: '1: d' },
+    ])
+  })
+})
+
+describe('the batches of a release', () => {
+  it('are told by the labels of their pods: how many, since when, and when the last was Ready', () => {
+    const batch = (at: number, createdAt: string, readyStamp: string): object => ({
+      pod: { rolloutBatchId: String(at), createdAt, readyStamp },
+    })
+    const facts = aReading({
+      nodes: 'a:new b:new c:new! d:old e:old',
+      change: {
+        a: batch(1, '2023-11-14T22:01:00Z', '2023-11-14T22:01:07Z'),
+        b: batch(1, '2023-11-14T22:00:00Z', '2023-11-14T22:01:09Z'),
+        c: batch(2, '2023-11-14T22:02:00Z', '2023-11-14T22:02:00Z'),
+      },
+      rolloutStatus: inState('StepUpgrade', 2),
+    })
+    expect(reportBatches(facts)).toEqual([
+      { index: 1, nodes: 2, updated: 2, available: 2, state: 'done', startedAt: '2023-11-14T22:00:00Z', readyAt: '2023-11-14T22:01:09Z' },
+      { index: 2, nodes: 5, updated: 1, available: 0, state: 'current', startedAt: '2023-11-14T22:02:00Z' },
+    ])
+  })
+
+  it('all lie ahead before the first release', () => {
+    const toy = aToy()
+    expect(reportBatches(readToy(toy)).map(({ state }) => state)).toEqual(['ahead', 'ahead'])
+    expect(reportRollout(readToy(toy)).steps.map(({ state, pause }) => `${state} ${pause}`)).toEqual(['ahead person', 'ahead 60s'])
+  })
+
+  it('are all done after it, and the last one holds what followed it', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    toy.act({ id: '1', type: 'promote' })
+    settle(toy)
+    expect(reportBatches(readToy(toy)).map(({ state, nodes }) => `${state} ${nodes}`)).toEqual(['done 2', 'done 5'])
+  })
+})
+
+describe('the revisions of a DaemonSet', () => {
+  it('are told newest first, with their roles, their nodes, and which is held', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    const told = (): readonly string[] =>
+      reportRevisions(readToy(toy)).map(({ revision, role, nodes, held }) => `${revision} ${role} ${nodes} ${held}`)
+    expect(told()).toEqual(['hash-v2 canary 2 false', 'hash-v1 stable 3 false'])
+    toy.setImage('v3')
+    settle(toy)
+    expect(told()).toEqual(['hash-v3 canary 2 false', 'hash-v2 none 0 false', 'hash-v1 stable 3 false'])
+    toy.act({ id: '1', type: 'abort' })
+    settle(toy)
+    expect(told()).toEqual(['hash-v1 stable 5 false', 'hash-v3 none 0 true', 'hash-v2 none 0 false'])
+  })
+})
+
+describe('the history of a Rollout', () => {
+  it('has the wishes on both objects, each once, newest first', () => {
+    const calm = aReading()
+    const record = (id: string, type: string, minute: number): object => ({
+      id,
+      type,
+      by: 'alice',
+      via: 'cli',
+      at: new Date(READ_MS + minute * 60_000).toISOString(),
+    })
+    const withRecord = <T extends { readonly metadata: object }>(object: T, ...records: readonly object[]): T => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { [RECORDED_ACTIONS_ANNOTATION]: JSON.stringify(records) } },
+    })
+    const rollout = withRecord(calm.rollout, record('1', 'pause', 1), record('3', 'resume', 3))
+    const daemonSet = withRecord(calm.daemonSet!, record('2', 'undo', 2), record('3', 'resume', 3))
+    expect(reportHistory({ ...calm, rollout, daemonSet }).actions.map(({ id, type }) => `${id} ${type}`)).toEqual([
+      '3 resume',
+      '2 undo',
+      '1 pause',
+    ])
+  })
+})
+
+function aToy(): ToyCluster {
+  const toy = new ToyCluster({ steps })
+  settle(toy)
+  return toy
+}
+
+function waiting(reason: string, message: string): NonNullable<FactsFields['status']> {
+  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes: [] } }
+}
+
+function inState(
+  currentStepState: 'StepUpgrade' | 'StepPaused' | 'StepMetricsAnalysis',
+  currentStepIndex = 1,
+): NonNullable<FactsFields['rolloutStatus']> {
+  const { status } = aReading().rollout
+  return { currentStepState, currentStepIndex, canaryStatus: { ...status!.canaryStatus!, currentStepState, currentStepIndex } }
+}
