@@ -63,6 +63,19 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   }
 }
 
+/**
+ * @returns the names of the contexts that can be chosen; none for the account of a pod
+ * @throws {AppError} KUBECONFIG_INVALID
+ */
+export async function contextNames(choice: Pick<KubeConfigChoice, 'path' | 'env'>): Promise<readonly string[]> {
+  const found = findOrigin(choice)
+  if (found.kind === 'account') return []
+  const { KubeConfig } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  readFiles(config, () => new KubeConfig(), found.paths)
+  return config.getContexts().map(({ name }) => name)
+}
+
 /** The library sends no client secret and asks for a token every time, once it has asked for one. */
 function takeOidc(user: { authProvider?: User['authProvider'] } | null): OidcSettings | null {
   if (user?.authProvider?.name !== 'oidc') return null

@@ -46,7 +46,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
   else
     io.out.write(
-      `${progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs() }))}\n`,
+      `${progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true }))}\n`,
     )
   return exitCodeOf[report.outcome]
 }
@@ -70,7 +70,9 @@ async function awaitEnd({ desk, clock }: Session, options: WaitOptions, io: Comm
       const atMs = clock.monotonicMs()
       if (!isNews(told, report, atMs)) continue
       told = { report, atMs }
-      io.err.write(`${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs() }))}\n`)
+      io.err.write(
+        `${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true }))}\n`,
+      )
     }
     return latest
   } finally {

@@ -4,6 +4,7 @@ import { createKubeClient, createUndiciExchange, type KubeClient, type LoadedClu
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { type AskOptions, createKubeDesk, type ReleaseDesk } from '@tranche/steering'
+import type { Exchange } from '@tranche/wire'
 import type { CommandIo } from '../command-io.ts'
 import type { AccessOptions, ClusterSource, ServerSource } from '../options/access-options.ts'
 import { explained, explainedOfServer } from './explain-error.ts'
@@ -21,6 +22,7 @@ export interface Session extends AsyncDisposable {
 /** A cluster, opened by its kubeconfig. */
 export interface OpenCluster extends AsyncDisposable {
   readonly client: KubeClient
+  readonly exchange: Exchange
   readonly cluster: LoadedCluster
 }
 
@@ -57,7 +59,7 @@ export async function openCluster({ kubeconfig, context }: ClusterSource, { env 
   const cluster = await loadKubeConfig({ clock: systemClock, path: kubeconfig, context, env })
   const { exchange, close } = createUndiciExchange(cluster)
   const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
-  return { client, cluster, [Symbol.asyncDispose]: close }
+  return { client, exchange, cluster, [Symbol.asyncDispose]: close }
 }
 
 /** Every question gets the deadline of the command, and every error says where it comes from. */

@@ -1,5 +1,6 @@
 import type { RolloutReport, WishBody, WishType } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
+import { wrapText } from './wrap-text.ts'
 import { nodeCountsText, shortImage, stateWord } from './report-words.ts'
 
 /** What somebody is about to ask. */
@@ -15,7 +16,7 @@ export function wishPreview({ type, body }: PreviewedWish, report: RolloutReport
   return [
     drawing.line(['bold', `${namespace}/${name}`], `   ${stateWord(report)}${place}   ${images.map(shortImage).join(', ')}`),
     drawing.line(`nodes   ${nodeCountsText(report)}`),
-    drawing.line(['yellow', effect(type, body, report)]),
+    ...wrapText(effect(type, body, report), drawing.width).map((text) => drawing.line(['yellow', text])),
   ]
 }
 

@@ -1,0 +1,40 @@
+import { systemClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { CommandIo } from '../command-io.ts'
+import { explained } from '../desk/explain-error.ts'
+import { openCluster } from '../desk/open-session.ts'
+import { checkFindings } from '../doctor/check-findings.ts'
+import { readSigns } from '../doctor/read-signs.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { valueText } from '../output/print-value.ts'
+import { type RedisOptions, readRedisSettings } from '../redis-options.ts'
+import { doctorView } from '../view/reports/doctor-view.ts'
+
+/** What `doctor` is told. */
+export interface DoctorOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  readonly redis: RedisOptions
+}
+
+/** Looks whether a cluster has what Tranche needs, changes nothing, and says how to mend what is wrong. */
+export async function doctor({ access, output, redis }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
+  if (access.source.kind === 'server')
+    throw new AppError('OPTION_INVALID', 'doctor looks at a cluster', { hint: 'Leave --server out, or unset TRANCHE_SERVER.' })
+  const settings = readRedisSettings(redis, io.env)
+  await using open = await openCluster(access.source, io)
+  const signal = AbortSignal.timeout(access.requestTimeoutMs)
+  const namespace = access.namespace ?? open.cluster.namespace
+  const signs = await readSigns({ ...open, clock: systemClock, signal, namespace, redis: settings }).catch((error: unknown) => {
+    throw explained(error, open.cluster)
+  })
+  const findings = checkFindings(signs)
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format))
+  else {
+    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: systemClock.nowMs() })
+    io.out.write(`${doctorView(findings, drawing).join('\n')}\n`)
+  }
+  return findings.some(({ state }) => state === 'problem') ? exitCodes.failed : exitCodes.done
+}

@@ -1,0 +1,43 @@
+/** What was seen of a cluster; `forbidden` where we are not let look. */
+export interface ClusterSigns {
+  readonly server: string
+  readonly context: string
+  readonly version: { readonly major: string; readonly minor: string; readonly gitVersion: string }
+  /** Our resources, and whether the API server serves them. */
+  readonly served: Readonly<Record<string, boolean>>
+  /** Which of our fields it would drop; null: none. */
+  readonly schemaGap: string | null
+  readonly rights: readonly Right[]
+  /** Null where there is none. */
+  readonly leader: LeaseSign | null | 'forbidden'
+  /** Rollouts, and those of them whose status is of their present spec. */
+  readonly rollouts: { readonly all: number; readonly answered: number } | 'forbidden'
+  readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
+  /** Names of what of ours sees updates of DaemonSets. */
+  readonly admission: readonly string[] | 'forbidden'
+  /** Null where no Redis is named. */
+  readonly redis: { readonly problem: { readonly message: string; readonly fix: string } | null } | null
+  /** The API server's time less ours, in milliseconds; null where it says none. */
+  readonly skewMs: number | null
+  /** Epoch milliseconds by our clock. */
+  readonly nowMs: number
+}
+
+/** A Lease as it was read. */
+export interface LeaseSign {
+  /** Empty where it was given up. */
+  readonly holder: string
+  /** Epoch milliseconds by its holder's clock. */
+  readonly renewedMs: number
+  readonly lengthMs: number
+}
+
+/** One thing that somebody may do or not. */
+export interface Right {
+  readonly verb: string
+  /** `pods`, `rollouts.rollouts.kruise.io`. */
+  readonly resource: string
+  /** Without it, nothing can be shown; else single commands fail. */
+  readonly needed: boolean
+  readonly allowed: boolean
+}

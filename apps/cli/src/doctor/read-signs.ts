@@ -1,0 +1,175 @@
+import { PEER_DAEMON_SET_WEBHOOK, PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, readSchemaGap } from '@tranche/cluster'
+import type { Clock } from '@tranche/clock'
+import { LEASE_NAME, LEASE_NAMESPACE } from '@tranche/controller'
+import type { Rollout } from '@tranche/api-schema'
+import { isAppError } from '@tranche/errors'
+import { isForbidden, isNotFound, type KubeClient, type LoadedCluster, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import type { KubeObject, Lease } from '@tranche/kube-types'
+import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
+import type { Exchange } from '@tranche/wire'
+import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
+
+/** What looking takes. */
+export interface SignReader {
+  readonly client: KubeClient
+  readonly exchange: Exchange
+  readonly cluster: LoadedCluster
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Where rights are asked for. */
+  readonly namespace: string
+  readonly redis: RedisSettings | null
+}
+
+const OUR_RESOURCES = [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies]
+const DEFAULT_LEASE_MS = 15_000
+/** Names of admission objects of ours begin so. */
+const OUR_NAME = /^tranche\b/
+
+/** What the commands do, with the rights of whoever types them. */
+const commandRights: readonly Omit<Right, 'allowed'>[] = [
+  { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true },
+  { verb: 'get', resource: 'rollouts.rollouts.kruise.io', needed: true },
+  { verb: 'get', resource: 'batchreleases.rollouts.kruise.io', needed: true },
+  { verb: 'get', resource: 'daemonsets.apps', needed: true },
+  { verb: 'list', resource: 'controllerrevisions.apps', needed: true },
+  { verb: 'list', resource: 'pods', needed: true },
+  { verb: 'list', resource: 'nodes', needed: true },
+  { verb: 'watch', resource: 'rollouts.rollouts.kruise.io', needed: false },
+  { verb: 'patch', resource: 'rollouts.rollouts.kruise.io', needed: false },
+  { verb: 'patch', resource: 'daemonsets.apps', needed: false },
+  { verb: 'create', resource: 'events', needed: false },
+]
+
+/**
+ * Looks at a cluster and at Redis, and changes nothing.
+ *
+ * @throws {AppError} where the API server does not answer at all
+ */
+export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
+  const { cluster, clock, client, signal } = reader
+  const { version, skewMs } = await readVersion(reader)
+  const [served, schemaGap, rights, leader, rollouts, peer, admission, redis] = await Promise.all([
+    readServed(reader),
+    readSchemaGap(client, signal),
+    Promise.all(commandRights.map((right) => readRight(reader, right))),
+    unlessForbidden(readLease(reader, LEASE_NAMESPACE)),
+    unlessForbidden(readRollouts(reader)),
+    unlessForbidden(readPeer(reader)),
+    unlessForbidden(readAdmission(reader)),
+    readRedis(reader),
+  ])
+  const { server, context } = cluster
+  return { server, context, version, served, schemaGap, rights, leader, rollouts, peer, admission, redis, skewMs, nowMs: clock.nowMs() }
+}
+
+/** The header counts whole seconds: what it says is half a second more on the average. */
+async function readVersion({ client, exchange, clock, signal }: SignReader): Promise<Pick<ClusterSigns, 'version' | 'skewMs'>> {
+  const version = JSON.parse(await client.text('/version', { signal })) as ClusterSigns['version']
+  const sentMs = clock.nowMs()
+  const { headers, body } = await exchange({ method: 'GET', path: '/version', headers: {} }, signal)
+  const halfWayMs = (sentMs + clock.nowMs()) / 2
+  for await (const chunk of body) void chunk
+  const theirsMs = Date.parse(headers['date'] ?? '')
+  return { version, skewMs: Number.isNaN(theirsMs) ? null : Math.round(theirsMs + 500 - halfWayMs) }
+}
+
+async function readServed({ client, signal }: SignReader): Promise<Record<string, boolean>> {
+  const answers = OUR_RESOURCES.map(async ({ group, version, plural }) => {
+    const text = await client
+      .text(`/apis/${group}/${version}`, { signal })
+      .catch((error: unknown) => (isNotFound(error) ? '{}' : fail(error)))
+    const { resources = [] } = JSON.parse(text) as { readonly resources?: readonly { readonly name: string }[] }
+    return [`${plural}.${group}`, resources.some(({ name }) => name === plural)] as const
+  })
+  return Object.fromEntries(await Promise.all(answers))
+}
+
+async function readRight({ client, namespace, signal }: SignReader, right: Omit<Right, 'allowed'>): Promise<Right> {
+  const [resource = '', ...group] = right.resource.split('.')
+  const resourceAttributes = { verb: right.verb, resource, group: group.join('.'), ...(resource !== 'nodes' && { namespace }) }
+  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', metadata: {}, spec: { resourceAttributes } }
+  const path: ResourcePath = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews', namespaced: false }
+  const answer = (await client.create(path, review, { signal })) as { readonly status?: { readonly allowed?: boolean } }
+  return { ...right, allowed: answer.status?.allowed === true }
+}
+
+async function readLease({ client, signal }: SignReader, namespace: string): Promise<LeaseSign | null> {
+  try {
+    return toSign(await client.get<Lease>(resourcePaths.leases, { namespace, name: LEASE_NAME }, { signal }))
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
+}
+
+/** Where they are not served, there are none. */
+async function readRollouts({ client, namespace, signal }: SignReader): Promise<Exclude<ClusterSigns['rollouts'], 'forbidden'>> {
+  const { items } = await client
+    .list<Rollout>(resourcePaths.rollouts, { namespace, signal })
+    .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
+  const answered = items.filter(({ metadata, status }) => status?.observedGeneration === metadata.generation)
+  return { all: items.length, answered: answered.length }
+}
+
+async function readPeer({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {
+  const named = (name: string): { readonly fieldSelector: string; readonly signal: AbortSignal } => ({
+    fieldSelector: `metadata.name=${name}`,
+    signal,
+  })
+  const [webhooks, leases] = await Promise.all([
+    client.list<WebhookConfiguration>(resourcePaths.mutatingWebhookConfigurations, named(PEER_WEBHOOKS_NAME)),
+    client.list<Lease>(resourcePaths.leases, named(PEER_LEASE_NAME)),
+  ])
+  const webhook = webhooks.items.some((one) => one.webhooks?.some(({ name }) => name === PEER_DAEMON_SET_WEBHOOK) === true)
+  return { webhook, lease: leases.items[0] === undefined ? null : toSign(leases.items[0]) }
+}
+
+interface WebhookConfiguration extends KubeObject {
+  readonly webhooks?: readonly { readonly name: string }[]
+}
+
+/** Policies are served by newer API servers only. */
+async function readAdmission({ client, signal }: SignReader): Promise<readonly string[]> {
+  const group = 'admissionregistration.k8s.io'
+  const policies: ResourcePath = { group, version: 'v1beta1', plural: 'mutatingadmissionpolicies', namespaced: false }
+  const lists = [resourcePaths.mutatingWebhookConfigurations, policies].map(async (resource) => {
+    const { items } = await client
+      .list<KubeObject>(resource, { signal })
+      .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
+    return items.map(({ metadata }) => metadata.name).filter((name) => OUR_NAME.test(name))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+async function readRedis({ redis, signal }: SignReader): Promise<ClusterSigns['redis']> {
+  if (redis === null) return null
+  try {
+    await checkRedis({ redis, signal })
+    return { problem: null }
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return { problem: { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' } }
+  }
+}
+
+function toSign({ spec }: Lease): LeaseSign {
+  return {
+    holder: spec?.holderIdentity ?? '',
+    renewedMs: Date.parse(spec?.renewTime ?? '') || 0,
+    lengthMs: spec?.leaseDurationSeconds === undefined ? DEFAULT_LEASE_MS : spec.leaseDurationSeconds * 1000,
+  }
+}
+
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T | 'forbidden'> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isForbidden(error)) return 'forbidden'
+    throw error
+  }
+}
+
+function fail(error: unknown): never {
+  throw error
+}

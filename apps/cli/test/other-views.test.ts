@@ -1,0 +1,168 @@
+import type { Explanation, HistoryReport } from '@tranche/api-schema'
+import {
+  checkFindings,
+  type ClusterSigns,
+  createDrawing,
+  doctorView,
+  type Drawing,
+  explanationView,
+  historyView,
+  isNews,
+  progressLine,
+  templateDiff,
+  wishPreview,
+} from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+import { ago, failing, inStepTwo, NOW_MS, waitsForApproval } from './release-pictures.ts'
+
+const well: ClusterSigns = {
+  server: 'https://10.0.0.1:6443',
+  context: 'production',
+  version: { major: '1', minor: '34', gitVersion: 'v1.34.2' },
+  served: { 'rollouts.rollouts.kruise.io': true, 'batchreleases.rollouts.kruise.io': true, 'releasepolicies.tranche.dev': true },
+  schemaGap: null,
+  rights: [
+    { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true, allowed: true },
+    { verb: 'patch', resource: 'daemonsets.apps', needed: false, allowed: true },
+  ],
+  leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 2_000, lengthMs: 15_000 },
+  rollouts: { all: 3, answered: 3 },
+  peer: { webhook: false, lease: null },
+  admission: ['tranche-daemonsets'],
+  redis: { problem: null },
+  skewMs: 300,
+  nowMs: NOW_MS,
+}
+
+const ill: ClusterSigns = {
+  ...well,
+  version: { major: '1', minor: '24', gitVersion: 'v1.24.0' },
+  served: { ...well.served, 'releasepolicies.tranche.dev': false },
+  rights: well.rights.map((right) => ({ ...right, allowed: false })),
+  leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 600_000, lengthMs: 15_000 },
+  peer: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
+  admission: [],
+  redis: { problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' } },
+  skewMs: -95_000,
+}
+
+const history: HistoryReport = {
+  revisions: [
+    {
+      revision: '7d9f4c6b8a',
+      number: 3,
+      createdAt: ago(60),
+      role: 'none',
+      held: true,
+      nodes: 0,
+      images: ['registry.example/node-agent:v3'],
+    },
+    {
+      revision: '6b7f9c4d85',
+      number: 2,
+      createdAt: ago(3_700),
+      role: 'stable',
+      held: false,
+      nodes: 30,
+      images: ['registry.example/node-agent:v2'],
+      changeCause: 'kubectl set image',
+    },
+  ],
+  heldRevisions: [{ digest: 'abc', revision: '7d9f4c6b8a', reason: 'Aborted', at: ago(30) }],
+  actions: [
+    { id: '2', type: 'abort', by: 'jane@example.com', reason: 'errors in the log', at: ago(31), via: 'cli' },
+    { id: '1', type: 'approve', by: 'hook:deploy', at: ago(50), via: 'hook', from: '10.0.0.7', expectedStep: 1 },
+  ],
+}
+
+const explanation: Explanation = {
+  subject: 'node-7',
+  answer: 'the pod on node-7 is not replaced yet: 12 nodes come before it in this batch, and 3 of at most 3 nodes are down',
+  rule: 'Order',
+  facts: [
+    { name: 'pod', value: 'node-agent-x7k2p, revision 58c4d7b9f6, available' },
+    { name: 'batch', value: '2 of 3: up to 15 nodes, 10 of them updated' },
+  ],
+  next: 'a node that is down becomes available',
+}
+
+const revision = (number: number, image: string) => ({
+  revision: `hash${number}`,
+  number,
+  createdAt: ago(60),
+  role: 'none' as const,
+  held: false,
+  nodes: 0,
+  images: [image],
+  template: { spec: { containers: [{ name: 'agent', image, env: [{ name: 'A', value: '1' }] }], hostNetwork: true } },
+})
+
+const views: Record<string, (drawing: Drawing) => readonly string[]> = {
+  'doctor where all is well': (drawing) => doctorView(checkFindings(well), drawing),
+  'doctor where nothing is': (drawing) => doctorView(checkFindings(ill), drawing),
+  'history of two revisions': (drawing) => historyView(history, drawing),
+  'explanation of a node': (drawing) => explanationView(explanation, drawing),
+  'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
+  'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
+  'preview of an abort': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
+  'preview of an undo': (drawing) => wishPreview({ type: 'undo', body: { toRevision: '1' } }, waitsForApproval.report, drawing),
+}
+
+describe('what the commands print', () => {
+  for (const width of [80, 200]) {
+    it.each(Object.entries(views))(`draws the %s in ${width} columns`, async (name, draw) => {
+      const lines = draw(createDrawing({ width, colors: false, unicode: true, nowMs: NOW_MS }))
+      await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/other/${name.replaceAll(' ', '-')}.${width}.txt`)
+      expect(Math.max(...lines.map((line) => Array.from(line).length))).toBeLessThanOrEqual(width)
+    })
+  }
+})
+
+describe('tranche doctor', () => {
+  const states = (signs: ClusterSigns): Record<string, string> =>
+    Object.fromEntries(checkFindings(signs).map(({ check, state }) => [check, state]))
+
+  it('finds nothing wrong where nothing is', () => {
+    expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
+  })
+
+  it('says how to mend each thing that is wrong', () => {
+    for (const { state, fix } of checkFindings(ill)) if (state !== 'ok') expect(fix).toMatch(/\.$/)
+  })
+
+  it('tells what it may not look at from what is wrong', () => {
+    expect(states({ ...well, leader: 'forbidden', peer: 'forbidden', admission: 'forbidden', skewMs: null })).toMatchObject({
+      controller: 'unknown',
+      peer: 'unknown',
+      admission: 'unknown',
+      clock: 'unknown',
+    })
+  })
+
+  it('knows a controller without leader election by its answers', () => {
+    expect(states({ ...well, leader: null })).toMatchObject({ controller: 'ok' })
+    expect(states({ ...well, leader: null, rollouts: { all: 3, answered: 2 } })).toMatchObject({ controller: 'problem' })
+    expect(states({ ...well, leader: null, rollouts: { all: 0, answered: 0 } })).toMatchObject({ controller: 'problem' })
+  })
+
+  it('reads Leases by the clock of the server, not by ours', () => {
+    const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
+    expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
+  })
+})
+
+describe('what status tells while it waits', () => {
+  const told = { report: inStepTwo.report, atMs: 0 }
+
+  it('tells every turning point at once', () => {
+    expect(isNews(told, waitsForApproval.report, 1)).toBe(true)
+    expect(isNews(null, inStepTwo.report, 1)).toBe(true)
+  })
+
+  it('tells counts now and then, and the same never again', () => {
+    const moved = { ...inStepTwo.report, nodes: { ...inStepTwo.report.nodes, updatedAvailable: 11 } }
+    expect(isNews(told, moved, 1_000)).toBe(false)
+    expect(isNews(told, moved, 5_000)).toBe(true)
+    expect(isNews(told, inStepTwo.report, 60_000)).toBe(false)
+  })
+})
