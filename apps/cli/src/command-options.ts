@@ -1,3 +1,4 @@
+import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
@@ -21,6 +22,8 @@ export interface SimulationOptions {
   readonly faults: string | undefined
   /** 0 takes a free port. */
   readonly faultsPort: number
+  /** Port of the REST API, in `dev` alone; 0 takes a free one. */
+  readonly apiPort: number
   /** `empty`: no objects; `objects`: the demonstration's objects; `release`: a release of them as well. */
   readonly demo: 'empty' | 'objects' | 'release'
   readonly exit: boolean
@@ -35,9 +38,9 @@ export interface SimulationOptions {
 /** Who sees an update of a DaemonSet before it is stored. */
 export type AdmissionMode = 'none' | 'inProcess'
 
-/** What `all-in-one`, `controller` and `executor` are told. */
+/** What `all-in-one`, `controller`, `executor` and `api` are told. */
 export interface ProcessOptions {
-  readonly command: 'all-in-one' | 'controller' | 'executor'
+  readonly command: 'all-in-one' | 'controller' | 'executor' | 'api'
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
   readonly identity: string | undefined
@@ -49,6 +52,8 @@ export interface ProcessOptions {
   /** 1 to 64. */
   readonly workers: number
   readonly redis: RedisOptions
+  /** How the REST API is served; null: not at all. */
+  readonly api: ApiProcessOptions | null
 }
 
 /** What `lint` is told. */
@@ -83,6 +88,7 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
     watchDelayMs: parseDelayRange('--watch-delay-ms', text(values, 'watchDelayMs') ?? '0-20'),
     faults: path(values, 'faults', '--faults'),
     faultsPort: parseWhole('--faults-port', text(values, 'faultsPort') ?? '0', { min: 0, max: 65_535 }),
+    apiPort: parseWhole('--api-port', text(values, 'apiPort') ?? '0', { min: 0, max: 65_535 }),
     demo: values['demo'] === true ? 'release' : values['demo'] === false ? 'empty' : 'objects',
     exit: values['exit'] === true,
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
@@ -124,6 +130,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
       ca: path(values, 'redisCa', '--redis-ca'),
       prefix: parsePrefix(text(values, 'redisPrefix')),
     },
+    api: command === 'api' || values['apiPort'] !== undefined ? toApiProcessOptions(values) : null,
   }
 }
 
@@ -155,6 +162,7 @@ function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOp
     ['--ready-file', options.readyFile],
     ['--port', options.port === 0 ? undefined : options.port],
     ['--faults-port', options.faultsPort === 0 ? undefined : options.faultsPort],
+    ['--api-port', options.apiPort === 0 ? undefined : options.apiPort],
   ] as const
   for (const [option, value] of served)
     if (value !== undefined)

@@ -45,6 +45,7 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
   withAllowHost(withSimulationOptions(dev))
     .option('--virtual', 'let time jump to the next event: a long release takes seconds; needs --demo')
     .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'in-process')
+    .option('--api-port <p>', 'port of the REST API on 127.0.0.1; 0 takes a free one', '0')
     .option('--demo', 'perform a whole release of the demonstration DaemonSet demo/node-agent')
     .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
     .option('--log <file>', 'write the log of simulator, controller and executor there, as JSON lines')
@@ -106,7 +107,10 @@ function withSimulationOptions(command: Command): Command {
     .option('--seed <s>', 'decides everything that looks like chance', '1')
     .option('--port <p>', 'port of the API server on 127.0.0.1; 0 takes a free one', '0')
     .option('--kubeconfig <path>', 'write the kubeconfig there instead of into a new temporary folder')
-    .option('--ready-file <path>', 'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API answers')
+    .option(
+      '--ready-file <path>',
+      'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API answers; dev adds {api, apiToken}',
+    )
     .option('--record <file>', 'write every accepted write, one JSON object a line')
     .option('--watch-delay-ms <range>', 'delay of each watch, as MAX or MIN-MAX', '0-20')
     .option('--faults <file>', 'faults to begin with, as YAML or JSON')
@@ -127,6 +131,7 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
     ['all-in-one', 'Run controller and executor in one process against a cluster.'],
     ['controller', 'Run the controller against a cluster.'],
     ['executor', 'Run an executor against a cluster.'],
+    ['api', 'Serve the REST API of a cluster.'],
   ] as const
   for (const [name, description] of commands) {
     const command = program
@@ -136,18 +141,31 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
       .option('--context <name>', 'context of the kubeconfig')
       .option('--identity <name>', 'begin of the name of this process in leases and records; else the host name')
       .option('--log-level <level>', 'debug, info, warn or error', 'info')
-    if (name !== 'executor')
+    if (name === 'controller' || name === 'all-in-one')
       command.option('--admission <mode>', 'none: nothing of ours sees updates of DaemonSets before they are stored', 'none')
     if (name === 'controller' || name === 'all-in-one')
       withAllowHost(command).option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
-    if (name !== 'controller') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
+    if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
     if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
-    if (name !== 'all-in-one') addRedisOptions(command)
+    if (name === 'controller' || name === 'executor') addRedisOptions(command)
+    if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)
     command.action(async (values: Record<string, unknown>) => {
       const options = toProcessOptions(name, values)
       exit(await (await import('./commands/serve.ts')).serve(options, io))
     })
   }
+}
+
+function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
+  const port =
+    name === 'api' ? 'port of the REST API; 0 takes a free one; 8080 if left out' : 'serve the REST API there, too; 0 takes a free one'
+  command
+    .option('--api-port <p>', port)
+    .option('--host <address>', 'address that the REST API listens on; 0.0.0.0 for all', '127.0.0.1')
+    .option('--audience <name>', 'for which tokens must be meant, instead of the API server; may be given again', collect)
+    .option('--cors-origin <origin>', 'origin of pages that may read answers; may be given again', collect)
+    .option('--trust-proxy <address>', 'proxy, or range, whose X-Forwarded-For is believed; may be given again', collect)
+    .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
 }
 
 function addRedisOptions(command: Command): void {

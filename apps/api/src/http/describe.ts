@@ -7,6 +7,9 @@ import type { ApiServer } from './create-server.ts'
 /** Path of the page to read about routes and to try them. */
 export const DOCS_PATH = '/docs'
 
+/** The page loads what this server serves, and nothing else. */
+const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'self'"
+
 /** Why the routes below {@link DOCS_PATH}, which a plugin registers, are open to anyone. */
 export const docsAccess: Access = {
   kind: 'public',
@@ -34,8 +37,26 @@ export async function describeRoutes(app: ApiServer): Promise<void> {
       security: [{ bearer: [] }],
     },
     transform: createJsonSchemaTransform({ skipList: ['/openapi.json'] }),
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (source) => withoutUnused(jsonSchemaTransformObject(source) as Described) as never,
   })
+}
+
+type Described = { readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> } }
+
+/** Every schema of the registry is described, as it is taken and as it is answered; what no route names is left out. */
+function withoutUnused(described: Described): Described {
+  const { schemas = {}, ...components } = described.components ?? {}
+  const used = new Set<string>()
+  const visit = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      visit(schemas[name] ?? null)
+    }
+  }
+  visit({ ...described, components })
+  const named = Object.entries(schemas).filter(([name]) => used.has(name))
+  return { ...described, components: { ...components, schemas: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) } }
 }
 
 /** Serves the description, and the page. Register it last. */
@@ -50,7 +71,7 @@ export async function serveDescription(app: ApiServer): Promise<void> {
   )
   await app.register(swaggerUi, {
     routePrefix: DOCS_PATH,
-    staticCSP: true,
-    uiConfig: { tryItOutEnabled: true, persistAuthorization: false },
+    staticCSP: PAGE_POLICY,
+    uiConfig: { tryItOutEnabled: true, persistAuthorization: false, validatorUrl: null },
   })
 }

@@ -30,8 +30,7 @@ export class FieldsInvalid extends AppError {
  * @param instance id of the request
  */
 export function toProblem(error: unknown, instance: string): Problem {
-  if (isAppError(error))
-    return problemOf(error.code, detailOf(error), { instance, ...(error instanceof FieldsInvalid && problemsOf(error)) })
+  if (isAppError(error)) return problemOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
   if (hasZodFastifySchemaValidationErrors(error)) return toProblem(fieldsOf(error as unknown as Validated), instance)
   const known = knownErrors[codeOf(error)]
   if (known !== undefined) return problemOf(known.code, known.detail ?? messageOf(error), { instance })
@@ -62,8 +61,11 @@ function detailOf({ message, hint }: AppError): string {
   return hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`
 }
 
-function problemsOf({ problems }: FieldsInvalid): { readonly problems: readonly FieldProblem[] } {
-  return { problems }
+/** Fields that an error names: all that a schema refuses, or the one member that a wish has wrong. */
+function problemsOf(error: AppError): { readonly problems?: readonly FieldProblem[] } {
+  if (error instanceof FieldsInvalid) return { problems: error.problems }
+  const { path } = error.details
+  return typeof path === 'string' ? { problems: [{ path: `body.${path}`, fix: error.hint ?? error.message }] } : {}
 }
 
 /** What Fastify and its plugins throw, by their codes. */

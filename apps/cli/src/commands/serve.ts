@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
-import type { CrashPoints } from '@tranche/crash-points'
+import type { ApiOptions, RunningApi } from '@tranche/api'
+import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { AppError, isAppError } from '@tranche/errors'
@@ -24,6 +25,7 @@ import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createStderrLogger } from '../logging.ts'
+import type { ApiProcessOptions } from '../options/api-process-options.ts'
 import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { userAgent } from '../version.ts'
@@ -36,18 +38,19 @@ const QUEUE_CLOSE_MS = 1_000
 const STOP_GRACE_MS = 15_000
 
 /**
- * Runs controller, executor or both against a cluster until somebody asks to stop.
+ * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
  *
  * A cluster that does not answer at the start ends it; one that stops answering later does not: the watches go on trying
  * and the log says so.
  *
  * A Redis that does not answer is waited for, at the start as well; one that somebody must mend ends it at the start.
  *
- * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED, OPTION_INVALID, REDIS_REFUSED, REDIS_TLS,
+ * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED, OPTION_INVALID, PORT_IN_USE, REDIS_REFUSED, REDIS_TLS,
  * REDIS_UNSUITABLE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
-  const crashPoints = crashPointsOf(options.command, io.env, systemClock)
+  // The REST API keeps nothing that a crash could lose.
+  const crashPoints = options.command === 'api' ? noCrashPoints : crashPointsOf(options.command, io.env, systemClock)
   const hostRules = readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
@@ -58,7 +61,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules }, sockets, cleanup)
+  const programs = await startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules }, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -107,25 +110,25 @@ interface Readings {
 }
 
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
-function startPrograms(
+async function startPrograms(
   options: ProcessOptions & Readings,
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
-): readonly (RunningController | RunningExecutor)[] {
+): Promise<readonly Running[]> {
   const { exchange, watchExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
   const log = createStderrLogger(options.logLevel)
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
   const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints }
   const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
-  const programs: (RunningController | RunningExecutor)[] = []
+  const programs: Running[] = []
   const announce = (who: { readonly program: string; readonly identity: string }, next = ''): void => {
     log.info(who, `started${next}`)
     cleanup.defer(() => log.info(who, 'stopped'))
   }
-  const keep = (program: RunningController | RunningExecutor): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+  const keep = (program: Running): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
 
-  if (options.command !== 'executor') {
+  if (options.command === 'controller' || options.command === 'all-in-one') {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
     announce({ program: fieldManagers.controller, identity: `${identity}_controller` }, next)
@@ -140,11 +143,27 @@ function startPrograms(
       }),
     )
   }
-  if (options.command !== 'controller') {
+  if (options.command === 'executor' || options.command === 'all-in-one') {
     announce({ program: fieldManagers.executor, identity: `${identity}_executor` })
     keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
+  if (options.api !== null) {
+    const api = await startApiProgram(common, options.api)
+    announce({ program: fieldManagers.api, identity: `${identity}_api` }, ` at ${api.url}`)
+    keep(api)
+  }
   return programs
+}
+
+type Running = Pick<RunningController | RunningExecutor | RunningApi, 'ready' | 'stopped' | 'stop'>
+
+/** Its libraries are loaded only where it runs. */
+async function startApiProgram(
+  common: Pick<ApiOptions, 'exchange' | 'clock' | 'log'> & Partial<ApiOptions>,
+  { requestsPerSecond, ...options }: ApiProcessOptions,
+): Promise<RunningApi> {
+  const { startApi } = await import('@tranche/api')
+  return startApi({ ...common, ...options, limits: { requestsPerSecond } })
 }
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }

@@ -22,6 +22,7 @@ import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../
 import { keepDrawing } from '../dev/keep-drawing.ts'
 import { type DemoResult, runDemo } from '../dev/run-demo.ts'
 import type { Simulation } from '../dev/simulation.ts'
+import type { DevApi } from '../dev/start-dev-api.ts'
 import { type Faults, readFaultsFile, startFaults } from '../dev/start-faults.ts'
 import { startSimulation } from '../dev/start-simulation.ts'
 import { type ClusterWatch, watchCluster } from '../dev/watch-cluster.ts'
@@ -124,7 +125,8 @@ async function play(session: Session): Promise<ExitCode> {
   if (options.demo !== 'empty') await installDemo({ client, clock, signal })
   const programs = options.command === 'dev' ? startPrograms(session, simulation) : []
   const faults = cleanup.adopt(await beginFaults(session, simulation), (open) => open.close())
-  const kubeconfig = announce(session, simulation, faults)
+  const api = await beginApi(session, simulation)
+  const kubeconfig = announce(session, { ...simulation, faults: faults.access, api })
 
   const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
   await watch.synced
@@ -189,13 +191,28 @@ function beginFaults({ options, document, log, screen }: Session, { simulator }:
   return startFaults({ simulator, document, path: options.faults, port, seed: options.seed, say: (text) => screen.say(text), log })
 }
 
+/** Serves the REST API beside the programs, where others are let in at all. */
+async function beginApi({ options, cleanup, clock, log }: Session, simulation: Simulation): Promise<DevApi | null> {
+  if (options.command !== 'dev' || options.virtual) return null
+  const { startDevApi } = await import('../dev/start-dev-api.ts')
+  return cleanup.adopt(await startDevApi({ simulation, clock, log, port: options.apiPort, seed: options.seed }), ({ stop }) => stop())
+}
+
+/** How others get in. */
+interface Doors extends Pick<Simulation, 'access'> {
+  readonly faults: Faults['access']
+  readonly api: DevApi | null
+}
+
 /** Lets others in, and tells a person how. @returns the path of the kubeconfig; null where nothing is served */
-function announce({ options, cleanup, screen }: Session, { access }: Simulation, { access: faults }: Faults): string | null {
+function announce({ options, cleanup, screen }: Session, { access, faults, api }: Doors): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
-  const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults }
+  const rest = api === null ? {} : { api: api.url, apiToken: api.token }
+  const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults, ...rest }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
   screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
+  if (api !== null) screen.say(`REST is served at ${api.url} to who has the token ${api.token}`)
   if (faults !== null) screen.say(`It takes faults at ${faults.url} with the token ${faults.token}`)
   if (options.demo === 'release') screen.say(`To look with kubectl meanwhile: ${exportCommand(files.kubeconfig)}`)
   if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)

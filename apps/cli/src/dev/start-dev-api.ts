@@ -1,0 +1,37 @@
+import { startApi } from '@tranche/api'
+import type { Clock } from '@tranche/clock'
+import { fieldManagers } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import type { Simulation } from './simulation.ts'
+
+/** What the REST API of a simulated cluster is made of. */
+export interface DevApiParts {
+  readonly simulation: Simulation
+  readonly clock: Clock
+  readonly log: Logger
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly seed: number
+}
+
+/** The REST API beside a simulated cluster. */
+export interface DevApi {
+  readonly url: string
+  /** Of a user who may do everything; made by chance, and worth nothing once the cluster has ended. */
+  readonly token: string
+  stop(): Promise<void>
+}
+
+/** Name of the user whom the token stands for. */
+const USER = 'dev'
+
+/**
+ * Serves the REST API of a simulated cluster on 127.0.0.1; resolves when it has seen the cluster.
+ *
+ * @throws {AppError} PORT_IN_USE
+ */
+export async function startDevApi({ simulation, clock, log, port, seed }: DevApiParts): Promise<DevApi> {
+  const api = await startApi({ exchange: simulation.exchangeFor(fieldManagers.api), clock, log, port, seed })
+  await api.ready
+  return { url: api.url, token: simulation.simulator.tokenFor(USER), stop: () => api.stop() }
+}
