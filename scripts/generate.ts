@@ -1,10 +1,11 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md.
+ * the tables in docs/validation.md, and the description of REST.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { describeApi } from '../apps/api/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenRules } from './validation-rules.ts'
@@ -17,6 +18,7 @@ const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()
 write(rules.path, rules.text)
+write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)
 process.exitCode = problems.length > 0 ? 1 : 0

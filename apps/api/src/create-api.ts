@@ -1,3 +1,6 @@
+import { systemClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/log'
+import { defaultLimits } from './http/limits.ts'
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { addCheckRoutes } from './routes/checks.ts'
@@ -23,4 +26,28 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addHealthRoutes(app, parts)
   await serveDescription(app)
   return app
+}
+
+/** @returns the description of all routes in OpenAPI 3.1, as `/openapi.json` serves it */
+export async function describeApi(): Promise<object> {
+  const app = await createApi({
+    reads: undefined as never,
+    reviews: undefined as never,
+    carryOut: async () => Promise.reject(new Error('nothing is served here')),
+    stream: () => undefined,
+    clock: systemClock,
+    log: silentLogger,
+    limits: defaultLimits,
+    corsOrigins: [],
+    trustProxies: [],
+    checkAnswers: false,
+    isSynced: () => false,
+    isStopping: () => false,
+  })
+  await app.ready()
+  try {
+    return app.swagger()
+  } finally {
+    await app.close()
+  }
 }

@@ -1,2 +1,3 @@
+export { describeApi } from './create-api.ts'
 export { type ApiOptions, type RunningApi, startApi } from './start-api.ts'
 export { defaultLimits, type Limits } from './http/limits.ts'

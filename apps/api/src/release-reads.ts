@@ -5,6 +5,7 @@ import type {
   HistoryReport,
   NodeReport,
   RevisionReport,
+  RevisionTemplate,
   RolloutReport,
   RolloutSummary,
 } from '@tranche/api-schema'
@@ -25,6 +26,11 @@ export interface ReleaseReads {
   explain(key: ObjectKey): Explanation | undefined
   batches(key: ObjectKey): readonly BatchReport[] | undefined
   revisions(key: ObjectKey): readonly RevisionReport[] | undefined
+  /**
+   * @param revision its number or controller-revision-hash
+   * @throws {AppError} REVISION_NOT_FOUND
+   */
+  template(key: ObjectKey, revision: string): RevisionTemplate | undefined
   history(key: ObjectKey): HistoryReport | undefined
   /** Newest first. */
   events(key: ObjectKey): readonly EventReport[] | undefined

@@ -152,7 +152,7 @@ describe('a problem', () => {
     ['a path that is not encoded', { method: 'GET', url: '/api/v1/namespaces/%ff/rollouts' }, 400, 'REQUEST_INVALID'],
     ['a query that is wrong', { method: 'GET', url: '/api/v1/rollouts?limit=0' }, 400, 'REQUEST_INVALID'],
     ['a cursor of nobody', { method: 'GET', url: '/api/v1/rollouts?cursor=abc' }, 400, 'REQUEST_INVALID'],
-    ['a Rollout that does not exist', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/absent' }, 404, 'NOT_FOUND'],
+    ['a Rollout that does not exist', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/absent' }, 404, 'ROLLOUT_NOT_FOUND'],
   ] as const)('is told of %s', async (_name, route, status, code) => {
     const answer = await ask(route, stage.as('admin'))
     expect(answer.statusCode).toBe(status)

@@ -115,6 +115,7 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
     explain: () => undefined,
     batches: unknown,
     revisions: unknown,
+    template: () => undefined,
     history: () => undefined,
     events: unknown,
     daemonSetHistory: () => undefined,

@@ -118,7 +118,15 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
-export { namespaceParamsSchema, nodeParamsSchema, objectParamsSchema, PAGE_MAX, pageOf, pageQuerySchema } from './rest/paging.ts'
+export {
+  namespaceParamsSchema,
+  nodeParamsSchema,
+  objectParamsSchema,
+  PAGE_MAX,
+  pageOf,
+  pageQuerySchema,
+  revisionParamsSchema,
+} from './rest/paging.ts'
 export {
   idempotencyHeadersSchema,
   type NodesQuery,

@@ -1,8 +1,8 @@
 import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { type SeenEvent, toEventReport } from '@tranche/steering'
 
 /** An event that is kept: what people are shown of it, and what it is about. */
 export interface KeptEvent {
@@ -11,19 +11,6 @@ export interface KeptEvent {
   readonly object: string
   readonly report: EventReport
   readonly resourceVersion: string
-}
-
-/** The fields of core/v1 Event that we read. */
-interface KubeEvent extends KubeObject {
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly namespace?: string }
-  readonly type?: string
-  readonly reason?: string
-  readonly message?: string
-  readonly count?: number
-  readonly eventTime?: string | null
-  readonly firstTimestamp?: string | null
-  readonly lastTimestamp?: string | null
-  readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null
 }
 
 /** Of nearly all events of a cluster nothing is even sent to us. */
@@ -40,7 +27,7 @@ export function watchEvents(options: {
   readonly log: Logger
   readonly seed: number
 }): Reflector<KeptEvent> {
-  return createReflector<KeptEvent, KubeEvent>({
+  return createReflector<KeptEvent, SeenEvent>({
     ...options,
     resource: resourcePaths.events,
     scope: { fieldSelector: NOT_OURS },
@@ -49,23 +36,9 @@ export function watchEvents(options: {
   })
 }
 
-function toKept(event: KubeEvent): KeptEvent | null {
-  const { kind = '', name = '', namespace = event.metadata.namespace ?? '' } = event.involvedObject ?? {}
-  if (!kinds.includes(kind)) return null
-  const at =
-    event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? event.metadata.creationTimestamp
-  const count = event.series?.count ?? event.count
-  return {
-    namespace,
-    object: `${kind}/${name}`,
-    resourceVersion: event.metadata.resourceVersion,
-    report: {
-      at: at ?? '',
-      type: event.type === 'Warning' ? 'Warning' : 'Normal',
-      reason: event.reason ?? '',
-      object: `${kind}/${name}`,
-      message: event.message ?? '',
-      ...(count !== undefined && { count }),
-    },
-  }
+function toKept(event: SeenEvent): KeptEvent | null {
+  if (!kinds.includes(event.involvedObject?.kind ?? '')) return null
+  const report = toEventReport(event)
+  const { namespace = '', resourceVersion } = event.metadata
+  return { namespace, object: report.object, resourceVersion, report }
 }

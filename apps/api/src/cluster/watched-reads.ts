@@ -14,7 +14,7 @@ import {
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
-import { watchedFacts, workloadKey } from '@tranche/steering'
+import { templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
 import { LRUCache } from 'lru-cache'
 import type { ReleaseReads } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
@@ -69,6 +69,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     explain: (key) => told(key, explainRollout),
     batches: (key) => told(key, reportBatches),
     revisions: (key) => told(key, reportRevisions),
+    template: (key, revision) => told(key, (facts) => templateOfRevision(facts, revision)),
     history: (key) => told(key, reportHistory),
     events: eventsAbout,
     daemonSetHistory(key) {

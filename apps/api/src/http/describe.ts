@@ -55,8 +55,11 @@ function withoutUnused(described: Described): Described {
     }
   }
   visit({ ...described, components })
+  const plain = (name: string): string => (used.has(name.replace(/Input$/, '')) ? name : name.replace(/Input$/, ''))
   const named = Object.entries(schemas).filter(([name]) => used.has(name))
-  return { ...described, components: { ...components, schemas: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) } }
+  const sorted = Object.fromEntries(named.map(([name, schema]) => [plain(name), schema] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const whole = JSON.stringify({ ...described, components: { ...components, schemas: sorted } })
+  return JSON.parse(whole.replace(/(?<="#\/components\/schemas\/)[^"]+/g, plain)) as Described
 }
 
 /** Serves the description, and the page. Register it last. */

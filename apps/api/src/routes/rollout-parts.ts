@@ -10,7 +10,9 @@ import {
   nodesQuerySchema,
   objectParamsSchema,
   pageOf,
+  revisionParamsSchema,
   revisionReportSchema,
+  revisionTemplateSchema,
 } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { z } from 'zod'
@@ -52,6 +54,20 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
       },
     },
     async ({ params }) => ({ items: existing(reads.revisions(params), 'Rollout', params) }),
+  )
+  app.get(
+    `${base}/revisions/:revision`,
+    {
+      config: readConfig,
+      schema: {
+        ...described,
+        operationId: 'getRevision',
+        summary: 'Get a revision with its pod template',
+        params: revisionParamsSchema,
+        response: answers(revisionTemplateSchema),
+      },
+    },
+    async ({ params }) => existing(reads.template(params, params.revision), 'Rollout', params),
   )
   app.get(
     `${base}/history`,
@@ -126,7 +142,7 @@ function addExplanationRoutes(app: ApiServer, reads: ReleaseReads): void {
       const explanation = reads.explainNode(params, params.node)
       if (explanation !== undefined) return explanation
       throw new AppError(
-        'NOT_FOUND',
+        'NODE_NOT_FOUND',
         `the DaemonSet of Rollout ${JSON.stringify(params.name)} is not wanted on a node ${JSON.stringify(params.node)}`,
       )
     },

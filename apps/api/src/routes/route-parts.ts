@@ -32,9 +32,10 @@ export function answers<S extends z.ZodType>(success: S): { readonly 200: S; rea
 
 /**
  * @returns `found`
- * @throws {AppError} NOT_FOUND
+ * @throws {AppError} ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND
  */
-export function existing<T>(found: T | undefined, kind: string, { namespace, name }: ObjectKey): T {
+export function existing<T>(found: T | undefined, kind: 'Rollout' | 'DaemonSet', { namespace, name }: ObjectKey): T {
   if (found !== undefined) return found
-  throw new AppError('NOT_FOUND', `there is no ${kind} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
+  const code = kind === 'Rollout' ? 'ROLLOUT_NOT_FOUND' : 'WORKLOAD_NOT_FOUND'
+  throw new AppError(code, `there is no ${kind} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
 }

@@ -34,3 +34,5 @@ export const namespaceParamsSchema = z.object({ namespace: name('Namespace.') })
 export const objectParamsSchema = namespaceParamsSchema.extend({ name: name('Name of the object.') })
 /** Path of one node of a Rollout. */
 export const nodeParamsSchema = objectParamsSchema.extend({ node: name('Name of the node.') })
+/** Path of one revision of a Rollout's DaemonSet. */
+export const revisionParamsSchema = objectParamsSchema.extend({ revision: name('Its number, or its controller-revision-hash.') })
