@@ -125,6 +125,7 @@ describe('the node rules of a policy', () => {
       begin: () =>
         under({ nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } })
           .daemonSet({ minReadySeconds: 5, generation: 2 })
+          .record({ epoch: 2, generation: 2 }, '')
           .pod('b1', { created: '2026-01-02T00:00:00Z' })
           .seen()
           .wait(10_000),
