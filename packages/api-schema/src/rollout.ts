@@ -164,7 +164,7 @@ export type Notification = Frozen<z.infer<typeof notificationSchema>>
 const policyInUseSchema = z.object({
   name: z.string().meta({ description: 'ReleasePolicy that the Rollout names.' }),
   generation: int64().optional().meta({ description: 'Generation of it that is in use; absent while it cannot be used.' }),
-  message: z.string().optional().meta({ description: 'Why it cannot be used.' }),
+  message: z.string().optional().meta({ description: 'Why it cannot be used, or not all of it.' }),
 })
 /** The policy of a Rollout, as it was seen last. */
 export type PolicyInUse = Frozen<z.infer<typeof policyInUseSchema>>

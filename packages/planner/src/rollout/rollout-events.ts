@@ -14,6 +14,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
     ...phaseEvents(before, after),
     ...stepEvents(before, after),
     ...policyEvents(before, after),
+    ...usabilityEvents(before, after),
   ]
 }
 
@@ -90,12 +91,20 @@ function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): Pl
 function policyEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.policy, after.policy]
   const isSame = was?.name === is?.name && was?.generation === is?.generation
-  if (isSame || after.phase !== 'Progressing' || before?.phase !== 'Progressing' || is?.message !== undefined) return []
+  if (isSame || after.phase !== 'Progressing' || before?.phase !== 'Progressing' || (is !== undefined && is.generation === undefined))
+    return []
   const message =
     is === undefined
       ? `the release goes by ReleasePolicy ${was?.name} no more, but by the defaults`
       : `the release goes by generation ${is.generation} of ReleasePolicy ${is.name}`
   return [{ type: 'Normal', reason: 'PolicyChanged', message }]
+}
+
+/** A policy that stalls the release is told by the stall. */
+function usabilityEvents(before: RolloutStatus | undefined, { policy }: RolloutStatus): PlannedEvent[] {
+  const isKnown = before?.policy?.message !== undefined && before.policy.generation === policy?.generation
+  if (policy?.message === undefined || policy.generation === undefined || isKnown) return []
+  return [{ type: 'Warning', reason: 'PolicyUnusable', message: policy.message }]
 }
 
 function conditionOf(
