@@ -19,18 +19,23 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)), failure: failureToSay(view, before) }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
-  const standing = stoppedCourse(view, daemonSet, counted)
+  const fitting = isAtLostStep(view, counted) ? toFittingStep(view, counted) : null
+  const standing = stoppedCourse(view, daemonSet, fitting ?? counted)
   if (standing !== null && !isPaused) return standing
   if (standing !== null)
     return { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
-  const finalising = isFinalising(counted.canary)
-  if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
+  if (fitting !== null) return fitting
   if (isPaused) return pausedCourse(view, counted)
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
-  if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
+  if (isFinalising(counted.canary)) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
+}
+
+/** Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. */
+function isAtLostStep({ rollout }: RolloutView, { canary }: Course): boolean {
+  return !isFinalising(canary) && !isWithinSteps(rollout, canary)
 }
 
 /** The version is held, or failed, so that it goes on by no step of its own; null where it may. */
