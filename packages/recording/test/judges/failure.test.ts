@@ -99,6 +99,10 @@ describe('a failure that the Rollout has told of', () => {
   const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
   const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
   const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
+  const overtaken = (s: Script): Script =>
+    s
+      .revision('v2', 'template-2')
+      .rollout({ status: { ...(toldAt('12:05')['status'] as Fields), canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
 
   judgeEach(
     'G9',
@@ -117,6 +121,12 @@ describe('a failure that the Rollout has told of', () => {
         ['G9 a'],
       ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
+      [
+        'is lifted by another template that had come before it was told',
+        (s) => overtaken(s.daemonSet({ template: 'template-3' })).del('a1'),
+        [],
+      ],
+      ['is not lifted where the template is the one that failed', (s) => overtaken(s).del('a1'), ['G9 a']],
       ['is not lifted by what we write of the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
       [
         'is not lifted by an approval',
