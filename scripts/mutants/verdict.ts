@@ -6,12 +6,15 @@ const downTime = 'packages/verdict/src/down-time.ts'
 const watchNodes = 'packages/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/verdict/src/failure-status.ts'
 const badBefore = 'packages/verdict/src/bad-before.ts'
+const judgement = 'packages/planner/src/release/judgement.ts'
+const planBatchRelease = 'packages/planner/src/release/plan-batch-release.ts'
 
 const judgeTests = 'packages/verdict/test/judge-revision.test.ts'
 const releaseTests = 'packages/verdict/test/judge-release.test.ts'
 const watchTests = 'packages/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/planner/test/pass/plan-pass.test.ts'
+const lettingGoTests = 'packages/planner/test/release/letting-go.test.ts'
 
 /** Faults in the verdict on the new version (product §5), and in heeding it. */
 export const mutantsOfVerdict: readonly Mutant[] = [
@@ -38,6 +41,22 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     find: 'pod.createdAt < madeFrom',
     replace: "pod.createdAt < ''",
     tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'pods of a release that was frozen are older than the next one of their revision',
+    file: judgement,
+    find: 'return frozen === null ? stoppedTimeAfter(',
+    replace: 'return frozen === null || frozen.revision !== undefined ? stoppedTimeAfter(',
+    tests: [lettingGoTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a release is opened before executors can know what was frozen',
+    file: planBatchRelease,
+    find: "if (watch !== null) return { kind: 'writeStatus', status: watch }",
+    replace: '',
+    tests: [lettingGoTests],
   },
   {
     rule: 'verdict',

@@ -15,7 +15,15 @@ import {
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
-import { analysisPhases, batchReleasePhases, batchStates, finalizingPolicies, flightStates, rollingStyles } from './values.ts'
+import {
+  analysisPhases,
+  batchReleasePhases,
+  batchStates,
+  finalizingPolicies,
+  flightStates,
+  rollingStyles,
+  WATCHED_NODES_MAX,
+} from './values.ts'
 
 const releasePlanSchema = z.object({
   batches: z
@@ -206,6 +214,16 @@ const stoppedTimeSchema = z.object({
 })
 /** For how long a release was stopped: deadlines do not count that time. */
 export type StoppedTime = Frozen<z.infer<typeof stoppedTimeSchema>>
+
+/** What a release that was frozen in the middle knew of its nodes; in the annotation `tranche.dev/frozen`, as `watch`. */
+export const frozenWatchSchema = z.object({
+  workload: z.string().meta({ description: 'uid of the DaemonSet.' }),
+  revision: z.string().meta({ description: 'controller-revision-hash that was released.' }),
+  stopped: stoppedTimeSchema.meta({ description: 'Since when it was judged, and for how long it was stopped.' }),
+  nodes: z.array(watchedNodeSchema).max(WATCHED_NODES_MAX).meta({ description: 'Updated nodes that were not well.' }),
+})
+/** @see frozenWatchSchema */
+export type FrozenWatch = Frozen<z.infer<typeof frozenWatchSchema>>
 
 const batchReleaseStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status is about.' }),

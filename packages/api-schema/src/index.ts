@@ -17,6 +17,8 @@ export {
   type TrancheSpec,
   type Waiting,
   type WatchedNode,
+  type FrozenWatch,
+  frozenWatchSchema,
 } from './batch-release.ts'
 export {
   type AcceptedWishes,

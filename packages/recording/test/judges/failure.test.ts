@@ -6,7 +6,7 @@ const crashing = { ready: false, waiting: 'CrashLoopBackOff' }
 /** The fleet under these terms; a1 has gone, and v2 crashes in its place, as everybody has seen. */
 function crashed(terms: Fields = {}): Script {
   return fleet()
-    .order({ spec: { tranche: { release: 'first', ...terms } } })
+    .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2', ...terms } } })
     .seen()
     .wait(2_000)
     .del('a1')
@@ -44,16 +44,16 @@ describe('a version that fails', () => {
             .del('b1'),
         [],
       ],
-      [
-        'is not blamed in the next release for what the last one left',
+      ...(['v2', 'v3'] as const).map((canaryRevision): [string, (s: Script) => Script, string[]] => [
+        `is ${canaryRevision === 'v2' ? 'blamed' : 'forgotten'} in the next release of ${canaryRevision}`,
         (s) =>
           s
-            .order({ spec: { tranche: { release: 'second' } } }, { uid: 'made-anew' })
+            .order({ spec: { tranche: { release: 'second', canaryRevision } } }, { uid: 'made-anew' })
             .seen()
             .wait(1)
             .del('b1'),
-        [],
-      ],
+        canaryRevision === 'v2' ? ['G9 b'] : [],
+      ]),
       ['may be the stable one', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'), []],
     ],
     { begin: crashed },
