@@ -60,6 +60,14 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
+    fault: 'a node that was NotReady before is blamed on what mends it',
+    file: suspects,
+    find: 'return !(lostMs < takenMs)',
+    replace: 'return !(lostMs < 0)',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
     fault: 'restarts are forgotten with their pod',
     file: watchNodes,
     find: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts })',

@@ -8,6 +8,7 @@ import { startHeartbeats } from './heartbeats.ts'
 import { KubeletPod } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
 import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
+import { readPodSettings } from './pod-settings.ts'
 
 /** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
 export const DEAD_ANNOTATION = 'sim.tranche.dev/dead'
@@ -149,7 +150,18 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, onLifeChang
     kubelet?.pods.get(uid)?.drop()
     kubelet?.pods.delete(uid)
     kubelet?.rejected.delete(uid)
-    if (kubelet?.breakers.delete(uid) === true) void postReady(name, kubelet)
+    if (kubelet?.breakers.has(uid) === true) heal(name, kubelet, pod)
+  }
+
+  /** The node is well again; its kubelet says so when it posts next. */
+  function heal(name: string, kubelet: Kubelet, { metadata }: Pod): void {
+    const post = (): void => {
+      kubelet.breakers.delete(metadata.uid)
+      void postReady(name, kubelet)
+    }
+    const { nodeHealMs } = readPodSettings(metadata.annotations ?? {}, name, '')
+    if (nodeHealMs === 0) post()
+    else clock.setTimer(nodeHealMs / speed, post)
   }
 
   function removeKubelet(name: string): void {

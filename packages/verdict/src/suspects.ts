@@ -26,8 +26,8 @@ export interface Suspect {
   readonly endingUid?: string
   /** It has no available pod. */
   readonly isDown: boolean
-  /** Its kubelet answers. */
-  readonly isReady: boolean
+  /** Its node is NotReady, and became so after its kubelet had taken the pod up. */
+  readonly hasLostNode: boolean
   /** Restarts of its pod's containers. */
   readonly restarts: number
 }
@@ -88,7 +88,19 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom
     isMissing: node.pods.length === 0,
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
-    isReady: node.ready,
+    hasLostNode: pod !== undefined && hasLostNode(node, pod),
     restarts: pod?.restarts ?? 0,
   }
+}
+
+/**
+ * G6. Both stamps are of the kubelet's own clock, so that one which is wrong misleads nobody. It posts up to ten seconds late
+ * that its node is Ready: a node that was NotReady before may look so beside an available pod that has mended it. One whose
+ * kubelet is silent (Unknown) has fallen silent since, for before it could not have taken the pod up.
+ */
+function hasLostNode({ ready, notReadySince }: NodeView, { acknowledged, acknowledgedAt }: FleetPod): boolean {
+  if (ready || !acknowledged) return false
+  const lostMs = Date.parse(notReadySince ?? '')
+  const takenMs = Date.parse(acknowledgedAt ?? '')
+  return !(lostMs < takenMs)
 }

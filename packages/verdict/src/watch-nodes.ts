@@ -67,7 +67,7 @@ function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect 
   const node = nodeInView(fleet, name)
   const pod = node?.pods.find(({ terminating, hash }) => !terminating && hash === revision)
   if (node?.desired !== true || pod === undefined) return undefined
-  return { node: name, pod, isMissing: false, isDown: false, isReady: node.ready, restarts: 0 }
+  return { node: name, pod, isMissing: false, isDown: false, hasLostNode: false, restarts: 0 }
 }
 
 /** Restarts of a node that was bad before count from when it is well. */
