@@ -25,6 +25,14 @@ const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
 /** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
+    rule: 'verdict',
+    fault: 'the end of a pause from before lifts a failure that nobody has seen',
+    file: 'packages/planner/src/rollout/wishes-after-pause.ts',
+    find: 'lifts: wasTold(view, failure)',
+    replace: 'lifts: true',
+    tests: [failedCourseTests],
+  },
+  {
     rule: 'G9',
     fault: 'a Rollout acknowledges a stop before its release has',
     file: rolloutStatus,

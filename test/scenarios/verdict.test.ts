@@ -91,7 +91,10 @@ async function deleteAndCreate(): Promise<void> {
   } as never)
 }
 
-it('goes on beside a node whose failure somebody has accepted', async () => {
+it.each([
+  ['by a retry', retry],
+  ['by a pause that is taken away', pauseAndResume],
+])('goes on beside a node whose failure somebody has accepted, %s', async (_how, accept) => {
   const annotations = { 'sim.tranche.dev/bad-nodes': '^node-003$' }
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }], annotations })
   await stage.setImage('v2-bad-crash')
@@ -99,7 +102,7 @@ it('goes on beside a node whose failure somebody has accepted', async () => {
   if (!(await isFailed())) await stage.approve()
   await stage.until('the failure is told', isFailed)
   expect((await failure())?.nodes).toEqual(['node-003'])
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'r1', type: 'retry' }) } } })
+  await accept()
   await stage.until('every other node is updated', async () => {
     if ((await stage.rollout()).status?.canaryStatus?.currentStepState === 'StepPaused') await stage.approve()
     return (await nodesOn(stage, 'v2-bad-crash')).length === 10
@@ -110,3 +113,16 @@ it('goes on beside a node whose failure somebody has accepted', async () => {
   expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('no pod is available on node-003') })
   expectKept(stage)
 })
+
+async function retry(): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'r1', type: 'retry' }) } } })
+}
+
+async function pauseAndResume(): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+  await stage.until('it is paused', isPaused, 60_000)
+  await stage.pass(30_000)
+  expect(await failure()).toMatchObject({ stops: true })
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+}

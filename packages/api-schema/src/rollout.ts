@@ -139,6 +139,13 @@ const acceptedWishesSchema = z.object({
     .optional()
     .meta({ description: 'The remaining pauses are skipped.' }),
   retry: z.string().optional().meta({ description: 'Id of the last retry, which lifts what waits for a person.' }),
+  pause: z
+    .object({
+      failure: z.string().meta({ description: 'When that failure was found.' }),
+      lifts: z.boolean().meta({ description: 'It was set once the failure had been told: taking it away lifts that, as a retry does.' }),
+    })
+    .optional()
+    .meta({ description: 'A pause beside a failure that stops the release.' }),
 })
 /** Wishes that were accepted and go on counting for the release under way. */
 export type AcceptedWishes = Frozen<z.infer<typeof acceptedWishesSchema>>

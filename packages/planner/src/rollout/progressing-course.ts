@@ -12,11 +12,17 @@ import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
+import { wishesAfterPause } from './wishes-after-pause.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
   if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, daemonSet, before, discovery)
-  const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)), failure: failureToSay(view, before) }
+  const counted = {
+    ...before,
+    canary: withCounts(view, refreshed(view, before.canary)),
+    failure: failureToSay(view, before),
+    acceptedWishes: wishesAfterPause(view, daemonSet, before),
+  }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
   const fitting = isAtLostStep(view, counted) ? toFittingStep(view, counted) : null
@@ -76,8 +82,19 @@ function pausedCourse(view: RolloutView, before: Course): Course {
       ...before,
       message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
     }
-  const isSaid = before.reason === 'Paused' && before.message.startsWith(PAUSED)
-  return { ...before, reason: 'Paused', message: isSaid ? before.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
+  const since = (before.reason === 'Paused' ? sinceIn(before.message) : null) ?? stamp(view)
+  return { ...before, reason: 'Paused', message: `${PAUSED} ${since}; ${afterPauseText(before)}` }
+}
+
+function sinceIn(message: string): string | null {
+  return message.startsWith(PAUSED) ? (message.slice(PAUSED.length + 1).split(';')[0] ?? null) : null
+}
+
+function afterPauseText({ acceptedWishes: { pause } }: Course): string {
+  if (pause === undefined) return 'set it to false to go on'
+  return pause.lifts
+    ? 'set it to false to accept what has failed, as a retry does, and to go on'
+    : 'it was set before the release failed, so setting it to false lifts nothing of that'
 }
 
 function stamp(view: RolloutView): string {

@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '@tranche/api-schema'
 import type { PlannedEvent } from './rollout-plan.ts'
+import { RESUMED } from './wishes-after-pause.ts'
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
@@ -34,7 +35,15 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
 
 /** A version that is taken back at once, or goes on all the same, is never said to be stalled. */
 function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
-  return [...rollbackEvents(before, after), ...continueEvents(before, after)]
+  return [...rollbackEvents(before, after), ...continueEvents(before, after), ...resumeEvents(before, after)]
+}
+
+/** Whoever takes a pause away is told that this has lifted a failure. */
+function resumeEvents(before: RolloutStatus | undefined, { acceptedWishes }: RolloutStatus): PlannedEvent[] {
+  const { retry } = acceptedWishes ?? {}
+  if (retry?.startsWith(RESUMED) !== true || retry === before?.acceptedWishes?.retry) return []
+  const lifted = before?.failure === undefined ? '' : `: ${before.failure.message}`
+  return [{ type: 'Normal', reason: 'WishAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
 }
 
 function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutStatus): PlannedEvent[] {

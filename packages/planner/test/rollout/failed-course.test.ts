@@ -93,6 +93,49 @@ describe('a release whose new version is bad', () => {
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2 })
   })
 
+  it('goes on by a pause that was set since and is taken away, as by a retry', () => {
+    const toy = failed()
+    resume(toy, 'set it to false to accept what has failed, as a retry does, and to go on')
+    const retry = `resume-${toy.rollout?.metadata.generation}`
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, retry])
+    expect(toy.rollout?.status?.acceptedWishes).toEqual({ retry })
+    toy.latch({ nodes: ['node-1'] })
+    passRollout(toy)
+    expect(stalled(toy)).toBe('ReleaseFailed')
+  })
+
+  it('does not go on by the end of a pause from before: nobody lifts what he has not seen', () => {
+    const toy = pausedBySpec()
+    toy.latch()
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('lifts nothing of that')])
+    toy.pause(false)
+    settleRelease(toy)
+    passRollout(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.retry, toy.rollout?.status?.acceptedWishes]).toEqual([
+      'ReleaseFailed',
+      undefined,
+      undefined,
+    ])
+    resume(toy, 'set it to false to accept')
+    expect(stalled(toy)).toBeUndefined()
+  })
+
+  it('does not go on by the end of a pause that was set before the failure was told (G9)', () => {
+    const toy = paused()
+    toy.latch()
+    const release = toy.release!
+    toy.release = { ...release, status: { ...release.status, flight: { ...release.status!.flight!, state: 'voiding' } } }
+    toy.passRollout()
+    toy.pause(true)
+    toy.passRollout()
+    toy.release = release
+    passRollout(toy)
+    toy.pause(false)
+    passRollout(toy)
+    expect([stalled(toy), toy.release.spec.tranche?.retry]).toEqual(['ReleaseFailed', undefined])
+  })
+
   it('is stopped anew by what fails after a retry', () => {
     const toy = failed()
     toy.act({ id: 'r', type: 'retry' })
@@ -163,6 +206,16 @@ describe('an analysis that cannot tell', () => {
     toy.act({ id: 'r', type: 'retry' })
     passRollout(toy)
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
+  })
+
+  it('is measured anew when a pause that was set since is taken away', () => {
+    const toy = failed(inconclusive)
+    toy.pause(true)
+    passRollout(toy)
+    expect(stalled(toy)).toBe('AnalysisInconclusive')
+    toy.pause(false)
+    passRollout(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, `resume-${toy.rollout?.metadata.generation}`])
   })
 
   it.each([
@@ -336,6 +389,17 @@ function failed(change: Parameters<ToyCluster['latch']>[0] = {}): ToyCluster {
   toy.latch(change)
   passRollout(toy)
   return toy
+}
+
+/** Pauses by the spec, reads what is said of that, and resumes. */
+function resume(toy: ToyCluster, said: string): void {
+  toy.pause(true)
+  passRollout(toy)
+  settleRelease(toy)
+  passRollout(toy)
+  expect([stalled(toy), toy.rollout?.status?.message]).toEqual([expect.any(String), expect.stringContaining(said)])
+  toy.pause(false)
+  passRollout(toy)
 }
 
 /** Lets the BatchRelease alone act, until it has acknowledged what it is asked. */

@@ -97,6 +97,7 @@ describe('a failure that the Rollout has told of', () => {
   })
   const told = toldAt('12:00')
   const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
+  const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
   const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
   const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
   const overtaken = (s: Script): Script =>
@@ -118,6 +119,13 @@ describe('a failure that the Rollout has told of', () => {
       [
         'may be another one after the retry',
         (s) => s.rollout(action('again')).rollout(toldAt('12:05'), 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      ['is lifted by a pause that was set since, and is taken away', (s) => s.rollout(pause(true)).rollout(pause(false)).del('a1'), []],
+      ['is not lifted by a pause that is set', (s) => s.rollout(pause(true)).rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      [
+        'is not lifted by the end of a pause from before',
+        (s) => s.rollout(pause(true)).rollout(toldAt('12:05'), 'controller-1').rollout(pause(false)).del('a1'),
         ['G9 a'],
       ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
