@@ -49,6 +49,7 @@ export {
 } from './release-policy.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
 export {
+  ACCEPTED_NODES_MAX,
   type ActionType,
   actionTypes,
   type AnalysisPhase,
