@@ -46,6 +46,17 @@ describe('watchNodes', () => {
     ).toMatchObject([{ uid: 'next', restarts: 2, seen: 1 }])
   })
 
+  it('takes a pod on its way out for no time without a pod, in which nobody can create another', () => {
+    const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
+    const ending = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2), terminating: true } }, watched: first, at: 25 })
+    expect(ending).toEqual(first)
+    const other = watch({ nodes: { a: { terminating: true, uid: 'next' } }, watched: first, at: 25 })
+    expect(other).toMatchObject([{ since: at(1), uid: 'next', restarts: 2 }])
+    const gone = watch({ nodes: { a: { pod: 'none' } }, watched: ending, at: 90 })
+    expect(gone).toMatchObject([{ since: at(90), restarts: 2, downSince: at(1) }])
+    expect(gone[0]).not.toHaveProperty('uid')
+  })
+
   it('takes the restarts of a node that was bad before for a baseline', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([

@@ -281,6 +281,19 @@ describe('the rollback by a verdict', () => {
     expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
   })
 
+  it('is still told at the end, with why, until another version is released', () => {
+    const toy = failed({ action: 'Rollback' })
+    settle(toy)
+    const end = 'revision hash-v1 is current; 5 of 5 nodes are available'
+    expect([toy.rollout?.status?.phase, toy.rollout?.status?.message]).toEqual([
+      'Healthy',
+      `${end}; revision hash-v2 was taken back, for it failed: ${SEEN}`,
+    ])
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status?.message).not.toContain('was taken back')
+  })
+
   it('walks the steps back where the Rollout asks for it', () => {
     const toy = paused()
     annotate(toy, { 'rollouts.kruise.io/rollback-in-batch': 'true' })
