@@ -25,6 +25,22 @@ const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
 /** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
+    rule: 'G12',
+    fault: 'a version that failed is forgotten when another template comes over it',
+    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
+    replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a version is held whose failure somebody has accepted, or of which nothing could be told',
+    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
+    replace: 'if (failure === null) return heldRevisions',
+    tests: [failedCourseTests],
+  },
+  {
     rule: 'verdict',
     fault: 'the end of a pause from before lifts a failure that nobody has seen',
     file: 'packages/planner/src/rollout/wishes-after-pause.ts',

@@ -167,6 +167,27 @@ describe('a release whose new version is bad', () => {
     expect([stalled(toy), toy.rollout?.status?.failure]).toEqual([undefined, undefined])
   })
 
+  it('is held once another template has come over it, and releases nothing when it is applied again (G12)', () => {
+    const toy = failed()
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed', reverted: true }])
+    toy.setImage('v2')
+    settle(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.hold?.reason]).toEqual(['RevisionHeld', 'RevisionHeld'])
+  })
+
+  it.each([
+    ['that did not fail', () => paused()],
+    ['of which nothing could be told', () => failed({ reason: 'AnalysisInconclusive' })],
+    ['whose failure a retry has accepted', () => retried()],
+  ])('is nothing to remember of a version %s', (_which, begin) => {
+    const toy = begin()
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
+  })
+
   it('is taken back by an abort, and the status keeps saying why', () => {
     const toy = failed()
     toy.act({ id: 'a', type: 'abort', by: 'alice' })
@@ -401,6 +422,13 @@ function failed(change: Parameters<ToyCluster['latch']>[0] = {}): ToyCluster {
   const toy = paused()
   toy.latch(change)
   passRollout(toy)
+  return toy
+}
+
+function retried(): ToyCluster {
+  const toy = failed()
+  toy.act({ id: 'r', type: 'retry' })
+  settle(toy)
   return toy
 }
 
