@@ -322,6 +322,22 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [reapplyTests],
   },
   {
+    rule: 'G11',
+    fault: 'a policy has the stable template put back while somebody has paused',
+    file: 'packages/planner/src/rollout/failed-course.ts',
+    find: ' && !waitsForResume(view.rollout)) {',
+    replace: ') {',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'G11',
+    fault: 'what was decided before a pause has the template put back in it',
+    file: 'packages/planner/src/rollout/plan-revert.ts',
+    find: ' && waitsForResume(view.rollout)) return null',
+    replace: ' && waitsForResume(view.rollout) && view.nowMs < 0) return null',
+    tests: [failedCourseTests],
+  },
+  {
     rule: 'policy',
     fault: 'a release goes on by the defaults while its policy is gone',
     file: releasePolicy,

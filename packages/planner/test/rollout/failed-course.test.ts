@@ -315,6 +315,42 @@ describe('the rollback by a verdict', () => {
     expect(toy.rollout?.status?.message).not.toContain('was taken back')
   })
 
+  it('waits while somebody has paused, says so, and is carried out when they resume (G9, G11)', () => {
+    const toy = pausedBySpec()
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    expect([toy.image(), stalled(toy), toy.rollout?.status?.heldRevisions]).toEqual(['v2', 'ReleaseFailed', undefined])
+    expect(condition(toy, 'Stalled')?.message).toContain('failure.action is Rollback: it is taken back when spec.strategy.paused is false')
+    expect(condition(toy, 'Progressing')?.reason).toBe('Paused')
+    toy.pause(false)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('waits also where somebody pauses when it was decided, and the template is not put back yet (G9, G11)', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    for (let round = 0; round < 40 && toy.rollout?.status?.heldRevisions === undefined; round++) act(toy)
+    toy.pause(true)
+    settle(toy)
+    expect([toy.image(), stalled(toy)]).toEqual(['v2', 'RevisionHeld'])
+    expect(condition(toy, 'Stalled')?.message).toMatch(
+      /^revision hash-v2 failed at \S+; it is taken back when spec\.strategy\.paused is false$/,
+    )
+    toy.pause(false)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('is no matter of a pause where a person aborts', () => {
+    const toy = pausedBySpec()
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    toy.act({ id: 'a', type: 'abort' })
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.heldRevisions]).toMatchObject(['v1', [{ reason: 'Aborted', reverted: true }]])
+  })
+
   it('walks the steps back where the Rollout asks for it', () => {
     const toy = paused()
     annotate(toy, { 'rollouts.kruise.io/rollback-in-batch': 'true' })
