@@ -102,7 +102,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that turns NotReady after its update is nothing',
     file: failedNode,
-    find: 'if (suspect.isReady || suspect.pod?.acknowledged !== true ||',
+    find: 'if (!suspect.hasLostNode ||',
     replace: 'if (suspect.pod !== undefined ||',
     tests: [judgeTests],
   },
