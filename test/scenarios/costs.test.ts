@@ -39,7 +39,7 @@ describe.each([
 })
 
 describe('a release whose pods become available by minReadySeconds', () => {
-  it('costs one read more for each node (F6, W24)', async () => {
+  it('costs one read more for each node (F6, product §11)', async () => {
     const nodes = 40
     const log = createRequestLog()
     stage = await setStage({ nodes, maxUnavailable: 4, minReadySeconds: 10, steps: [{ replicas: '100%' }], tap: log.tap })
