@@ -21,6 +21,7 @@ import {
   batchStates,
   finalizingPolicies,
   flightStates,
+  OLDER_PODS_MAX,
   rollingStyles,
   WATCHED_NODES_MAX,
 } from './values.ts'
@@ -208,7 +209,11 @@ export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
-  startedAt: time().meta({ description: 'When the release was first seen; older pods are not judged.' }),
+  startedAt: time().meta({ description: 'When the release was first seen.' }),
+  olderPods: atomicList(z.string()).max(OLDER_PODS_MAX).optional().meta({
+    description:
+      'uids of pods that were not well when the release was first seen, of a revision that had been there before; they are not judged.',
+  }),
   seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
   since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
 })

@@ -82,6 +82,7 @@ export {
   NOTIFIED_NODES_MAX,
   type NotReadyAction,
   notReadyActions,
+  OLDER_PODS_MAX,
   type OnDeletePolicy,
   onDeletePolicies,
   type ProgressingReason,

@@ -66,9 +66,16 @@ describe('a node on which the new version failed', () => {
       want: [],
     },
     'is none that is old, however bad': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
-    'is none whose pod was there before the release': { says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-61) }), want: [] },
-    'is one that the native controller has brought just before': {
-      says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-5) }),
+    'is none whose pod was bad before the release': {
+      says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-a'] } }),
+      want: [],
+    },
+    'is one whose pod has come since': {
+      says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-of-before'] } }),
+      want: ['a: CrashLoopBackOff'],
+    },
+    'is one also where the clock of the API server is hours behind ours': {
+      says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-7_200) }),
       want: ['a: CrashLoopBackOff'],
     },
     'is none that was bad before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },

@@ -96,7 +96,8 @@ function seen(says: CaseSays): Seen {
   }
 }
 
-function fleetOf(nodes: CaseSays['nodes']): FleetView {
+/** The fleet of a case. */
+export function fleetOf(nodes: CaseSays['nodes']): FleetView {
   const index = new FleetIndex()
   for (const [name, says] of Object.entries(nodes)) {
     const { isNodeReady = true, notReadySince } = says

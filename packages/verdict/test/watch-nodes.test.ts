@@ -1,6 +1,6 @@
-import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { firstSightOf, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
-import { at, running, START_MS, waiting, watch } from './verdict-notation.ts'
+import { at, fleetOf, running, START_MS, waiting, watch } from './verdict-notation.ts'
 
 const taken = [{ node: 'a', podUid: 'before', podResourceVersion: '4' }]
 
@@ -91,7 +91,26 @@ describe('notableNodes', () => {
   })
 })
 
+describe('firstSightOf', () => {
+  const fleet = fleetOf({ a: waiting('CrashLoopBackOff'), b: {}, c: { pod: 'old', ...waiting('CrashLoopBackOff') }, d: { pod: 'none' } })
+  const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900 }
+
+  it('takes all pods of a revision that was made for the release as its own', () => {
+    expect(firstSightOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
+  })
+
+  it('remembers the pods that were not well of a revision that had been there before', () => {
+    expect(firstSightOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
+  })
+})
+
 describe('stoppedTimeAfter', () => {
+  it('keeps the pods that are older than the release', () => {
+    const known = { release: 'r1', startedAt: at(0), seconds: 5, olderPods: ['uid-pod-a'] }
+    expect(stoppedTimeAfter(known, 'r1', false, START_MS + 10_000)).toEqual(known)
+    expect(stoppedTimeAfter(known, 'r2', false, START_MS + 10_000).olderPods).toBeUndefined()
+  })
+
   it('begins with a release, from the whole second before', () => {
     expect(stoppedTimeAfter({ release: 'r0', startedAt: at(-9), seconds: 9, since: at(-1) }, 'r1', false, START_MS + 700)).toEqual({
       release: 'r1',
