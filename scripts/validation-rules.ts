@@ -32,5 +32,5 @@ function tableOf(rules: Readonly<Record<string, Rule>>, kind?: string): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replace(/\{.*\}/, '`$&`')
+  return text.replaceAll('|', '\\|').replace(/(?<= )(?:\{\{|\}\})(?= )|\{[^{} ].*\}/g, '`$&`')
 }

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const flightRecord = 'packages/flight/src/flight-record.ts'
 const permitState = 'packages/flight/src/permit-state.ts'
+const confirm = 'packages/flight/src/confirm.ts'
 const fleetPod = 'packages/fleet/src/fleet-pod.ts'
 const touch = 'packages/flight/src/touch.ts'
 const allowance = 'packages/flight/src/allowance.ts'
@@ -10,6 +11,7 @@ const countQuestion = 'packages/planner/src/count-question.ts'
 const oldNodes = 'packages/planner/src/old-nodes.ts'
 
 const flightRecordTests = 'packages/flight/test/flight-record.test.ts'
+const confirmTests = 'packages/flight/test/confirm.test.ts'
 const permitStateTests = 'packages/flight/test/permit-state.test.ts'
 const allowanceTests = 'packages/flight/test/allowance.test.ts'
 const fenceProperties = 'packages/planner/test/fence.property.test.ts'
@@ -140,6 +142,22 @@ export const mutantsOfFlight: readonly Mutant[] = [
     find: 'isAvailable(other, availability.minReadyMs, availability.monotonicMs)',
     replace: 'isAvailable(other, 0, availability.monotonicMs)',
     tests: [permitStateTests],
+  },
+  {
+    rule: 'F6',
+    fault: 'a pod that has broken and come back counts as if it had not',
+    file: confirm,
+    find: 'seen.readyStamp !== undefined && read.readyStamp === seen.readyStamp && overdueMs >= STAMP_MS',
+    replace: 'overdueMs >= 0',
+    tests: [confirmTests, fenceProperties],
+  },
+  {
+    rule: 'F6',
+    fault: 'a pod that breaks and comes back within the second of its stamp counts as if it had not',
+    file: confirm,
+    find: ' && overdueMs >= STAMP_MS',
+    replace: '',
+    tests: [confirmTests],
   },
   {
     rule: 'F6',

@@ -68,6 +68,22 @@ export const mutantsOfPass: readonly Mutant[] = [
     tests: [planPassTests],
   },
   {
+    rule: 'F6',
+    fault: 'a permit settles because time has passed in a view that may be old',
+    file: scene,
+    find: "if (state !== 'settled' || availability.minReadyMs === 0) return { state }",
+    replace: 'if (availability !== undefined) return { state }',
+    tests: [planPassTests, planPassProperties, fenceProperties, 'test/scenarios/stalled-watch.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'a pod that was read in vain is not read again before something else happens',
+    file: planPass,
+    find: 'const readMs = nextReadMs(scene)',
+    replace: 'const readMs = nextReadMs(scene) === null ? null : nextAvailableMs',
+    tests: [planPassTests],
+  },
+  {
     rule: 'F4',
     fault: 'earlier permits take no place',
     file: places,

@@ -25,6 +25,30 @@ const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
 /** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
+    rule: 'G12',
+    fault: 'a version that failed is forgotten when another template comes over it',
+    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
+    replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a version is held whose failure somebody has accepted, or of which nothing could be told',
+    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
+    replace: 'if (failure === null) return heldRevisions',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'the end of a pause from before lifts a failure that nobody has seen',
+    file: 'packages/planner/src/rollout/wishes-after-pause.ts',
+    find: 'lifts: wasTold(view, failure)',
+    replace: 'lifts: true',
+    tests: [failedCourseTests],
+  },
+  {
     rule: 'G9',
     fault: 'a Rollout acknowledges a stop before its release has',
     file: rolloutStatus,
@@ -296,6 +320,22 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: ' || untilRevertMs(held, view.nowMs) > 0)) return null',
     replace: ')) return null',
     tests: [reapplyTests],
+  },
+  {
+    rule: 'G11',
+    fault: 'a policy has the stable template put back while somebody has paused',
+    file: 'packages/planner/src/rollout/failed-course.ts',
+    find: ' && !waitsForResume(view.rollout)) {',
+    replace: ') {',
+    tests: [failedCourseTests],
+  },
+  {
+    rule: 'G11',
+    fault: 'what was decided before a pause has the template put back in it',
+    file: 'packages/planner/src/rollout/plan-revert.ts',
+    find: ' && waitsForResume(view.rollout)) return null',
+    replace: ' && waitsForResume(view.rollout) && view.nowMs < 0) return null',
+    tests: [failedCourseTests],
   },
   {
     rule: 'policy',

@@ -6,12 +6,15 @@ const downTime = 'packages/verdict/src/down-time.ts'
 const watchNodes = 'packages/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/verdict/src/failure-status.ts'
 const badBefore = 'packages/verdict/src/bad-before.ts'
+const judgement = 'packages/planner/src/release/judgement.ts'
+const planBatchRelease = 'packages/planner/src/release/plan-batch-release.ts'
 
 const judgeTests = 'packages/verdict/test/judge-revision.test.ts'
 const releaseTests = 'packages/verdict/test/judge-release.test.ts'
 const watchTests = 'packages/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/planner/test/pass/plan-pass.test.ts'
+const lettingGoTests = 'packages/planner/test/release/letting-go.test.ts'
 
 /** Faults in the verdict on the new version (product §5), and in heeding it. */
 export const mutantsOfVerdict: readonly Mutant[] = [
@@ -35,8 +38,32 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'pods from before the release count',
     file: suspects,
-    find: 'pod.createdAt < madeFrom',
-    replace: "pod.createdAt < ''",
+    find: ' || olderText.includes(pod.uid)',
+    replace: '',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'pods of a release that was frozen are older than the next one of their revision',
+    file: judgement,
+    find: 'return frozen === null ? firstSight(',
+    replace: 'return frozen === null || frozen.revision !== undefined ? firstSight(',
+    tests: [lettingGoTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a release is opened before executors can know what was frozen',
+    file: planBatchRelease,
+    find: "if (watch !== null) return { kind: 'writeStatus', status: watch }",
+    replace: '',
+    tests: [lettingGoTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a node that was NotReady before is blamed on what mends it',
+    file: suspects,
+    find: 'return !(lostMs < takenMs)',
+    replace: 'return !(lostMs < 0)',
     tests: [judgeTests],
   },
   {
@@ -75,7 +102,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that turns NotReady after its update is nothing',
     file: failedNode,
-    find: 'if (suspect.isReady || suspect.pod?.acknowledged !== true ||',
+    find: 'if (!suspect.hasLostNode ||',
     replace: 'if (suspect.pod !== undefined ||',
     tests: [judgeTests],
   },

@@ -179,6 +179,10 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
     } else if (currentStepState === 'StepPaused') {
       world.note(`somebody approves step ${currentStepIndex}`)
       await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+    } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {
+      // A version that flaps for ever on more nodes than may be down leaves no Ready pod that could be taken (F4).
+      looks++
+      if (looks % PATIENCE === 0) await owners.wish({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
     } else if (status?.phase === 'Healthy' && (await wasTakenBack(world, owners.tag()))) {
       looks++
       if (looks % PATIENCE === 0) await release()

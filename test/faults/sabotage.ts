@@ -55,6 +55,14 @@ export const sabotages: readonly Sabotage[] = [
   inRequests('a status is written over whatever somebody wrote meanwhile', ['G10'], (request) =>
     request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? asMergePatch(request) : request,
   ),
+  {
+    ...inRequests('a status forgets a version once it was taken back', ['G12'], (request) =>
+      request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path)
+        ? { ...request, body: withoutTakenBack(request.body) }
+        : request,
+    ),
+    among: withRollbacks,
+  },
   inRequests('controllers change a field of the DaemonSet that is not ours', ['G11'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withShortHistory(request.body) } : request,
   ),
@@ -74,6 +82,12 @@ function withFailures({ shape, incidents, ...rest }: Schedule): Schedule {
   const change = { nodes: Math.max(8, shape.nodes), steps, policy, maxUnavailable: 3, minReadySeconds: 0 }
   const failing = (incident: Incident): Incident => (incident.kind === 'template' ? { ...incident, tag: 'v8-bad-heals' } : incident)
   return { ...rest, shape: { ...shape, ...change }, incidents: incidents.map(failing) }
+}
+
+/** Nothing happens but that a new version fails at once, and the policy has it taken back. */
+function withRollbacks({ shape, ...rest }: Schedule): Schedule {
+  const change = { steps: [{ replicas: '100%' }], policy: { failure: { action: 'Rollback' } } } as const
+  return { ...rest, shape: { ...shape, ...change }, incidents: [{ kind: 'template', tag: 'v8-bad-crash', whole: false, atMs: 1_000 }] }
 }
 
 /** A zone is left out, and of the others one node at a time may be taken. */
@@ -125,6 +139,12 @@ function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest 
     headers: { ...headers, 'content-type': 'application/merge-patch+json' },
     body: JSON.stringify({ status }),
   }
+}
+
+function withoutTakenBack(body = '{}'): string {
+  const rollout = JSON.parse(body) as Rollout
+  const heldRevisions = rollout.status?.heldRevisions?.filter(({ reverted }) => reverted === false)
+  return JSON.stringify({ ...rollout, status: { ...rollout.status, ...(heldRevisions !== undefined && { heldRevisions }) } })
 }
 
 function withShortHistory(body = '[]'): string {

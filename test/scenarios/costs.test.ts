@@ -38,6 +38,22 @@ describe.each([
   })
 })
 
+describe('a release whose pods become available by minReadySeconds', () => {
+  it('costs one read more for each node (F6, product §11)', async () => {
+    const nodes = 40
+    const log = createRequestLog()
+    stage = await setStage({ nodes, maxUnavailable: 4, minReadySeconds: 10, steps: [{ replicas: '100%' }], tap: log.tap })
+    log.reset()
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2', 3_600_000)
+    const ofExecutor = log.sent().filter(({ identity }) => identity === 'executor-1')
+    const reads = ofExecutor.filter(({ what }) => what === 'GET /api/v1/namespaces/demo/pods/*')
+    expect(reads.length).toBeGreaterThanOrEqual(nodes - 4)
+    expect(reads.length).toBeLessThanOrEqual(nodes)
+    expect((ofExecutor.length - reads.length) / nodes).toBeLessThanOrEqual(1.4)
+  })
+})
+
 describe('ten minutes', () => {
   const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/tranche-controller'
   const untilPaused = { replicas: '50%', pause: {} }

@@ -41,7 +41,7 @@ export const changeOfMind: Story = {
 
 /** A version that never becomes available is taken back in mid-release; the next one is paused, resumed, and taken back when it is everywhere. */
 export const rollback: Story = {
-  setting: { nodes: 4, maxUnavailable: 1, steps },
+  setting: { nodes: 4, maxUnavailable: 1, minReadySeconds: 2, steps },
   async tell(stage) {
     await stage.setImage('bad-pull')
     await untilNodesOn(stage, 'bad-pull', 1, LONG_MS)

@@ -150,3 +150,23 @@ it('holds a version that failed and was overtaken by another template: the old m
   await stage.until('it is released all the same', async () => deletions(stage) > before)
   expectKept(stage)
 })
+
+it('holds a version that failed at a step which was taken out of the spec, and releases the next template (G12, G6)', async () => {
+  const many = [{ replicas: '10%', pause: { duration: 1 } }, { replicas: '20%', pause: {} }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: many, policy: { failure: { action: 'Pause' } } })
+  await stage.setImage('v2-bad-late')
+  await stage.until('it is stopped past the first step', async () => {
+    return (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed' && (await stage.rollout()).status?.currentStepIndex !== 1
+  })
+  await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: '100%' }] } } } })
+  await stage.until('the new steps are heeded, and it is stopped still', async () => {
+    const { metadata, status } = await stage.rollout()
+    return (
+      status?.observedGeneration === metadata.generation && status?.conditions?.some(({ reason }) => reason === 'ReleaseFailed') === true
+    )
+  })
+  await stage.setImage('v3')
+  await untilReleased(stage, 'v3')
+  expect((await stage.rollout()).status?.heldRevisions).toMatchObject([{ reason: 'Failed' }])
+  expectKept(stage)
+})

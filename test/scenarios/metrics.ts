@@ -35,6 +35,7 @@ export function metricsOf(value: number | null): Metrics {
           body: JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }),
         }
       },
+      allows: () => true,
       close: async () => undefined,
     }),
   }

@@ -26,7 +26,7 @@ afterEach(() => stage.end())
 describe('with the permissions of docs/operations/permissions.md', () => {
   it('releases, rollbacks, pauses, policies and endings need nothing more, and hardly less', async () => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
-    stage = await setStage({ nodes: 4, controllers: ['controller-1', 'controller-2'], faults: enforced(asked) })
+    stage = await setStage({ nodes: 4, minReadySeconds: 2, controllers: ['controller-1', 'controller-2'], faults: enforced(asked) })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await stage.patchRollout({ spec: { strategy: { paused: true } } })

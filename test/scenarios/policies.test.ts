@@ -110,7 +110,11 @@ it('a policy says whether it is valid, with every problem, and who uses it', asy
   await stage.until('the policy says so', async () => (await policyOf(stage)).status?.rolloutCount === 1)
   expect((await policyOf(stage)).status).toMatchObject({
     observedGeneration: 1,
-    conditions: [{ type: 'Valid', status: 'True', observedGeneration: 1, reason: 'Valid', message: '' }],
+    conditions: [
+      { type: 'Valid', status: 'True', observedGeneration: 1, reason: 'Valid', message: '' },
+      { type: 'Usable', status: 'True', observedGeneration: 1, reason: 'Usable', message: '' },
+    ],
+    failureAction: 'Pause',
     rollouts: ['node-agent'],
     rolloutCount: 1,
   })
@@ -125,6 +129,39 @@ it('a policy says whether it is valid, with every problem, and who uses it', asy
   const written = stage.recording().filter(({ kind, actor }) => kind === 'ReleasePolicy' && actor === 'controller-1')
   expect(written).toHaveLength(3)
 })
+
+it('a policy says what of it cannot be used, its Rollouts do too, and the release goes on', async () => {
+  const hook = { name: 'pager', webhook: { url: 'https://pager.example.com/hook', hmac: { name: 'pager', key: 'hmac' } } }
+  stage = await setStage({ nodes: 4, steps, policy: { notify: [hook] } })
+  const secret = 'spec.notify[0].webhook.hmac is {"name":"pager","key":"hmac"}: there is no Secret pager in namespace demo; create it'
+  const host = 'spec.notify[0].webhook.url is "https://pager.example.com/hook": pager.example.com may not be asked'
+  await untilUsable('False')
+  expect(await usability()).toMatchObject({ reason: 'SecretUnusable', message: expect.stringContaining(secret) })
+  expect((await usability())?.message).toContain(host)
+  expect((await policyOf(stage)).status?.conditions?.[0]).toMatchObject({ type: 'Valid', status: 'True' })
+  await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.policy?.message?.includes(secret) === true)
+  expect((await events(stage)).filter(({ reason }) => reason === 'PolicyUnusable')).toHaveLength(1)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+
+  const labels = { 'tranche.dev/policy-secret': 'true' }
+  const lent = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pager', namespace: 'demo', labels }, stringData: { hmac: 'x' } }
+  await stage.client.create(resourcePaths.secrets, lent as never)
+  await stage.until('the Secret is found', async () => (await usability())?.reason === 'HostNotAllowed', 40_000)
+  expect((await usability())?.message).not.toContain('Secret')
+  await applyPolicy(stage, {})
+  await untilUsable('True')
+  await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.policy?.message === undefined)
+  expect((await stage.rollout()).status?.policy).toEqual({ name: 'careful', generation: 2 })
+})
+
+async function usability(): Promise<{ readonly status: string; readonly reason: string; readonly message: string } | undefined> {
+  return (await policyOf(stage)).status?.conditions?.find(({ type }) => type === 'Usable')
+}
+
+async function untilUsable(status: string): Promise<void> {
+  await stage.until(`usable is ${status}`, async () => (await usability())?.status === status)
+}
 
 async function untilStalled(reason: string): Promise<void> {
   await stage.until(`it is stalled: ${reason}`, async () => (await condition(stage, 'Stalled'))?.reason === reason)

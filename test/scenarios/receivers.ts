@@ -36,7 +36,7 @@ export function createReceivers(nowMs: () => number): Receivers {
     return { kind: 'answered', status: 204, headers: {}, body: '' }
   }
   return {
-    outgoing: { send, close: async () => {} },
+    outgoing: { send, allows: () => true, close: async () => {} },
     heard,
     asked: () => asked,
     down: (receiver) => void away.add(receiver),

@@ -1,7 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
-import { expectKept } from './expect-kept.ts'
-import { condition, nodesOn, untilNodesOn } from './looks.ts'
+import { resourcePaths } from '@tranche/kube-client'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -47,7 +49,52 @@ it('counts no time in which the release was paused towards the deadline (product
   expectKept(stage)
 })
 
-it('goes on beside a node whose failure somebody has accepted', async () => {
+it.each([
+  ['disabled and enabled', disableAndEnable],
+  ['deleted and created', deleteAndCreate],
+])('is still judged by the pods of before, once its Rollout was %s in a pause (G9)', async (_how, comeBack) => {
+  stage = await setStage({
+    nodes: 6,
+    maxUnavailable: 1,
+    steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }],
+    annotations: { 'sim.tranche.dev/late-ms': '90000' },
+  })
+  await stage.setImage('v2-bad-late')
+  await untilPausedAt(stage, 1)
+  await stage.pass(61_000)
+  await comeBack()
+  await stage.pass(61_000)
+  await stage.approve()
+  await stage.until('the failure is told', isFailed)
+  const deleted = deletions(stage)
+  await stage.pass(300_000)
+  expect(deletions(stage)).toBe(deleted)
+  expect(await nodesOn(stage, 'v2-bad-late')).toHaveLength(3)
+  expectKept(stage)
+})
+
+async function disableAndEnable(): Promise<void> {
+  await stage.patchRollout({ spec: { disabled: true } })
+  await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 60_000)
+  await stage.patchRollout({ spec: { disabled: false } })
+}
+
+async function deleteAndCreate(): Promise<void> {
+  const { spec } = await stage.rollout()
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.until('it is gone', async () => (await stage.client.list(resourcePaths.rollouts, stageKey)).items.length === 0, 60_000)
+  await stage.client.create(resourcePaths.rollouts, {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'Rollout',
+    metadata: stageKey,
+    spec,
+  } as never)
+}
+
+it.each([
+  ['by a retry', retry],
+  ['by a pause that is taken away', pauseAndResume],
+])('goes on beside a node whose failure somebody has accepted, %s', async (_how, accept) => {
   const annotations = { 'sim.tranche.dev/bad-nodes': '^node-003$' }
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }], annotations })
   await stage.setImage('v2-bad-crash')
@@ -55,7 +102,7 @@ it('goes on beside a node whose failure somebody has accepted', async () => {
   if (!(await isFailed())) await stage.approve()
   await stage.until('the failure is told', isFailed)
   expect((await failure())?.nodes).toEqual(['node-003'])
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'r1', type: 'retry' }) } } })
+  await accept()
   await stage.until('every other node is updated', async () => {
     if ((await stage.rollout()).status?.canaryStatus?.currentStepState === 'StepPaused') await stage.approve()
     return (await nodesOn(stage, 'v2-bad-crash')).length === 10
@@ -66,3 +113,16 @@ it('goes on beside a node whose failure somebody has accepted', async () => {
   expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('no pod is available on node-003') })
   expectKept(stage)
 })
+
+async function retry(): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'r1', type: 'retry' }) } } })
+}
+
+async function pauseAndResume(): Promise<void> {
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
+  await stage.until('it is paused', isPaused, 60_000)
+  await stage.pass(30_000)
+  expect(await failure()).toMatchObject({ stops: true })
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+}

@@ -61,6 +61,8 @@ export interface LintOptions {
   /** Paths, or `-` for standard input; at least one. */
   readonly files: readonly string[]
   readonly output: 'text' | 'json'
+  /** Hosts that the controller is started with, as they were written; none: they are not known. */
+  readonly allowHosts: readonly string[]
   readonly colors: boolean
 }
 
@@ -142,6 +144,7 @@ export function toLintOptions(values: Values): LintOptions {
   return {
     files: [...new Set(files)],
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
+    allowHosts: allowHosts(values),
     colors: values['color'] !== false,
   }
 }

@@ -68,8 +68,9 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
 function addLintCommand(program: Command, io: CommandIo, exit: (code: number) => void): void {
   program
     .command('lint')
-    .description('Check manifests of Rollouts, BatchReleases and their DaemonSets, without a cluster.')
+    .description('Check manifests of Rollouts, their policies, BatchReleases and DaemonSets, without a cluster.')
     .option('-f, --filename <file>', 'YAML or JSON of any number of documents, or - for standard input; may be given again', collect)
+    .option('--allow-host <host>', 'host that the controller is started with: policies are held against these; may be given again', collect)
     .option('-o, --output <format>', 'print the findings as one JSON list (json)')
     .option('--no-color', 'no colours; NO_COLOR is honoured as well')
     .addHelpText(
@@ -81,7 +82,8 @@ Ends with 0 when there are no problems, with 1 when there are. Advice fails noth
 Examples:
   tranche lint -f rollout.yaml -f daemonset.yaml
   helm template ./chart | tranche lint -f -
-  kubectl kustomize overlays/production | tranche lint -f - -o json`,
+  kubectl kustomize overlays/production | tranche lint -f - -o json
+  tranche lint -f policy.yaml --allow-host prometheus.monitoring`,
     )
     .action(async (values: Record<string, unknown>) => {
       const options = toLintOptions(values)

@@ -32,7 +32,7 @@ describe('tranche lint', () => {
   it('says that documents are in order, and ends with 0', async () => {
     await expect(lint(['-f', '-'], `${rollout}---${daemonSet}`)).resolves.toEqual({
       code: 0,
-      out: '2 Rollouts, BatchReleases, ReleasePolicies and DaemonSets in 2 documents: no problems\n',
+      out: '2 objects checked in 2 documents: no problems\n',
       err: '',
     })
   })
@@ -52,7 +52,7 @@ describe('tranche lint', () => {
            the last step is below 100%: after its pause the remaining nodes follow as one more batch (LastStepBelowAll)
            fix: add a step of "100%" to say so
 
-1 Rollout, BatchRelease, ReleasePolicy or DaemonSet in 2 documents: 2 problems, 1 piece of advice
+1 object checked in 2 documents: 2 problems, 1 piece of advice
 `,
     })
   })
@@ -82,6 +82,31 @@ describe('tranche lint', () => {
     expect(code).toBe(0)
     expect(out).toContain('  advice   spec.updateStrategy.type is "RollingUpdate"\n')
     expect(out).toContain('no problems, 1 piece of advice\n')
+  })
+
+  it('says so where nothing is of a kind that is checked', async () => {
+    const { code, out } = await lint(['-f', '-'], 'kind: ConfigMap\n---\nkind: Service\n')
+    expect([code, out]).toEqual([0, 'none of 2 documents holds an object that is checked: no problems\n'])
+  })
+
+  it('holds policies against the hosts that are named, and against none where none is', async () => {
+    const policy = `
+apiVersion: tranche.dev/v1alpha1
+kind: ReleasePolicy
+metadata: {name: careful, namespace: demo}
+spec:
+  notify:
+    - {name: pager, webhook: {url: 'https://pager.example.com/hook'}}
+`
+    expect((await lint(['-f', '-'], policy)).out).toBe('1 object checked in 1 document: no problems\n')
+    expect((await lint(['-f', '-', '--allow-host', '*.example.com'], policy)).out).toBe('1 object checked in 1 document: no problems\n')
+    const { code, out } = await lint(['-f', '-', '--allow-host', 'hooks.slack.com'], policy)
+    expect(code).toBe(0)
+    expect(out).toContain(`  advice   spec.notify[0].webhook.url is "https://pager.example.com/hook"
+           pager.example.com may not be asked (HostNotAllowed)
+           fix: name another host, or allow it where the controller is started: --allow-host pager.example.com
+`)
+    expect((await lint(['-f', '-', '--allow-host', 'https://x'], policy)).err).toContain('--allow-host')
   })
 
   it('warns that Tranche leaves other workloads alone', async () => {

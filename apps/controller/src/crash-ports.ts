@@ -30,7 +30,7 @@ export const controllerCrashPorts = {
   },
   analysis: { read: 'value', patchStatus: 'promise' },
   metrics: { ask: 'promise' },
-  policy: { read: 'value', patchStatus: 'promise' },
+  policy: { read: 'value', examine: 'promise', patchStatus: 'promise' },
   notify: { read: 'value', tell: 'promise', patchStatus: 'promise' },
   lease: { read: 'promise', create: 'promise', update: 'promise' },
   events: { create: 'promise', repeat: 'promise' },

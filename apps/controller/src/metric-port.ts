@@ -1,7 +1,7 @@
 import type { MetricRequest } from '@tranche/analysis'
 import type { MetricPort, MetricResult } from '@tranche/controllers'
-import { isForbidden } from '@tranche/kube-client'
 import type { Outgoing, SecretReader } from '@tranche/outgoing'
+import { readOrMissing } from './secret-reader.ts'
 
 /** What the port asks with. */
 export interface MetricPortParts {
@@ -38,8 +38,8 @@ async function privateHeaders(
       values[header.name.toLowerCase()] = header.value
       continue
     }
-    const answer = await readSecret(secrets, { namespace, ...header.secret }, signal)
-    if (answer.kind === 'missing') return { failed: answer.message }
+    const answer = await readOrMissing(secrets, { namespace, ...header.secret }, signal)
+    if (answer.kind === 'missing') return { failed: `${answer.message}; ${answer.fix}` }
     // Files, and what people type, end with a line.
     const value = answer.value.replace(/\r?\n$/, '')
     if (!isHeaderValue(value))
@@ -50,18 +50,6 @@ async function privateHeaders(
     read.push(value)
   }
   return { values, secrets: read }
-}
-
-type Ref = Parameters<SecretReader['read']>[0]
-
-async function readSecret(secrets: SecretReader, ref: Ref, signal: AbortSignal): ReturnType<SecretReader['read']> {
-  try {
-    return await secrets.read(ref, signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    const why = isForbidden(error) ? `grant the controller get on it` : 'the API server did not answer'
-    return { kind: 'missing', message: `the Secret ${ref.name} in namespace ${ref.namespace} cannot be read: ${why}` }
-  }
 }
 
 function isHeaderValue(value: string): boolean {

@@ -4,11 +4,19 @@ import type { PolicyPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
+import { examinePolicy, type Installation } from './examine-policy.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
+/** What the port is made of. */
+export interface PolicyPortParts extends Installation {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+}
+
 /** The ReleasePolicy reconciler's port over the API server and this process's own watches. */
-export function createPolicyPort(client: KubeClient, cluster: WatchedCluster): PolicyPort {
+export function createPolicyPort({ client, cluster, ...installation }: PolicyPortParts): PolicyPort {
   return {
+    examine: (policy, signal) => examinePolicy(policy, installation, signal),
     read(key) {
       const policy = cluster.newest.policies.get(key)
       return policy === undefined ? null : { policy, rollouts: rolloutsOf(cluster, key) }

@@ -107,13 +107,14 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const { wrap } = options.crashPoints ?? noCrashPoints
   const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
-  const policyPort = createPolicyPort(client, cluster)
+  const secrets = createSecretReader(client)
+  const policyPort = createPolicyPort({ client, cluster, outgoing, secrets })
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue })
   const notifyPort = createNotifyPort({ client, cluster, outgoing, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),
-    metrics: wrap('metrics', createMetricPort({ outgoing, secrets: createSecretReader(client) })),
+    metrics: wrap('metrics', createMetricPort({ outgoing, secrets })),
     clock,
     log,
     events,

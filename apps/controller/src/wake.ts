@@ -1,4 +1,4 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
 import { receiverKey } from '@tranche/controllers'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
@@ -79,8 +79,8 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   policies.subscribe({
     onChange(key, previous, current) {
       woken.policy(keyText(key))
-      // What it says of itself is no reason to look at Rollouts again.
-      if (previous?.metadata.generation === current?.metadata.generation && previous?.metadata.uid === current?.metadata.uid) return
+      // Of what it says of itself, only what cannot be used is a reason to look at Rollouts again: they say so too.
+      if (isSamePolicy(previous, current)) return
       for (const rollout of rolloutsOf(cluster, key)) {
         woken.rollout(keyText(keyOf(rollout)))
         wakeReceivers(rollout, woken)
@@ -104,6 +104,12 @@ export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woke
 export function wakeAtFirst({ batchReleases, policies }: WatchedCluster, woken: Woken): void {
   for (const release of batchReleases.store.list()) woken.analysis(keyText(keyOf(release)))
   for (const policy of policies.store.list()) woken.policy(keyText(keyOf(policy)))
+}
+
+function isSamePolicy(previous: ReleasePolicy | undefined, current: ReleasePolicy | undefined): boolean {
+  if (previous?.metadata.generation !== current?.metadata.generation || previous?.metadata.uid !== current?.metadata.uid) return false
+  const [was, is] = [previous, current].map((policy) => policy?.status?.conditions?.find(({ type }) => type === 'Usable'))
+  return was?.message === is?.message && was?.observedGeneration === is?.observedGeneration
 }
 
 /** A policy says who names it, and which of its receivers take nothing. */

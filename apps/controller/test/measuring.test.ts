@@ -180,8 +180,12 @@ describe('a secret in a header', () => {
   })
 
   it.each<[string, SecretAnswer | Error, string]>([
-    ['is not there', { kind: 'missing', message: 'there is no Secret metrics' }, 'there is no Secret metrics'],
-    ['cannot be read', new Error('s3cret'), 'the Secret metrics in namespace demo cannot be read: the API server did not answer'],
+    ['is not there', { kind: 'missing', message: 'there is no Secret metrics', fix: 'create it' }, 'there is no Secret metrics; create it'],
+    [
+      'cannot be read',
+      new Error('s3cret'),
+      'the Secret metrics in namespace demo cannot be read: the API server did not answer; it is tried again by itself',
+    ],
     ['is no header', found('a\nb'), 'the key token of the Secret metrics holds what no header can; it is one line of ASCII'],
   ])('that %s makes an error, and nothing is sent', async (_name, secret, message) => {
     const server = await serve(json({ ok: true }))

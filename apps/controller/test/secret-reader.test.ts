@@ -23,7 +23,15 @@ const client = createKubeClient({
   log: silentLogger,
 })
 const answers: Record<string, readonly [number, object]> = {
-  '/api/v1/namespaces/demo/secrets/keys': [200, { metadata: { name: 'keys' }, data: { token: 'Z3LDtsOfZXIK' } }],
+  '/api/v1/namespaces/demo/secrets/keys': [
+    200,
+    { metadata: { name: 'keys', labels: { 'tranche.dev/policy-secret': 'true' } }, data: { token: 'Z3LDtsOfZXIK' } },
+  ],
+  '/api/v1/namespaces/demo/secrets/private': [200, { metadata: { name: 'private' }, data: { token: 'eA==' } }],
+  '/api/v1/namespaces/demo/secrets/withdrawn': [
+    200,
+    { metadata: { name: 'withdrawn', labels: { 'tranche.dev/policy-secret': 'false' } }, data: { token: 'eA==' } },
+  ],
   '/api/v1/namespaces/demo/secrets/locked': [
     403,
     { kind: 'Status', code: 403, reason: 'Forbidden', message: 'secrets "locked" is forbidden' },
@@ -40,9 +48,21 @@ it('reads a key as text, anew each time', async () => {
 })
 
 it.each([
-  ['none', 'token', 'there is no Secret none in namespace demo; create it'],
-  ['keys', 'other', 'the Secret keys has no key other; add it, or name another key'],
-  ['locked', 'token', 'the Secret locked may not be read; let the controller get secrets in namespace demo'],
-])('says of %s and its key %s what is missing', async (name, key, message) => {
-  expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message })
+  ['none', 'token', 'there is no Secret none in namespace demo', 'create it, or name another one'],
+  ['keys', 'other', 'the Secret keys has no key other', 'add it, or name another key'],
+  ['keys', 'constructor', 'the Secret keys has no key constructor', 'add it, or name another key'],
+  ['locked', 'token', 'the Secret locked may not be read', 'let the controller get secrets in namespace demo'],
+  ['private', 'token', notLent('private'), lend('private')],
+  ['withdrawn', 'token', notLent('withdrawn'), lend('withdrawn')],
+  ['private', 'of which nobody is told whether it is there', notLent('private'), lend('private')],
+])('says of %s and its key %s what is missing', async (name, key, message, fix) => {
+  expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message, fix })
 })
+
+function notLent(name: string): string {
+  return `the Secret ${name} in namespace demo is not lent to policies`
+}
+
+function lend(name: string): string {
+  return `kubectl label secret ${name} -n demo tranche.dev/policy-secret=true`
+}

@@ -4,6 +4,6 @@ import type { JobQueue } from '@tranche/queue'
 
 /** The calls by which an executor reads and writes, by the names of their crash points. */
 export const executorCrashPorts = {
-  executor: { read: 'value', writeRecord: 'promise', deletePod: 'promise', touchPod: 'promise' },
+  executor: { read: 'value', writeRecord: 'promise', deletePod: 'promise', touchPod: 'promise', readPod: 'promise' },
   queue: { announce: 'promise', process: 'value' },
 } as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>> }

@@ -1,4 +1,4 @@
-import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import { readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
@@ -33,6 +33,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
     },
     touchPod: ({ permit, namespace, podName }, signal) =>
       touchPod(client, { namespace, name: podName, uid: permit.podUid }, uniqueValue(), signal),
+    readPod: (pod, signal) => readPod(client, pod, signal),
   }
 }
 

@@ -15,7 +15,16 @@ import {
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
-import { analysisPhases, batchReleasePhases, batchStates, finalizingPolicies, flightStates, rollingStyles } from './values.ts'
+import {
+  analysisPhases,
+  batchReleasePhases,
+  batchStates,
+  finalizingPolicies,
+  flightStates,
+  OLDER_PODS_MAX,
+  rollingStyles,
+  WATCHED_NODES_MAX,
+} from './values.ts'
 
 const releasePlanSchema = z.object({
   batches: z
@@ -200,12 +209,26 @@ export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
-  startedAt: time().meta({ description: 'When the release was first seen; older pods are not judged.' }),
+  startedAt: time().meta({ description: 'When the release was first seen.' }),
+  olderPods: atomicList(z.string()).max(OLDER_PODS_MAX).optional().meta({
+    description:
+      'uids of pods that were not well when the release was first seen, of a revision that had been there before; they are not judged.',
+  }),
   seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
   since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
 })
 /** For how long a release was stopped: deadlines do not count that time. */
 export type StoppedTime = Frozen<z.infer<typeof stoppedTimeSchema>>
+
+/** What a release that was frozen in the middle knew of its nodes; in the annotation `tranche.dev/frozen`, as `watch`. */
+export const frozenWatchSchema = z.object({
+  workload: z.string().meta({ description: 'uid of the DaemonSet.' }),
+  revision: z.string().meta({ description: 'controller-revision-hash that was released.' }),
+  stopped: stoppedTimeSchema.meta({ description: 'Since when it was judged, and for how long it was stopped.' }),
+  nodes: z.array(watchedNodeSchema).max(WATCHED_NODES_MAX).meta({ description: 'Updated nodes that were not well.' }),
+})
+/** @see frozenWatchSchema */
+export type FrozenWatch = Frozen<z.infer<typeof frozenWatchSchema>>
 
 const batchReleaseStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status is about.' }),

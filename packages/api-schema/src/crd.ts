@@ -78,7 +78,13 @@ const releasePolicies = define({
   status: releasePolicySchema.shape.status.unwrap(),
   columns: [
     { name: 'VALID', type: 'string', description: 'Every rule is kept', jsonPath: '.status.conditions[?(@.type=="Valid")].status' },
-    { name: 'ACTION', type: 'string', description: 'What is done when a version is bad', jsonPath: '.spec.failure.action' },
+    {
+      name: 'USABLE',
+      type: 'string',
+      description: 'Every Secret can be read and every host asked',
+      jsonPath: '.status.conditions[?(@.type=="Usable")].status',
+    },
+    { name: 'ACTION', type: 'string', description: 'What is done when a version is bad', jsonPath: '.status.failureAction' },
     { name: 'ROLLOUTS', type: 'integer', description: 'Rollouts that use it', jsonPath: '.status.rolloutCount' },
     age,
   ],

@@ -17,6 +17,8 @@ export {
   type TrancheSpec,
   type Waiting,
   type WatchedNode,
+  type FrozenWatch,
+  frozenWatchSchema,
 } from './batch-release.ts'
 export {
   type AcceptedWishes,
@@ -47,6 +49,7 @@ export {
 } from './release-policy.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
 export {
+  ACCEPTED_NODES_MAX,
   type ActionType,
   actionTypes,
   type AnalysisPhase,
@@ -79,6 +82,7 @@ export {
   NOTIFIED_NODES_MAX,
   type NotReadyAction,
   notReadyActions,
+  OLDER_PODS_MAX,
   type OnDeletePolicy,
   onDeletePolicies,
   type ProgressingReason,

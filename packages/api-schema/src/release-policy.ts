@@ -180,7 +180,9 @@ const releasePolicySpecSchema = z.object({
 export type ReleasePolicySpec = Frozen<z.infer<typeof releasePolicySpecSchema>>
 
 const policyConditionSchema = z.object({
-  type: known(['Valid']).meta({ description: 'Whether every rule is kept.' }),
+  type: known(['Valid', 'Usable']).meta({
+    description: 'Valid: every rule is kept. Usable: every Secret that it names can be read, and every host may be asked.',
+  }),
   status: known(conditionStatuses).meta({ description: 'Whether it holds.' }),
   observedGeneration: int64().optional().meta({ description: 'Generation that this is about.' }),
   lastTransitionTime: time().optional().meta({ description: 'When its status last changed.' }),
@@ -191,6 +193,7 @@ const policyConditionSchema = z.object({
 const policyStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation that this status is about.' }),
   conditions: z.array(policyConditionSchema).optional().meta({ description: 'What holds, and since when.' }),
+  failureAction: known(failureActions).optional().meta({ description: 'What is done when a version is bad, with the default put in.' }),
   rollouts: atomicList(z.string()).optional().meta({ description: 'Rollouts that use it, at most as many as a status lists.' }),
   rolloutCount: int32().optional().meta({ description: 'How many Rollouts use it.' }),
   receivers: atomicList(

@@ -141,6 +141,13 @@ const acceptedWishesSchema = z.object({
     .optional()
     .meta({ description: 'The remaining pauses are skipped.' }),
   retry: z.string().optional().meta({ description: 'Id of the last retry, which lifts what waits for a person.' }),
+  pause: z
+    .object({
+      failure: z.string().meta({ description: 'When that failure was found.' }),
+      lifts: z.boolean().meta({ description: 'It was set once the failure had been told: taking it away lifts that, as a retry does.' }),
+    })
+    .optional()
+    .meta({ description: 'A pause beside a failure that stops the release.' }),
 })
 /** Wishes that were accepted and go on counting for the release under way. */
 export type AcceptedWishes = Frozen<z.infer<typeof acceptedWishesSchema>>
@@ -166,7 +173,7 @@ export type Notification = Frozen<z.infer<typeof notificationSchema>>
 const policyInUseSchema = z.object({
   name: z.string().meta({ description: 'ReleasePolicy that the Rollout names.' }),
   generation: int64().optional().meta({ description: 'Generation of it that is in use; absent while it cannot be used.' }),
-  message: z.string().optional().meta({ description: 'Why it cannot be used.' }),
+  message: z.string().optional().meta({ description: 'Why it cannot be used, or not all of it.' }),
 })
 /** The policy of a Rollout, as it was seen last. */
 export type PolicyInUse = Frozen<z.infer<typeof policyInUseSchema>>

@@ -43,7 +43,7 @@ export const failureSchema = z.object({
   retry: z.string().optional().meta({ description: 'spec.tranche.retry at that time; another one lifts it.' }),
   accepted: atomicList(z.string())
     .optional()
-    .meta({ description: 'Nodes whose failures a retry has accepted; they count no more in this release.' }),
+    .meta({ description: 'Nodes whose failures a retry has accepted, at most a thousand; they count no more in this release.' }),
 })
 /** @see failureSchema */
 export type Failure = Frozen<z.infer<typeof failureSchema>>

@@ -173,6 +173,12 @@ export type AnalysisPhase = (typeof analysisPhases)[number]
 /** The most nodes whose restarts and waits a release remembers. */
 export const WATCHED_NODES_MAX = 100
 
+/** The most nodes whose failures a release remembers as accepted; what fails on others counts on. */
+export const ACCEPTED_NODES_MAX = 1_000
+
+/** The most pods that a release remembers as older than itself; those beyond are judged. */
+export const OLDER_PODS_MAX = 500
+
 /** The most measurements of one analysis that a status lists; the counts beside them are exact. */
 export const MEASUREMENTS_MAX = 5
 

@@ -65,8 +65,8 @@ export class FleetIndex {
     const pods = this.#pods.get(ownerUid)?.get(name) ?? []
     const desired = node !== undefined && isDesiredNode(placement, { metadata: node, spec: node })
     if (!desired && pods.length === 0) return undefined
-    const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
-    return { name, desired, ready, answers, labels, pods }
+    const { ready = false, answers = false, notReadySince, labels = NO_LABELS } = node ?? {}
+    return { name, desired, ready, answers, ...(notReadySince !== undefined && { notReadySince }), labels, pods }
   }
 
   #add(pod: FleetPod): void {

@@ -31,6 +31,8 @@ export interface FleetPod {
   readonly phase: string
   /** Its kubelet has taken it up: `status.startTime` is there. */
   readonly acknowledged: boolean
+  /** When that was, RFC 3339 by the clock of the kubelet: `status.startTime`. */
+  readonly acknowledgedAt?: string
   readonly ready: boolean
   /**
    * From when the Ready condition counts, on the monotonic clock of this process: the later of its own stamp and our
@@ -95,6 +97,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     ...keptBy(pod),
     phase: pod.status?.phase ?? 'Pending',
     acknowledged: pod.status?.startTime !== undefined,
+    ...(pod.status?.startTime !== undefined && { acknowledgedAt: pod.status.startTime }),
     ready,
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
     readyStamp: readyCondition?.lastTransitionTime,

@@ -13,6 +13,8 @@ export interface FleetNode {
   readonly ready: boolean
   /** Its kubelet answers: its Ready condition is True or False. Unknown, or none: nobody there does anything. */
   readonly answers: boolean
+  /** Since when its Ready condition has been False, RFC 3339 by the clock of its kubelet; absent while it is anything else. */
+  readonly notReadySince?: string
 }
 
 /** One node, as one DaemonSet sees it. */
@@ -24,6 +26,8 @@ export interface NodeView {
   readonly ready: boolean
   /** The node's kubelet answers: its Ready condition is True or False, not Unknown. False where the node is gone. */
   readonly answers: boolean
+  /** @see FleetNode.notReadySince */
+  readonly notReadySince?: string
   /** Labels of the node; none where it is gone. */
   readonly labels: Labels
   /** Every pod of the DaemonSet here, terminating ones too; oldest first, then by name. Usually none or one. */
@@ -78,7 +82,7 @@ export function nodeInView(view: FleetView, name: string): NodeView | undefined 
 
 /** Reduces a node to what we read. */
 export function toFleetNode(node: Node): FleetNode {
-  const status = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+  const { status, lastTransitionTime } = node.status?.conditions?.find(({ type }) => type === 'Ready') ?? {}
   return {
     name: node.metadata.name,
     uid: node.metadata.uid,
@@ -86,5 +90,6 @@ export function toFleetNode(node: Node): FleetNode {
     taints: node.spec?.taints ?? [],
     ready: status === 'True',
     answers: status === 'True' || status === 'False',
+    ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
   }
 }

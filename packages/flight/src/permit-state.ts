@@ -3,7 +3,8 @@ import { type FleetPod, isAvailable, type NodeView } from '@tranche/fleet'
 import { compareResourceVersions } from '@tranche/kube-types'
 
 /**
- * What has become of a permit, as our watches show it.
+ * What has become of a permit, as our watches and our clock show it. Where `minReadyMs` is more than 0, time alone makes it
+ * `settled`, also in a view that has stood still: who counts by it reads the pod first ({@link isConfirmedBy}).
  *
  * - `standing`: its pod is as recorded, so the permit may be executed.
  * - `unseen`: our view of the pod is older than the permit; nothing can be said yet.

@@ -100,6 +100,7 @@ export function admissionOf({ daemonSet, rollout }: ClusterSnapshot): 'none' | '
 
 /** Nobody outside of the copy hears of it. */
 const nowhere = {
+  allows: () => false,
   send: async () => ({ kind: 'failed', reason: 'HostNotAllowed', message: 'a forecast asks nobody' }) as const,
   close: async () => {},
 }

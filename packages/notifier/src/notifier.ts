@@ -91,7 +91,7 @@ async function readSecret({ secrets, telling, signal }: Reading, field: string, 
     // What was thrown may quote what was answered, so that its words are not repeated.
     throw new Unsendable(`${field}: the Secret ${ref.name} cannot be read: the API server did not answer`)
   }
-  if (answer.kind === 'missing') throw new Unsendable(`${field}: ${answer.message}`)
+  if (answer.kind === 'missing') throw new Unsendable(`${field}: ${answer.message}; ${answer.fix}`)
   if (answer.value.trim() === '')
     throw new Unsendable(`${field}: the key ${ref.key} of the Secret ${ref.name} is empty; write a value into it`)
   return answer.value

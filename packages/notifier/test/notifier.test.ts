@@ -234,7 +234,7 @@ function secretsWith(more: Readonly<Record<string, string>>): SecretReader {
     async read({ name, key }) {
       if (name === 'locked') throw new Error('s3cret is no JSON')
       const value = name === 'keys' ? values[key] : undefined
-      return value === undefined ? { kind: 'missing', message: `there is no Secret ${name}; create it` } : { kind: 'found', value }
+      return value === undefined ? { kind: 'missing', message: `there is no Secret ${name}`, fix: 'create it' } : { kind: 'found', value }
     },
   }
 }

@@ -31,6 +31,8 @@ export type OutgoingResult =
 export interface Outgoing {
   /** @throws the signal's reason once it aborts, and nothing else */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResult>
+  /** @returns whether its host may be asked; what is no URL may not */
+  allows(url: string): boolean
   /** Breaks what is in flight and closes all connections. */
   close(): Promise<void>
 }
@@ -86,6 +88,7 @@ export function createOutgoing({ clock, allowHosts, userAgent }: OutgoingOptions
         signal.removeEventListener('abort', onAbort)
       }
     },
+    allows: (url) => URL.canParse(url) && isHostAllowed(new URL(url), allowHosts),
     close: () => agent.destroy(),
   }
 }

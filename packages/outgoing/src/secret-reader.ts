@@ -10,11 +10,14 @@ export interface SecretReader {
   /**
    * Reads from the API server itself.
    *
-   * @returns its text, or what is missing and how to mend it, for a person: never anything of a value
+   * @returns its text, or why there is none and how to mend it, for a person: never anything of a value. Secrets that were
+   *   not lent to policies are as good as missing
    * @throws when the API server does not answer; whoever catches it must not repeat its words, which may quote the answer
    */
   read(ref: SecretRef, signal: AbortSignal): Promise<SecretAnswer>
 }
 
 /** @see SecretReader */
-export type SecretAnswer = { readonly kind: 'found'; readonly value: string } | { readonly kind: 'missing'; readonly message: string }
+export type SecretAnswer =
+  | { readonly kind: 'found'; readonly value: string }
+  | { readonly kind: 'missing'; readonly message: string; readonly fix: string }

@@ -1,10 +1,11 @@
 import type { Clock } from '@tranche/clock'
-import { changePermits, recordTouches, type TouchedPermit } from '@tranche/flight'
+import { changePermits, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod } from '@tranche/planner'
+import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type PodToConfirm } from '@tranche/planner'
 import { judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
@@ -20,38 +21,63 @@ const OVERTAKEN_RECHECK_MS = 1_000
 
 /**
  * Builds the pass of the partition executor over one DaemonSet: read everything, decide, write one permit change or
- * delete pods by permit.
+ * delete pods by permit. Where the decision hangs on pods that only the clock has made available, it reads those pods first
+ * and decides anew.
  *
  * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): nothing
  * here is kept that matters.
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
-  const sentByKey = new Map<string, SentDeletes>()
+  const memories = new Map<string, Memory>()
   // Steps of the wall clock would move deadlines.
   const epochMs = parts.clock.nowMs() - parts.clock.monotonicMs()
-  return async function passOver(key, signal) {
+
+  function decide(key: ObjectKey): Decision | null {
     const reading = parts.cluster.read(key)
     if (reading === null) {
-      sentByKey.delete(keyText(key))
-      return awaitChange
+      memories.delete(keyText(key))
+      return null
     }
-    const sent = sentOf(sentByKey, key)
-    const view = toView(reading, sent, { monotonicMs: parts.clock.monotonicMs(), epochMs })
-    // Nothing is awaited between this decision and the sending of its first request: F1 holds when chosen and when used.
-    const plan = planPass(view)
+    const memory = memoryOf(memories, key)
+    const plan = planPass(toView(reading, memory, { monotonicMs: parts.clock.monotonicMs(), epochMs }))
     if (plan.kind !== 'wait') parts.log.info({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
-    return apply(plan, reading, sent, { ...parts, signal })
+    return { plan, reading, memory }
   }
+
+  return async function passOver(key, signal) {
+    const doing = { ...parts, signal }
+    // Nothing is awaited between the last decision and the sending of its first request: F1 holds when chosen and when used.
+    const first = decide(key)
+    if (first?.plan.kind !== 'confirm') return first === null ? awaitChange : apply(first, doing)
+    await confirm(first.plan.pods, first.memory.confirmations, doing)
+    const second = decide(key)
+    return second === null ? awaitChange : apply(second, doing)
+  }
+}
+
+/** What this process remembers of a DaemonSet between two passes; none of it matters to a guarantee. */
+interface Memory {
+  readonly sent: SentDeletes
+  readonly confirmations: Confirmations
+}
+
+interface Decision {
+  readonly plan: PassPlan
+  readonly reading: ExecutorReading
+  readonly memory: Memory
 }
 
 interface Doing extends ExecutorParts {
   readonly signal: AbortSignal
 }
 
-async function apply(plan: PassPlan, reading: ExecutorReading, sent: SentDeletes, doing: Doing): Promise<Outcome> {
+async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise<Outcome> {
   switch (plan.kind) {
     case 'execute':
-      return execute(plan.pods, sent, doing)
+      return execute(plan.pods, memory.sent, doing)
+    // Others have become available meanwhile.
+    case 'confirm':
+      return recheckAfter(0)
     case 'changePermits': {
       const record = recordOf(reading)
       return outcomeOfWrite(await doing.cluster.writeRecord(reading.release, changePermits(record, plan.change), doing.signal))
@@ -85,6 +111,31 @@ async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { clust
   return ends.every((end) => end.status === 'fulfilled' && end.value) ? awaitChange : recheckAfter(REFUSED_RECHECK_MS)
 }
 
+/**
+ * F6: reads pods that only the clock has made available, side by side. One that cannot be read, or of which the API server
+ * tells another story than our watch, keeps its permits unsettled; whatever else there is to do goes on meanwhile.
+ */
+async function confirm(
+  asked: readonly PodToConfirm[],
+  confirmations: Confirmations,
+  { cluster, clock, log, signal }: Doing,
+): Promise<void> {
+  await Promise.all(
+    asked.map(async (one) => {
+      const { namespace, name } = one.pod
+      try {
+        const read = await cluster.readPod({ namespace, name }, signal)
+        if (isConfirmedBy(one.pod, read, one.overdueMs)) confirmations.confirmed(one.permits)
+        else confirmations.open(one, clock.monotonicMs())
+      } catch (error) {
+        if (signal.aborted) throw error
+        confirmations.open(one, clock.monotonicMs())
+        log.warn({ pod: keyText({ namespace, name }), err: error }, 'could not read a pod that may have become available')
+      }
+    }),
+  )
+}
+
 /** F7: a permit leaves the record only after a touch of its pod was answered without a deletionTimestamp. */
 async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading, { cluster, signal }: Doing): Promise<Outcome> {
   const touched = await Promise.all(
@@ -99,7 +150,7 @@ function outcomeOfWrite(written: boolean): Outcome {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 
-function toView(reading: ExecutorReading, sent: SentDeletes, times: PassTimes): PassView {
+function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times: PassTimes): PassView {
   const { monotonicMs } = times
   const { announcement, release, fleet, podsSeen } = reading
   return {
@@ -110,6 +161,7 @@ function toView(reading: ExecutorReading, sent: SentDeletes, times: PassTimes): 
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
+    confirmations: confirmations.of(release.status?.flight),
     isBad: isBad(reading, times),
     monotonicMs,
   }
@@ -144,11 +196,11 @@ function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorRea
   return record
 }
 
-function sentOf(sentByKey: Map<string, SentDeletes>, key: ObjectKey): SentDeletes {
+function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const text = keyText(key)
-  const sent = sentByKey.get(text) ?? createSentDeletes()
-  sentByKey.set(text, sent)
-  return sent
+  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations() }
+  memories.set(text, memory)
+  return memory
 }
 
 function podsOf(plan: PassPlan): number {

@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import type { TouchAnswer } from '@tranche/flight'
+import type { LivePod, TouchAnswer } from '@tranche/flight'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { Announcement, PermittedPod } from '@tranche/planner'
 
@@ -32,4 +32,11 @@ export interface ExecutorPort {
   deletePod(pod: PermittedPod, signal: AbortSignal): Promise<boolean>
   /** Moves the pod's resourceVersion, guarded by its uid (F7). Never throws: what cannot be told is `unclear`. */
   touchPod(pod: PermittedPod, signal: AbortSignal): Promise<TouchAnswer>
+  /**
+   * Reads a pod as it is now, from the API server and not from a watch (F6).
+   *
+   * @returns null where no DaemonSet has a pod of this name
+   * @throws where there is no clear answer
+   */
+  readPod(pod: ObjectKey, signal: AbortSignal): Promise<LivePod | null>
 }

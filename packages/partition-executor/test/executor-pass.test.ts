@@ -1,7 +1,7 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetPod, toFleetView } from '@tranche/fleet'
-import type { TouchAnswer } from '@tranche/flight'
+import type { LivePod, TouchAnswer } from '@tranche/flight'
 import { silentLogger } from '@tranche/log'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
 import type { Outcome } from '@tranche/reconcile'
@@ -92,6 +92,62 @@ describe('a pass of the executor', () => {
     expect(stage.written).toEqual([])
   })
 
+  it('reads a pod that only the clock has made available, and goes on in the same pass (F6)', async () => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.minReadySeconds = 20
+    stage.set(goneOn('a', stage.record), newPodOnA)
+    stage.clock.advance(20_000)
+    expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+    expect(stage.calls).toEqual(['read pod-a', 'delete pod-b'])
+    await stage.pass()
+    expect(stage.calls).toEqual(['read pod-a', 'delete pod-b'])
+  })
+
+  it('reads nothing where minReadySeconds is 0 (F6)', async () => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.set(goneOn('a', stage.record), newPodOnA)
+    await stage.pass()
+    expect(stage.calls).toEqual(['delete pod-b'])
+  })
+
+  it.each([
+    ['is not Ready any more', { resourceVersion: '21', ready: false }],
+    ['is gone', null],
+    ['cannot be read', 'fails'],
+  ] as const)('deletes nothing while the pod %s, and reads it again later and later (F6, G2)', async (_why, answer) => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.minReadySeconds = 20
+    stage.live = answer
+    stage.set(goneOn('a', stage.record), newPodOnA)
+    stage.clock.advance(20_000)
+    const waits: number[] = []
+    for (let read = 0; read < 8; read++) {
+      const outcome = await stage.pass()
+      const ms = outcome.kind === 'recheckAfter' ? outcome.ms : Number.NaN
+      waits.push(ms)
+      stage.clock.advance(ms - 1)
+      await stage.pass()
+      stage.clock.advance(1)
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+    expect(stage.calls).toEqual(Array.from({ length: 8 }, () => 'read pod-a'))
+    stage.live = {}
+    await stage.pass()
+    expect(stage.calls.at(-1)).toBe('delete pod-b')
+  })
+
+  it('reads again at once when its watch shows that the pod has moved on (F6)', async () => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.minReadySeconds = 20
+    stage.live = { resourceVersion: '21' }
+    stage.set(goneOn('a', stage.record), newPodOnA)
+    stage.clock.advance(20_000)
+    await stage.pass()
+    stage.set(stage.record, { a: { ...newPodOnA.a, resourceVersion: '21' } })
+    await stage.pass()
+    expect(stage.calls).toEqual(['read pod-a', 'read pod-a', 'delete pod-b'])
+  })
+
   it('does nothing while its pod watch is behind the record (F2)', async () => {
     const stage = aStage({ permits: [permitFor('a')], watermark: '1000' })
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
@@ -109,6 +165,9 @@ interface Stage {
   refuses: boolean
   fails: string | null
   touch: TouchAnswer
+  /** How the pod of node a differs from the view, read live. */
+  live: Partial<LivePod> | null | 'fails'
+  minReadySeconds: number
   set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
   pass(): Promise<Outcome>
 }
@@ -127,11 +186,25 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     refuses: false,
     fails: null,
     touch: { kind: 'standing', resourceVersion: '20' },
-    set: (changed, pods = {}) => void (stage.reading = aReading(changed, pods)),
+    live: {},
+    minReadySeconds: 0,
+    set(changed, pods = {}) {
+      stage.record = changed
+      const reading = aReading(changed, pods)
+      stage.reading = { ...reading, announcement: { ...reading.announcement, minReadySeconds: stage.minReadySeconds } }
+    },
     pass: () => run(key, new AbortController().signal),
   }
   const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock, log: silentLogger })
   return stage
+}
+
+/** Ready since the start of the clock. */
+const newPodOnA = { a: { hash: 'new', resourceVersion: '20', readyStamp: '2023-01-01T00:00:00Z' } }
+
+/** The first permit is one of this node, whose pod is gone. */
+function goneOn(node: string, record: FlightRecord): FlightRecord {
+  return { ...record, permits: record.permits.map((permit, at) => (at === 0 ? { ...permit, node } : permit)) }
 }
 
 function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster'] {
@@ -150,6 +223,11 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
     async touchPod({ podName }) {
       stage.calls.push(`touch ${podName}`)
       return stage.touch
+    },
+    async readPod({ name }) {
+      stage.calls.push(`read ${name}`)
+      if (stage.live === 'fails') throw new Error('the connection was reset')
+      return stage.live === null ? null : { ...aFleetPod('a'), ...newPodOnA.a, ...stage.live }
     },
   }
 }

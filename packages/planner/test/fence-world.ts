@@ -7,21 +7,33 @@ import {
   changePermits,
   createRecord,
   inheritPermits,
+  isConfirmedBy,
+  type LivePod,
   openRecord,
   parseCarried,
+  permitId,
   recordTouches,
   type TouchAnswer,
   type TouchedPermit,
   voidRecord,
   widenRecord,
 } from '@tranche/flight'
-import { type Announcement, batchScope, type PassPlan, type PermittedPod, planPass } from '@tranche/planner'
+import {
+  type Announcement,
+  batchScope,
+  type Confirmation,
+  type PassPlan,
+  type PermittedPod,
+  planPass,
+  type PodToConfirm,
+} from '@tranche/planner'
 import { scopeTextOf } from '../src/nodes/batch-scope.ts'
 
 /**
  * A random walk over the fence: executors whose views lag, each by itself, and who freeze between any read and any
  * write; a controller that stops, rolls over, changes the limit and the rules by which nodes are taken, grows the batch, and
- * lets go of the DaemonSet for another release to take over; nodes that come and go; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
+ * lets go of the DaemonSet for another release to take over; nodes that come and go; pods that flap, for longer or shorter than
+ * minReadySeconds; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
  * release. Everything that is decided is decided by the real `planPass` and the real record; the checks are written anew.
  */
 export function walkFence(seed: number): WalkReport {
@@ -37,6 +49,9 @@ export interface WalkReport {
   /** Releases that took over while another's pods were on their way. */
   inheritances: number
   deletions: number
+  /** Live reads that have settled permits, and those that told another story than the view. */
+  confirmed: number
+  contradicted: number
   /** Deletions while a spread rule was in force, and those with which as many nodes of the zone were down as it allows. */
   spread: number
   spreadExhausted: number
@@ -47,6 +62,7 @@ export interface WalkReport {
 }
 
 const STEPS = 900
+const STEP_MS = 250
 
 interface WorldPod {
   readonly uid: number
@@ -54,6 +70,13 @@ interface WorldPod {
   readonly ready: boolean
   readonly terminating: boolean
   readonly version: number
+  /** Since when it has been Ready, by the one clock there is; null while it is not. */
+  readonly readyMs: number | null
+}
+
+/** A pod as an executor has it, with when it saw it become Ready. */
+interface SeenPod extends WorldPod {
+  readonly readyFromMs: number | null
 }
 
 /** What the watch of pods and nodes delivers. The DaemonSet has a watch of its own, which may be ahead or behind. */
@@ -67,8 +90,10 @@ interface Delivery {
 interface Executor {
   cursor: number
   seen: number
-  readonly pods: Map<string, WorldPod>
+  readonly pods: Map<string, SeenPod>
   readonly desired: Map<string, boolean>
+  /** What live reads have told it. */
+  readonly confirmations: Map<string, Confirmation>
   readonly brokenSince: Map<string, number>
   /** How many announcements it has heard (≥ 1). */
   heard: number
@@ -90,6 +115,8 @@ type Job =
   | { readonly kind: 'delete'; readonly pod: PermittedPod; readonly view: Known }
   | { readonly kind: 'write'; readonly from: Home; readonly to: FlightRecord }
   | { readonly kind: 'withdraw'; readonly from: Home; readonly pods: readonly PermittedPod[] }
+  | { readonly kind: 'confirm'; readonly asked: readonly PodToConfirm[] }
+  | { readonly kind: 'learn'; readonly asked: PodToConfirm; readonly read: LivePod | null }
 
 /** What the controller is about, and how far it has got. */
 interface Change {
@@ -118,6 +145,8 @@ class FenceWorld {
     stops: 0,
     inheritances: 0,
     deletions: 0,
+    confirmed: 0,
+    contradicted: 0,
     spread: 0,
     spreadExhausted: 0,
     budgetExhausted: false,
@@ -133,6 +162,8 @@ class FenceWorld {
   readonly #log: Delivery[] = []
   readonly #executors: Executor[]
   #version = 1
+  #nowMs = 0
+  readonly #minReadySeconds: number
   #uid = 1
   #template = 'v2'
   #generation = 2
@@ -162,6 +193,8 @@ class FenceWorld {
   readonly #rulesOfScope = new Map<string | undefined, { readonly rules: ReleaseNodeRules | undefined; readonly steps: number | null }>()
   /** Every number of nodes of one zone that was in force, with the version from which it was. */
   readonly #spreads: { readonly version: number; readonly limit: number }[] = []
+  /** New pods break again and again, until all is calm. */
+  readonly #flaps: boolean
   /** A revision whose pods never become Ready, until all is calm. */
   readonly #bad: string | null
   #change: Change | null = null
@@ -170,6 +203,8 @@ class FenceWorld {
     this.#seed = seed
     this.#random = randomFrom(seed)
     this.#bad = pick(this.#random, [null, null, 'v2', 'v3'])
+    this.#minReadySeconds = pick(this.#random, [0, 0, 5, 15])
+    this.#flaps = this.#minReadySeconds > 0 && this.#random(2) === 0
     const count = 3 + this.#random(6)
     this.#nodes = Array.from({ length: count }, (_, at) => `node-${at}`)
     for (const node of this.#nodes) {
@@ -189,6 +224,7 @@ class FenceWorld {
   }
 
   step(at: number): void {
+    this.#passTime(STEP_MS)
     const dice = this.#random(100)
     if (dice < 25) this.#moveWorld(false)
     else if (dice < 90) this.#moveExecutor(this.#executors[this.#random(this.#executors.length)]!, at)
@@ -204,6 +240,7 @@ class FenceWorld {
     this.#widen(this.#record.limit)
     for (let i = 0; i < 3_000; i++) {
       if (this.#isDone()) return
+      this.#passTime(10 * STEP_MS)
       this.#settlePartition()
       this.#moveWorld(true)
       for (const executor of this.#executors) {
@@ -235,9 +272,13 @@ class FenceWorld {
     else if (pod.terminating) {
       if (calm || dice > 1) this.#put(node, null)
     } else if (!pod.ready && dice < 8 && ((calm && this.#isHealing(node, pod)) || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
-    else if (pod.ready && dice === 0) this.#put(node, { ...pod, ready: false })
+    else if (pod.ready && (dice === 0 || (this.#isFlapping(pod) && !calm && dice < 8))) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
     if (!calm && this.#random(60) === 0) this.#flipDesired(node)
+  }
+
+  #isFlapping({ revision }: WorldPod): boolean {
+    return this.#flaps && revision === this.#template
   }
 
   /** Nobody may mend an excluded node by taking it, so it must heal by itself. */
@@ -251,8 +292,18 @@ class FenceWorld {
 
   #becomeReady(node: string, pod: WorldPod): void {
     this.#put(node, { ...pod, ready: true })
-    this.#down.delete(node)
-    this.#downByOthers.delete(node)
+    this.#passTime(0)
+  }
+
+  #passTime(ms: number): void {
+    this.#nowMs += ms
+    for (const node of new Set([...this.#down.keys(), ...this.#downByOthers.keys()])) {
+      const pod = this.#pods.get(node)
+      if (pod === undefined || pod.terminating || pod.readyMs === null) continue
+      if (this.#nowMs - pod.readyMs < this.#minReadySeconds * 1_000) continue
+      this.#down.delete(node)
+      this.#downByOthers.delete(node)
+    }
   }
 
   #deletedByOthers(node: string, pod: WorldPod): void {
@@ -274,10 +325,14 @@ class FenceWorld {
     this.#put(node, this.#pods.get(node) ?? null)
   }
 
-  #put(node: string, pod: Omit<WorldPod, 'version'> | null): void {
+  #put(node: string, pod: Omit<WorldPod, 'version' | 'readyMs'> | null): void {
     const version = ++this.#version
+    const before = this.#pods.get(node)
     if (pod === null) this.#pods.delete(node)
-    else this.#pods.set(node, { ...pod, version })
+    else {
+      const readyMs = before?.uid === pod.uid && before.ready ? before.readyMs : this.#nowMs
+      this.#pods.set(node, { ...pod, version, readyMs: pod.ready ? readyMs : null })
+    }
     const delivery = { version, node, pod: this.#pods.get(node) ?? null, desired: this.#desired.get(node) === true }
     noteBreak(this.#brokenSince, delivery)
     this.#log.push(delivery)
@@ -291,6 +346,7 @@ class FenceWorld {
       seen: 0,
       pods: new Map(),
       desired: new Map(),
+      confirmations: new Map(),
       brokenSince: new Map(),
       heard: this.#announcements.length,
       home: null,
@@ -306,6 +362,9 @@ class FenceWorld {
     if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
     if (executor.deafUntil <= at && this.#random(4) === 0) {
       this.#deliver(executor, Math.min(this.#log.length, executor.cursor + 1 + this.#random(this.#log.length - executor.cursor + 1)))
+      // A watch that stalls just when a pod has become Ready.
+      const isReady = this.#log[executor.cursor - 1]?.pod?.ready === true
+      if (this.#flaps && isReady && this.#random(4) === 0) executor.deafUntil = at + 50 + this.#random(200)
       return
     }
     if (executor.jobs.length > 0) {
@@ -323,8 +382,15 @@ class FenceWorld {
       executor.desired.set(delivery.node, delivery.desired)
       noteBreak(executor.brokenSince, delivery)
       if (delivery.pod === null) executor.pods.delete(delivery.node)
-      else executor.pods.set(delivery.node, delivery.pod)
+      else executor.pods.set(delivery.node, this.#seen(delivery.pod, executor.pods.get(delivery.node)))
     }
+  }
+
+  /** Ready from the first sight of it, which may be long after it was so. */
+  #seen(pod: WorldPod, before: SeenPod | undefined): SeenPod {
+    if (!pod.ready) return { ...pod, readyFromMs: null }
+    const isSame = before?.uid === pod.uid && before.readyFromMs !== null && stampOf(before) === stampOf(pod)
+    return { ...pod, readyFromMs: isSame ? before.readyFromMs : this.#nowMs }
   }
 
   #decide(executor: Executor): void {
@@ -340,9 +406,10 @@ class FenceWorld {
       fleet,
       podsSeen: String(executor.seen),
       sent: new Set(),
+      confirmations: executor.confirmations,
       // A verdict may come and go at any moment, and no two executors need think the same.
       isBad: this.#random(8) === 0,
-      monotonicMs: 0,
+      monotonicMs: this.#nowMs,
     })
     executor.jobs = this.#toJobs(plan, home, new Map(unavailableIn(fleet).map((node) => [node, executor.brokenSince.get(node)])))
   }
@@ -351,6 +418,7 @@ class FenceWorld {
     if (plan.kind === 'execute') return plan.pods.map((pod): Job => ({ kind: 'delete', pod, view }))
     if (plan.kind === 'changePermits') return [{ kind: 'write', from, to: changePermits(from.record, plan.change) }]
     if (plan.kind === 'withdraw') return [{ kind: 'withdraw', from, pods: plan.pods }]
+    if (plan.kind === 'confirm') return [{ kind: 'confirm', asked: plan.pods }]
     return []
   }
 
@@ -359,10 +427,25 @@ class FenceWorld {
     if (job === undefined) return
     if (job.kind === 'delete') this.#delete(job)
     else if (job.kind === 'write') this.#compareAndSwap(job.from, job.to)
+    else if (job.kind === 'confirm') {
+      for (const asked of job.asked) executor.jobs.push({ kind: 'learn', asked, read: this.#read(asked.pod.node) })
+    } else if (job.kind === 'learn') this.#learn(executor, job)
     else {
       const touched = job.pods.map(({ permit }) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
       executor.jobs.push({ kind: 'write', from: job.from, to: recordTouches(job.from.record, touched) })
     }
+  }
+
+  #read(node: string): LivePod | null {
+    const pod = this.#pods.get(node)
+    return pod === undefined ? null : fleetPod(node, { ...pod, readyFromMs: pod.readyMs })
+  }
+
+  #learn({ confirmations }: Executor, { asked, read }: Job & { kind: 'learn' }): void {
+    const isConfirmed = isConfirmedBy(asked.pod, read, asked.overdueMs)
+    this.report[isConfirmed ? 'confirmed' : 'contradicted']++
+    const open = { kind: 'open', podVersion: asked.pod.resourceVersion, againAtMs: this.#nowMs + 1_000 } as const
+    for (const permit of asked.permits) confirmations.set(permitId(permit), isConfirmed ? { kind: 'confirmed' } : open)
   }
 
   /** The API server's side of a delete: preconditions first, then what the guarantees say about it. */
@@ -620,7 +703,7 @@ class FenceWorld {
       paused: false,
       strategy: 'OnDelete',
       inProgress: true,
-      minReadySeconds: 0,
+      minReadySeconds: this.#minReadySeconds,
     }
   }
 
@@ -734,7 +817,12 @@ function fleetOf(nodes: readonly string[], { pods, desired }: Pick<Executor, 'po
   return toFleetView(views)
 }
 
-function fleetPod(node: string, pod: WorldPod): FleetPod {
+/** Conditions are stamped in whole seconds. */
+function stampOf({ readyMs }: WorldPod): string | undefined {
+  return readyMs === null ? undefined : new Date(Math.floor(readyMs / 1_000) * 1_000).toISOString()
+}
+
+function fleetPod(node: string, pod: SeenPod): FleetPod {
   return {
     namespace: 'demo',
     name: `pod-${pod.uid}`,
@@ -748,8 +836,8 @@ function fleetPod(node: string, pod: WorldPod): FleetPod {
     phase: 'Running',
     acknowledged: true,
     ready: pod.ready,
-    readyFromMs: pod.ready ? 0 : null,
-    readyStamp: undefined,
+    readyFromMs: pod.readyFromMs,
+    readyStamp: stampOf(pod),
     trouble: undefined,
     restarts: 0,
     rolloutId: undefined,

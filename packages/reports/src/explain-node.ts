@@ -101,7 +101,18 @@ function prospectIn({ facts, release, fleet }: Outline, name: string): Prospect 
   const { uid: releaseUid } = release.metadata
   const nodes = release.spec.tranche?.nodes
   return prospectOf(
-    { announcement, releaseUid, record, nodes, fleet, podsSeen: record.watermark, sent: new Set(), isBad: false, monotonicMs },
+    {
+      announcement,
+      releaseUid,
+      record,
+      nodes,
+      fleet,
+      podsSeen: record.watermark,
+      sent: new Set(),
+      confirmations: new Map(),
+      isBad: false,
+      monotonicMs,
+    },
     name,
   )
 }

@@ -108,6 +108,7 @@ function prospectIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, na
       fleet,
       podsSeen: '9999',
       sent: new Set(),
+      confirmations: new Map(),
       isBad: false,
       monotonicMs,
     },

@@ -8,6 +8,7 @@ import { startHeartbeats } from './heartbeats.ts'
 import { KubeletPod, type PodLife } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
 import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
+import { readPodSettings } from './pod-settings.ts'
 
 /** Set to `"true"` on a Node from the start: its kubelet answers, and says that it is not Ready. */
 export const UNFIT_ANNOTATION = 'sim.tranche.dev/unfit'
@@ -165,7 +166,18 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLi
     kubelet?.pods.get(uid)?.drop()
     kubelet?.pods.delete(uid)
     kubelet?.rejected.delete(uid)
-    if (kubelet?.breakers.delete(uid) === true) void postReady(name, kubelet)
+    if (kubelet?.breakers.has(uid) === true) heal(name, kubelet, pod)
+  }
+
+  /** The node is well again; its kubelet says so when it posts next. */
+  function heal(name: string, kubelet: Kubelet, { metadata }: Pod): void {
+    const post = (): void => {
+      kubelet.breakers.delete(metadata.uid)
+      void postReady(name, kubelet)
+    }
+    const { nodeHealMs } = readPodSettings(metadata.annotations ?? {}, name, '')
+    if (nodeHealMs === 0) post()
+    else clock.setTimer(nodeHealMs / speed, post)
   }
 
   function removeKubelet(name: string): void {

@@ -14,6 +14,8 @@ export interface PodSettings {
   readonly lateMs: number
   /** How long a `bad-heals` container waits for what it needs. */
   readonly healMs: number
+  /** How long after a `bad-node` pod has gone its kubelet posts that the node is Ready. */
+  readonly nodeHealMs: number
   /** The pod is not ready while it stops, as with a real kubelet. */
   readonly termNotReady: boolean
   /** Bad image tags have their effect on this node. */
@@ -28,7 +30,7 @@ export const SETTINGS_PREFIX = 'sim.tranche.dev/'
  *
  * `start-ms` (1000), `jitter-ms` (0), `slow-nodes` (none), `slow-ms` (10000), `readiness-ms` (0), `stop-ms` (500),
  * `term-notready` (true), `bad-nodes` (all), `flap-ms` (5000), `late-ms` (60000),
- * `heal-ms` (30000). What cannot be read counts as absent.
+ * `heal-ms` (30000), `node-heal-ms` (0). What cannot be read counts as absent.
  *
  * @param image of the first container: jitter is a pure function of node and image
  */
@@ -44,6 +46,7 @@ export function readPodSettings(annotations: Readonly<Record<string, string>>, n
     flapMs: ms('flap-ms', 5000),
     lateMs: ms('late-ms', 60_000),
     healMs: ms('heal-ms', 30_000),
+    nodeHealMs: ms('node-heal-ms', 0),
     termNotReady: text('term-notready') !== 'false',
     mayFail: matches(text('bad-nodes'), nodeName) ?? true,
   }

@@ -16,6 +16,7 @@ describe('readPodSettings', () => {
     flapMs: 5000,
     lateMs: 60_000,
     healMs: 30_000,
+    nodeHealMs: 0,
     termNotReady: true,
     mayFail: true,
   }
@@ -24,8 +25,8 @@ describe('readPodSettings', () => {
     ['without annotations', {}, {}],
     [
       'takes every duration',
-      { 'start-ms': '1', 'readiness-ms': '2', 'stop-ms': '3', 'flap-ms': '4', 'late-ms': '5', 'heal-ms': '6' },
-      { startMs: 1, readinessMs: 2, stopMs: 3, flapMs: 4, lateMs: 5, healMs: 6 },
+      { 'start-ms': '1', 'readiness-ms': '2', 'stop-ms': '3', 'flap-ms': '4', 'late-ms': '5', 'heal-ms': '6', 'node-heal-ms': '7' },
+      { startMs: 1, readinessMs: 2, stopMs: 3, flapMs: 4, lateMs: 5, healMs: 6, nodeHealMs: 7 },
     ],
     ['takes no words for durations', { 'start-ms': 'soon', 'stop-ms': '-1' }, {}],
     ['is slow on slow nodes', { 'slow-nodes': '00[12]$', 'start-ms': '5' }, { startMs: 10_000 }],

@@ -7,6 +7,8 @@ export interface NodeFields {
   readonly ready?: boolean
   /** Whether the kubelet of a node that is not Ready still says so: False, not Unknown. @default true */
   readonly answers?: boolean
+  /** `lastTransitionTime` of its Ready condition. */
+  readonly notReadySince?: string
 }
 
 /** Builds a node as the API server serves it. */
@@ -15,6 +17,10 @@ export function aNode(name: string, fields: NodeFields = {}): Node {
   return {
     metadata: { name, uid: `node-uid-${name}`, resourceVersion: '1', labels: fields.labels ?? {} },
     spec: { taints: fields.taints ?? [] },
-    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? notReady : 'True' }] },
+    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? notReady : 'True', ...sinceOf(fields) }] },
   }
+}
+
+function sinceOf({ notReadySince }: NodeFields): { readonly lastTransitionTime?: string } {
+  return notReadySince === undefined ? {} : { lastTransitionTime: notReadySince }
 }

@@ -68,6 +68,18 @@ export const adviceRules = {
     says: 'no Rollout that names this policy here has so many steps, so it never runs after this one',
     fix: 'set it to the number of a step, or remove it',
   },
+  SecretUnusable: {
+    of: 'ReleasePolicy',
+    path: 'spec…',
+    says: 'policies use a Secret of their namespace only where it exists, has the key, and carries the label tranche.dev/policy-secret=true',
+    fix: 'create it, add the key, or give it the label with kubectl label',
+  },
+  HostNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec…',
+    says: 'hosts that the controller was not started with are neither asked nor told',
+    fix: 'name another host, or allow it where the controller is started, with --allow-host',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',

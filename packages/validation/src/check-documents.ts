@@ -2,6 +2,7 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
+import { adviseReferences, toWrittenSecret, type WrittenSecret } from './policy/advise-references.ts'
 import { type Advice, adviceOf, type Problem, problemOf } from './problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
@@ -15,20 +16,29 @@ export interface Findings {
   readonly judged: boolean
 }
 
+/** What is known of a cluster without asking it. */
+export interface Surroundings {
+  /** Whether policies may name the host of this URL. @default every host */
+  readonly isAllowed?: (url: URL) => boolean
+}
+
 /**
  * Checks documents that are to be applied together, without a cluster: Rollouts, BatchReleases and ReleasePolicies by every
  * rule, each with those among the documents that it names or that name it; DaemonSets by our keys on them and, where a Rollout
  * among the documents names them, by what it needs of them. Never throws.
  *
  * @param documents one object each, as parsed from YAML or JSON
+ * @param surroundings what is known of the cluster to which they are to be applied
  * @returns what is found, one entry for each document, in the same order
  */
-export function checkDocuments(documents: readonly unknown[]): readonly Findings[] {
+export function checkDocuments(documents: readonly unknown[], { isAllowed }: Surroundings = {}): readonly Findings[] {
   const parts = documents.map(toPart)
   const together: Together = {
     rollouts: parts.flatMap((part) => (part.kind === 'Rollout' && part.rollout !== null ? [part.rollout] : [])),
     daemonSets: parts.flatMap((part) => (part.kind === 'DaemonSet' ? [part.daemonSet] : [])),
     policies: parts.flatMap((part) => (part.kind === 'ReleasePolicy' && part.checked.object !== null ? [part.checked.object] : [])),
+    secrets: parts.flatMap((part) => (part.kind === 'Secret' ? [part.secret] : [])),
+    isAllowed: isAllowed ?? (() => true),
   }
   return parts.map((part) => {
     switch (part.kind) {
@@ -44,6 +54,7 @@ export function checkDocuments(documents: readonly unknown[]): readonly Findings
         return daemonSetFindings(part.daemonSet, together)
       case 'oldVersion':
         return { problems: [problemOf(part.rule, { value: part.apiVersion })], advice: [], judged: true }
+      case 'Secret':
       case 'other':
         return { problems: [], advice: [], judged: false }
       default:
@@ -57,6 +68,8 @@ interface Together {
   readonly rollouts: readonly Rollout[]
   readonly daemonSets: readonly DaemonSet[]
   readonly policies: readonly ReleasePolicy[]
+  readonly secrets: readonly WrittenSecret[]
+  readonly isAllowed: (url: URL) => boolean
 }
 
 /** One document, as far as it is looked at. */
@@ -65,6 +78,7 @@ type Part =
   | { readonly kind: 'BatchRelease'; readonly value: unknown }
   | { readonly kind: 'ReleasePolicy'; readonly checked: Checked<ReleasePolicy> }
   | { readonly kind: 'DaemonSet'; readonly daemonSet: DaemonSet }
+  | { readonly kind: 'Secret'; readonly secret: WrittenSecret }
   | { readonly kind: 'oldVersion'; readonly rule: 'RolloutVersion' | 'BatchReleaseVersion' | 'PolicyVersion'; readonly apiVersion: string }
   | { readonly kind: 'other' }
 
@@ -72,6 +86,7 @@ const unknownSurroundings = { desired: null, workloadExists: null }
 
 function toPart(value: unknown): Part {
   const { apiVersion, kind } = membersOf(value)
+  if (apiVersion === 'v1' && kind === 'Secret') return { kind, secret: toWrittenSecret(value) }
   if (apiVersion === 'apps/v1' && kind === 'DaemonSet') return { kind, daemonSet: toDaemonSet(value) }
   if (typeof apiVersion === 'string' && apiVersion.startsWith('tranche.dev/') && kind === 'ReleasePolicy') {
     return apiVersion === 'tranche.dev/v1alpha1'
@@ -137,7 +152,9 @@ function policyNameOf({ metadata }: Rollout): string | undefined {
 }
 
 /** An analysis after a step that none of the Rollouts has never runs. */
-function policyFindings({ problems, advice, object }: Checked<ReleasePolicy>, { rollouts }: Together): Findings {
+function policyFindings({ problems, advice, object }: Checked<ReleasePolicy>, together: Together): Findings {
+  const { rollouts } = together
+  const unusable = object === null ? [] : adviseReferences(object, together)
   const users = rollouts.filter((rollout) => object !== null && usesPolicy(rollout, object))
   const steps = Math.max(0, ...users.map(({ spec }) => spec.strategy.canary?.steps?.length ?? 0))
   const beyond = (users.length === 0 ? [] : (object?.spec.analysis ?? [])).flatMap((analysis, at) =>
@@ -145,7 +162,7 @@ function policyFindings({ problems, advice, object }: Checked<ReleasePolicy>, { 
       step > steps ? [adviceOf('AnalysisBeyondSteps', { path: `spec.analysis[${at}].steps[${index}]`, value: step })] : [],
     ),
   )
-  return { problems, advice: [...advice, ...beyond], judged: true }
+  return { problems, advice: [...advice, ...beyond, ...unusable], judged: true }
 }
 
 function usesPolicy(rollout: Rollout, { metadata }: ReleasePolicy): boolean {

@@ -35,6 +35,7 @@ export function checkRollout(value: unknown, surroundings: AdviceSurroundings): 
     schema: rolloutSchema.pick({ metadata: true, spec: true }),
     kind: 'Rollout',
     rule: 'RolloutField',
+    standIns: ofDaemonSet,
     validate: (rollout: Rollout) => validateRollout(rollout, surroundings),
     advise: (rollout: Rollout) => adviseRollout(rollout, surroundings),
   })
@@ -46,6 +47,7 @@ export function checkBatchRelease(value: unknown): Checked<BatchRelease> {
     schema: batchReleaseSchema.pick({ metadata: true, spec: true }),
     kind: 'BatchRelease',
     rule: 'BatchReleaseField',
+    standIns: ofDaemonSet,
     validate: (release: BatchRelease) => validateBatchRelease(release),
     advise: (release: BatchRelease) => adviseBatchRelease(release),
   })
@@ -71,6 +73,13 @@ export function validatePolicy(policy: ReleasePolicy): readonly Problem[] {
   return checkPolicy(policy).problems
 }
 
+/** One that names no workload is looked at as one of ours. */
+const ofDaemonSet = {
+  'spec.workloadRef': { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'any' },
+  'spec.workloadRef.apiVersion': 'apps/v1',
+  'spec.workloadRef.kind': 'DaemonSet',
+}
+
 interface Issue {
   readonly path: readonly PropertyKey[]
   readonly code: string
@@ -87,11 +96,13 @@ interface Checks<T> {
   }
   readonly kind: DefinedKind
   readonly rule: ProblemRule
+  /** What is put in the place of a field that is missing, by its path. @default something of its type */
+  readonly standIns?: Readonly<Record<string, unknown>>
   readonly validate: (object: T) => readonly Problem[]
   readonly advise: (object: T) => readonly Advice[]
 }
 
-function check<T>(value: unknown, { schema, kind, rule, validate, advise }: Checks<T>): Checked<T> {
+function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate, advise }: Checks<T>): Checked<T> {
   const issues = schema.safeParse(value).error?.issues ?? []
   const wrong = issues.map((issue) => fieldProblem(rule, value, issue))
   const unknown = unknownFields(kind, value).map((path) =>
@@ -102,17 +113,12 @@ function check<T>(value: unknown, { schema, kind, rule, validate, advise }: Chec
       fix: 'remove it, or mend its name',
     }),
   )
-  const mended =
-    issues.length === 0
-      ? value
-      : without(
-          value,
-          issues.map(({ path }) => path),
-        )
-  if (issues.length > 0 && !schema.safeParse(mended).success) return { problems: [...wrong, ...unknown], advice: [], object: null }
+  const mended = issues.length === 0 ? value : mend(value, schema, standIns)
+  if (mended === null) return { problems: [...wrong, ...unknown], advice: [], object: null }
   const told = [...wrong, ...unknown]
-  const more = validate(mended as T).filter(({ path }) => !told.some((other) => isWithin(path, other.path)))
-  return { problems: [...told, ...more], advice: advise(mended as T), object: issues.length === 0 ? (value as T) : null }
+  const isNew = ({ path }: Problem | Advice): boolean => !told.some((other) => isWithin(path, other.path))
+  const object = issues.length === 0 ? (value as T) : null
+  return { problems: [...told, ...validate(mended as T).filter(isNew)], advice: advise(mended as T).filter(isNew), object }
 }
 
 /** Of a field that is told already, and what is in it, nothing more is said. */
@@ -168,15 +174,39 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** A copy without the fields at these paths; entries of lists become empty, so that the others keep their numbers. */
-function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+/** Objects within objects that are all missing are made one after the other. */
+const MEND_ROUNDS = 10
+
+/**
+ * A copy that the schema accepts, so that rules can be checked for everything else: without what has another type, and with
+ * something in the place of what is required. Null where there is none.
+ */
+function mend(value: unknown, schema: Checks<unknown>['schema'], standIns: Readonly<Record<string, unknown>>): unknown {
   const copy = structuredClone(value)
-  for (const path of paths) {
-    const parent = at(copy, path.slice(0, -1))
-    const last = path.at(-1)
-    if (last === undefined || typeof parent !== 'object' || parent === null) continue
-    if (Array.isArray(parent)) parent[Number(last)] = {}
-    else Reflect.deleteProperty(parent, last)
+  for (let round = 0; round < MEND_ROUNDS; round++) {
+    const issues = schema.safeParse(copy).error?.issues ?? []
+    if (issues.length === 0) return copy
+    if (!issues.every((issue) => mendField(copy, issue, standIns[pathText(issue.path)]))) return null
   }
-  return copy
+  return null
+}
+
+/** @returns whether there is a field to mend; entries of lists are not taken out, so that the others keep their numbers */
+function mendField(copy: unknown, issue: Issue, known: unknown): boolean {
+  const { path } = issue
+  const parent = at(copy, path.slice(0, -1))
+  const last = path.at(-1)
+  const instead = known === undefined ? standIn(issue) : structuredClone(known)
+  if (last === undefined || typeof parent !== 'object' || parent === null) return false
+  if (Array.isArray(parent)) parent[Number(last)] = instead
+  else if (Object.hasOwn(parent, last)) Reflect.deleteProperty(parent, last)
+  else (parent as Record<PropertyKey, unknown>)[last] = instead
+  return true
+}
+
+/** Something of the type that is needed. What is said of it is left out, for it stands at a path that is told already. */
+function standIn({ values, expected = '' }: Issue): unknown {
+  if (values !== undefined) return values[0]
+  const ofType: Readonly<Record<string, unknown>> = { string: '', boolean: false, array: [], object: {}, record: {} }
+  return structuredClone(ofType[expected] ?? 1)
 }

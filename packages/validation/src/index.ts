@@ -2,9 +2,19 @@ export { adviceRules } from './advice-rules.ts'
 export { adviseBatchRelease, adviseDaemonSet } from './advise-others.ts'
 export { type AdviceSurroundings, adviseRollout } from './advise-rollout.ts'
 export { checkBatchRelease, checkPolicy, checkRollout, type Checked, validatePolicy } from './check-object.ts'
-export { checkDocuments, type Findings } from './check-documents.ts'
+export { checkDocuments, type Findings, type Surroundings } from './check-documents.ts'
 export { type AnalysisArgument, analysisArguments } from './policy/arguments.ts'
 export { compileCondition, type ConditionNames } from './policy/condition.ts'
+export {
+  hostAdvice,
+  type PolicyReferences,
+  policyReferences,
+  secretAdvice,
+  type SecretLack,
+  secretLackText,
+  type SecretReference,
+  type UrlReference,
+} from './policy/policy-references.ts'
 export { fillTemplate } from '@tranche/api-schema'
 export { type Advice, type Problem, problemBody, problemsText, problemText, shownValue } from './problem.ts'
 export { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'

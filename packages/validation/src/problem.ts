@@ -59,7 +59,7 @@ export function problemBody({ value, message, fix }: Problem): string {
 const LONGEST_TEXT = 900
 
 /** @returns the texts of the problems in one line, and how many more there are where it would be too long; empty without problems */
-export function problemsText(problems: readonly Problem[]): string {
+export function problemsText(problems: readonly (Problem | Advice)[]): string {
   const [first, ...others] = problems.map(problemText)
   if (first === undefined) return ''
   let told = first

@@ -58,6 +58,56 @@ describe('documents that are applied together', () => {
   })
 })
 
+describe('Secrets that a policy names', () => {
+  const policy = {
+    apiVersion: 'tranche.dev/v1alpha1',
+    kind: 'ReleasePolicy',
+    metadata: named('careful'),
+    spec: { notify: [{ name: 'pager', webhook: { url: 'https://pager.example.com', hmac: { name: 'pager', key: 'hmac' } } }] },
+  }
+  const lent = { 'tranche.dev/policy-secret': 'true' }
+  const path = 'spec.notify[0].webhook.hmac'
+  const value = { name: 'pager', key: 'hmac' }
+
+  it.each<[string, readonly object[], readonly object[]]>([
+    ['are not missed where no Secret stands among the documents', [], []],
+    ['are not missed where those that do are of another namespace', [secret({ namespace: 'other' })], []],
+    [
+      'are missed among others',
+      [secret({ name: 'slack', labels: lent })],
+      [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another one' }],
+    ],
+    [
+      'must be lent to policies',
+      [secret({ labels: { 'tranche.dev/policy-secret': 'false' } }, { stringData: { hmac: 'x' } })],
+      [
+        {
+          path,
+          value,
+          message: 'the Secret pager in namespace demo is not lent to policies',
+          fix: 'kubectl label secret pager -n demo tranche.dev/policy-secret=true',
+        },
+      ],
+    ],
+    [
+      'must have the key',
+      [secret({ labels: lent }, { data: { token: 'eA==' } })],
+      [{ path, value, message: 'the Secret pager has no key hmac', fix: 'add it, or name another key' }],
+    ],
+    ['are in order with it, in clear', [secret({ labels: lent }, { stringData: { hmac: 'x' } })], []],
+    ['are in order with it, in base64', [secret({ labels: lent }, { data: { hmac: 'eA==' } })], []],
+    ['may be written in any form', [{ apiVersion: 'v1', kind: 'Secret', metadata: 3, data: 'x' }], []],
+  ])('%s', (_name, secrets, found) => {
+    const [first, ...others] = checkDocuments([policy, ...secrets])
+    expect(first).toEqual({ problems: [], advice: found.map((one) => ({ rule: 'SecretUnusable', ...one })), judged: true })
+    expect(others.every(({ judged }) => !judged)).toBe(true)
+  })
+
+  function secret(metadata: object, values: object = {}): object {
+    return { apiVersion: 'v1', kind: 'Secret', metadata: { ...named('pager'), ...metadata }, ...values }
+  }
+})
+
 function named(name: string, namespace = 'demo'): object {
   return { ...rollout.metadata, name, namespace }
 }

@@ -27,7 +27,38 @@ describe('fields of the wrong type', () => {
   })
 
   it('that are missing are told as missing', () => {
-    expect(paths(checkRollout({ metadata: { name: 'x' }, spec: { strategy: {} } }, unknown).problems)).toEqual(['spec.workloadRef'])
+    expect(paths(checkRollout({ metadata: { name: 'x' }, spec: { strategy: {} } }, unknown).problems)).toEqual([
+      'spec.workloadRef',
+      'spec.strategy.canary',
+    ])
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['in a list', { nodes: { spread: [{ topologyKey: 'zone' }] } }, ['spec.nodes.spread[0].maxUnavailable']],
+    ['twice', { notify: [{}, { name: 'a', webhook: {} }] }, ['spec.notify[0].name', 'spec.notify[1].webhook.url']],
+    [
+      'of another type, where it is required',
+      { nodes: { spread: [{ topologyKey: 3, maxUnavailable: 1 }] } },
+      ['spec.nodes.spread[0].topologyKey'],
+    ],
+    ['an entry of a list', { notify: ['pager'] }, ['spec.notify[0]']],
+    ['with more below it', { notify: [{ name: 'a', slack: {} }] }, ['spec.notify[0].slack.url']],
+    [
+      'one of some words',
+      { nodes: { exclude: [{ matchExpressions: [{ key: 'a' }] }] } },
+      ['spec.nodes.exclude[0].matchExpressions[0].operator'],
+    ],
+  ])('that are required and missing hide no rule that others break (%s)', (_where, spec, missing) => {
+    const broken = { failure: { maxFailedNodes: '2 %' }, soak: { step: 'soon' } }
+    const { problems } = checkPolicy({
+      apiVersion: 'tranche.dev/v1alpha1',
+      kind: 'ReleasePolicy',
+      metadata: { name: 'x' },
+      spec: { ...broken, ...spec },
+    })
+    const told = problems.map(({ path }) => path)
+    expect(told).toEqual(expect.arrayContaining([...missing, 'spec.failure.maxFailedNodes', 'spec.soak.step']))
+    expect(new Set(told).size).toBe(told.length)
   })
 
   it.each([

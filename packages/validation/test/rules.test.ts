@@ -150,6 +150,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyUnsettled: () => keyed('tranche.dev/unsettled'),
 }
 
+const signed = { ...receiver, webhook: { ...receiver.webhook, hmac: { name: 'pager', key: 'hmac' } } }
 const policyKind = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy' }
 const policed = {
   ...rolloutAnnotated({ 'tranche.dev/release-policy': 'strict' }),
@@ -187,6 +188,15 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
       ],
       0,
     ),
+  SecretUnusable: () =>
+    adviceOf(
+      [
+        { ...policyWith({ notify: [signed] }), ...policyKind },
+        { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'demo' } },
+      ],
+      0,
+    ),
+  HostNotAllowed: () => checkDocuments([{ ...policyWith({ notify: [receiver] }), ...policyKind }], { isAllowed: () => false })[0]!.advice,
   NativeMoment: () => adviseDaemonSet(daemonSet({})),
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
 }

@@ -61,7 +61,7 @@ function tooManyRestarts(node: NodeCase): FailedNode | null {
 /** G6: its kubelet had taken the new pod up before. */
 function nodeNotReady(node: NodeCase): FailedNode | null {
   const { suspect, terms } = node
-  if (suspect.isReady || suspect.pod?.acknowledged !== true || terms.ignoreReasons.has('NodeNotReady')) return null
+  if (!suspect.hasLostNode || terms.ignoreReasons.has('NodeNotReady')) return null
   return failedBy(node, 'NodeNotReady', { reason: '', message: 'the node turned NotReady after its kubelet had taken up the new pod' })
 }
 

@@ -1,4 +1,4 @@
-import { type Failure, type FailureAction, LISTED_NODES_MAX, type TrancheSpec } from '@tranche/api-schema'
+import { ACCEPTED_NODES_MAX, type Failure, type FailureAction, LISTED_NODES_MAX, type TrancheSpec } from '@tranche/api-schema'
 import type { AnalysisVerdict } from '@tranche/analysis'
 import type { FailureTerms } from './failure-terms.ts'
 import type { Verdict } from './judge-revision.ts'
@@ -72,7 +72,7 @@ function seenOf({ message, nodes, count, failedNodes }: Failure): Partial<Failur
 function findingOf(question: FailureQuestion): Failure | null {
   const { verdict, analysis, terms, isReturn } = question
   const mayStop = !isReturn && terms.action !== 'Continue'
-  if (verdict.isBad && mayStop) return failureOf(question, ofNodes(verdict), true)
+  if (verdict.isBad && mayStop) return failureOf(question, beyondAccepted(ofNodes(verdict), question.accepted), true)
   if (analysis.kind === 'failed' && mayStop) return failureOf(question, ofAnalysis('AnalysisFailed', analysis.message), true)
   if (analysis.kind === 'inconclusive') {
     return { ...failureOf(question, ofAnalysis('AnalysisInconclusive', analysis.message), true), action: 'Pause' satisfies FailureAction }
@@ -92,6 +92,13 @@ function ofNodes(verdict: Verdict): Seen {
     limit: verdict.limit,
     failedNodes: verdict.failed.slice(0, DESCRIBED_MAX),
   }
+}
+
+/** Another retry would be in vain. */
+function beyondAccepted(seen: Seen, accepted: readonly string[]): Seen {
+  if (accepted.length < ACCEPTED_NODES_MAX) return seen
+  const wayOut = 'a retry accepts no more: raise failure.maxFailedNodes, or abort'
+  return { ...seen, message: `${seen.message}; ${accepted.length} other nodes were accepted, and ${wayOut}` }
 }
 
 function ofAnalysis(reason: string, message: string): Seen {

@@ -1,4 +1,4 @@
-import type { BatchRelease, Failure, StoppedTime, WatchedNode } from '@tranche/api-schema'
+import { ACCEPTED_NODES_MAX, type BatchRelease, type Failure, type StoppedTime, type WatchedNode } from '@tranche/api-schema'
 import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
@@ -75,7 +75,10 @@ function knownFailure({ spec, status }: ReleaseCase['release']): Failure | undef
   return failure?.release === (spec.tranche?.release ?? '') ? failure : undefined
 }
 
-/** A retry that came after the failure accepts what failed until then. */
+/**
+ * A retry that came after the failure accepts what failed until then: by name, for what fails later on another node was not
+ * accepted. As many as a status may hold; the others stop the release again.
+ */
 function acceptedNodes(
   before: Failure | undefined,
   retry: string | undefined,
@@ -83,7 +86,7 @@ function acceptedNodes(
 ): readonly string[] {
   const accepted = before?.accepted ?? []
   if (before?.stops !== true || before.retry === retry) return accepted
-  return [...new Set([...accepted, ...before.nodes, ...judge(accepted).failed.map(({ node }) => node)])]
+  return [...new Set([...accepted, ...before.nodes, ...judge(accepted).failed.map(({ node }) => node)])].slice(0, ACCEPTED_NODES_MAX)
 }
 
 function nextChange(

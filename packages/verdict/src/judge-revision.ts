@@ -5,6 +5,7 @@ import { badBefore } from './bad-before.ts'
 import type { Times } from './down-time.ts'
 import { judgeNode } from './failed-node.ts'
 import type { FailureTerms } from './failure-terms.ts'
+import { olderPods } from './stopped-time.ts'
 import { findSuspects, type Suspect } from './suspects.ts'
 
 /** Everything that a verdict rests on. */
@@ -97,7 +98,7 @@ function findingsOf(question: VerdictQuestion): Findings {
 
 function suspectsToJudge(question: VerdictQuestion): readonly Suspect[] {
   const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
-  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, startedAt: stopped?.startedAt })
+  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
   if (suspects.length === 0) return suspects
   const bad = badBefore(question)
   const taken = new Set(question.permits.map(({ node }) => node))

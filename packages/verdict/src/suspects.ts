@@ -8,12 +8,9 @@ export interface SuspectQuestion {
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
-  /** When the release was first seen, RFC 3339; undefined while nobody has said so: then no pod is known to be of the release. */
-  readonly startedAt: string | undefined
+  /** uids of pods that say nothing of the release; undefined while nobody has said which: then none is known to be of it. */
+  readonly older: readonly string[] | undefined
 }
-
-/** What a release brings may be there before anybody has seen the release; older pods are not of it, and say nothing of it. */
-const MADE_FOR_IT_MS = 60_000
 
 /** A desired node that was updated, or is about to be, and is not wholly well. */
 export interface Suspect {
@@ -26,8 +23,8 @@ export interface Suspect {
   readonly endingUid?: string
   /** It has no available pod. */
   readonly isDown: boolean
-  /** Its kubelet answers. */
-  readonly isReady: boolean
+  /** Its node is NotReady, and became so after its kubelet had taken the pod up. */
+  readonly hasLostNode: boolean
   /** Restarts of its pod's containers. */
   readonly restarts: number
 }
@@ -35,15 +32,15 @@ export interface Suspect {
 /** @returns the suspects by name; asking again costs what has changed */
 export function findSuspects(fleet: FleetView, question: SuspectQuestion): readonly Suspect[] {
   const suspects: Suspect[] = []
-  const { startedAt, ...rest } = question
-  const madeFrom = startedAt === undefined ? '~' : new Date(Date.parse(startedAt) - MADE_FOR_IT_MS).toISOString()
-  for (const block of suspectsPerBlock(fleet, { ...rest, madeFrom })) if (block.suspects.length > 0) suspects.push(...block.suspects)
+  const { older, ...rest } = question
+  const asked = { ...rest, olderText: older === undefined ? null : older.join(' ') }
+  for (const block of suspectsPerBlock(fleet, asked)) if (block.suspects.length > 0) suspects.push(...block.suspects)
   return suspects
 }
 
-interface BlockQuestion extends Omit<SuspectQuestion, 'startedAt'> {
-  /** Pods created earlier are not of the release. */
-  readonly madeFrom: string
+interface BlockQuestion extends Omit<SuspectQuestion, 'older'> {
+  /** uids, side by side; null where no pod is known to be of the release. */
+  readonly olderText: string | null
 }
 
 interface BlockSuspects {
@@ -57,7 +54,7 @@ const suspectsPerBlock = keptPerBlock<BlockQuestion, BlockSuspects>({
   holds: (known, asked, { changesAtMs }) =>
     known.revision === asked.revision &&
     known.minReadyMs === asked.minReadyMs &&
-    known.madeFrom === asked.madeFrom &&
+    known.olderText === asked.olderText &&
     known.monotonicMs <= asked.monotonicMs &&
     asked.monotonicMs < changesAtMs,
 })
@@ -71,7 +68,7 @@ function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspec
   return { suspects, changesAtMs: Math.min(...comingUp.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
 }
 
-function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom }: BlockQuestion): Suspect | undefined {
+function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderText }: BlockQuestion): Suspect | undefined {
   if (!node.desired) return undefined
   const standing = node.pods.filter(({ terminating }) => !terminating)
   if (standing.some(({ hash }) => hash !== revision)) return undefined
@@ -80,7 +77,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom
   if (pod === undefined && node.pods.length > 0 && !node.pods.some(({ hash }) => hash === revision)) return undefined
   const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
   if (!isDown && node.ready && pod?.restarts === 0 && pod.trouble === undefined) return undefined
-  if (pod !== undefined && pod.createdAt < madeFrom) return undefined
+  if (pod !== undefined && (olderText === null || olderText.includes(pod.uid))) return undefined
   const ending = pod === undefined ? node.pods[0] : undefined
   return {
     node: node.name,
@@ -88,7 +85,19 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, madeFrom
     isMissing: node.pods.length === 0,
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
-    isReady: node.ready,
+    hasLostNode: pod !== undefined && hasLostNode(node, pod),
     restarts: pod?.restarts ?? 0,
   }
+}
+
+/**
+ * G6. Both stamps are of the kubelet's own clock, so that one which is wrong misleads nobody. It posts up to ten seconds late
+ * that its node is Ready: a node that was NotReady before may look so beside an available pod that has mended it. One whose
+ * kubelet is silent (Unknown) has fallen silent since, for before it could not have taken the pod up.
+ */
+function hasLostNode({ ready, notReadySince }: NodeView, { acknowledged, acknowledgedAt }: FleetPod): boolean {
+  if (ready || !acknowledged) return false
+  const lostMs = Date.parse(notReadySince ?? '')
+  const takenMs = Date.parse(acknowledgedAt ?? '')
+  return !(lostMs < takenMs)
 }

@@ -2,6 +2,7 @@ import { type Permit, WATCHED_NODES_MAX, type WatchedNode } from '@tranche/api-s
 import { type FleetView, nodeInView } from '@tranche/fleet'
 import { badBefore } from './bad-before.ts'
 import { downSinceMs, downTimeMs, stoppedBeforeMs, type Times } from './down-time.ts'
+import { olderPods } from './stopped-time.ts'
 import { findSuspects, type Suspect } from './suspects.ts'
 
 /** What watching rests on. */
@@ -29,7 +30,7 @@ const NOTABLE_MS = 10_000
  */
 export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
   const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
-  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, startedAt: stopped?.startedAt })
+  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
   if (suspects.length === 0 && question.watched.length === 0) return []
   const bad = badBefore(question)
   const seen = new Map(suspects.map((suspect) => [suspect.node, suspect]))
@@ -67,7 +68,7 @@ function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect 
   const node = nodeInView(fleet, name)
   const pod = node?.pods.find(({ terminating, hash }) => !terminating && hash === revision)
   if (node?.desired !== true || pod === undefined) return undefined
-  return { node: name, pod, isMissing: false, isDown: false, isReady: node.ready, restarts: 0 }
+  return { node: name, pod, isMissing: false, isDown: false, hasLostNode: false, restarts: 0 }
 }
 
 /** Restarts of a node that was bad before count from when it is well. */

@@ -53,6 +53,17 @@ describe('a release whose new version is bad', () => {
     expect(judge({ nodes, status, tranche: { retry: 'again' } }).failure).toMatchObject({ stops: true, nodes: ['c'], accepted: ['a'] })
   })
 
+  it('accepts a thousand nodes at most, and says what helps beyond them', () => {
+    const names = Array.from({ length: 1_002 }, (_, index) => `n${1000 + index}`)
+    const nodes = Object.fromEntries(names.map((name) => [name, waiting('CrashLoopBackOff')]))
+    const { failure, excused } = judge({ nodes, status: { failure: found({ nodes: ['n1500'] }) }, tranche: { retry: 'again' } })
+    expect(failure).toMatchObject({ stops: true, retry: 'again', count: 2, nodes: ['n2000', 'n2001'] })
+    expect(failure?.message).toContain(
+      '1000 other nodes were accepted, and a retry accepts no more: raise failure.maxFailedNodes, or abort',
+    )
+    expect([failure?.accepted?.length, failure?.accepted?.[0], excused.length]).toEqual([1_000, 'n1500', 1_000])
+  })
+
   it('has nothing to do with the one before it', () => {
     expect(judge({ nodes: well, status: { failure: found({ release: 'r0' }) } }).failure).toBeNull()
   })

@@ -39,6 +39,14 @@ describe('a node on which the new version failed', () => {
     },
     'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
     'is one that turned NotReady after its kubelet had taken the pod up': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
+    'is one that turned NotReady in the second in which its kubelet took the pod up': {
+      says: a({ isNodeReady: false, notReadySince: at(1) }),
+      want: ['a: NodeNotReady'],
+    },
+    'is none that was NotReady when its kubelet took the pod up, and has not posted since': {
+      says: a({ isNodeReady: false, notReadySince: at(0) }),
+      want: [],
+    },
     'is none that turned NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
     'is none that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
     'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
@@ -58,9 +66,16 @@ describe('a node on which the new version failed', () => {
       want: [],
     },
     'is none that is old, however bad': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
-    'is none whose pod was there before the release': { says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-61) }), want: [] },
-    'is one that the native controller has brought just before': {
-      says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-5) }),
+    'is none whose pod was bad before the release': {
+      says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-a'] } }),
+      want: [],
+    },
+    'is one whose pod has come since': {
+      says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-of-before'] } }),
+      want: ['a: CrashLoopBackOff'],
+    },
+    'is one also where the clock of the API server is hours behind ours': {
+      says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-7_200) }),
       want: ['a: CrashLoopBackOff'],
     },
     'is none that was bad before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },

@@ -20,6 +20,8 @@ export interface NodeSays extends Omit<PodFields, 'node'> {
   /** No pod, or one of the old revision, instead. */
   readonly pod?: 'none' | 'old'
   readonly isNodeReady?: boolean
+  /** Since when it is NotReady, though its kubelet answers; absent: it does not. */
+  readonly notReadySince?: string
   readonly acknowledged?: boolean
   /** The scheduler finds no room for it. */
   readonly isUnschedulable?: boolean
@@ -94,10 +96,12 @@ function seen(says: CaseSays): Seen {
   }
 }
 
-function fleetOf(nodes: CaseSays['nodes']): FleetView {
+/** The fleet of a case. */
+export function fleetOf(nodes: CaseSays['nodes']): FleetView {
   const index = new FleetIndex()
   for (const [name, says] of Object.entries(nodes)) {
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { ready: says.isNodeReady ?? true })))
+    const { isNodeReady = true, notReadySince } = says
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { ready: isNodeReady, ...(notReadySince !== undefined && { notReadySince }) })))
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
   return index.view(DAEMON_SET_UID, {})
@@ -105,7 +109,7 @@ function fleetOf(nodes: CaseSays['nodes']): FleetView {
 
 function podOf(
   node: string,
-  { pod: which, isUnschedulable = false, initContainers, isNodeReady: _isNodeReady, ...says }: NodeSays,
+  { pod: which, isUnschedulable = false, initContainers, isNodeReady: _isNodeReady, notReadySince: _since, ...says }: NodeSays,
 ): FleetPod {
   const { acknowledged = !isUnschedulable, ...fields } = says
   const createdAt = fields.createdAt ?? at(1)

@@ -1,6 +1,6 @@
-import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { firstSightOf, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
-import { at, running, START_MS, waiting, watch } from './verdict-notation.ts'
+import { at, fleetOf, running, START_MS, waiting, watch } from './verdict-notation.ts'
 
 const taken = [{ node: 'a', podUid: 'before', podResourceVersion: '4' }]
 
@@ -46,6 +46,17 @@ describe('watchNodes', () => {
     ).toMatchObject([{ uid: 'next', restarts: 2, seen: 1 }])
   })
 
+  it('takes a pod on its way out for no time without a pod, in which nobody can create another', () => {
+    const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
+    const ending = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2), terminating: true } }, watched: first, at: 25 })
+    expect(ending).toEqual(first)
+    const other = watch({ nodes: { a: { terminating: true, uid: 'next' } }, watched: first, at: 25 })
+    expect(other).toMatchObject([{ since: at(1), uid: 'next', restarts: 2 }])
+    const gone = watch({ nodes: { a: { pod: 'none' } }, watched: ending, at: 90 })
+    expect(gone).toMatchObject([{ since: at(90), restarts: 2, downSince: at(1) }])
+    expect(gone[0]).not.toHaveProperty('uid')
+  })
+
   it('takes the restarts of a node that was bad before for a baseline', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([
@@ -80,7 +91,26 @@ describe('notableNodes', () => {
   })
 })
 
+describe('firstSightOf', () => {
+  const fleet = fleetOf({ a: waiting('CrashLoopBackOff'), b: {}, c: { pod: 'old', ...waiting('CrashLoopBackOff') }, d: { pod: 'none' } })
+  const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900 }
+
+  it('takes all pods of a revision that was made for the release as its own', () => {
+    expect(firstSightOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
+  })
+
+  it('remembers the pods that were not well of a revision that had been there before', () => {
+    expect(firstSightOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
+  })
+})
+
 describe('stoppedTimeAfter', () => {
+  it('keeps the pods that are older than the release', () => {
+    const known = { release: 'r1', startedAt: at(0), seconds: 5, olderPods: ['uid-pod-a'] }
+    expect(stoppedTimeAfter(known, 'r1', false, START_MS + 10_000)).toEqual(known)
+    expect(stoppedTimeAfter(known, 'r2', false, START_MS + 10_000).olderPods).toBeUndefined()
+  })
+
   it('begins with a release, from the whole second before', () => {
     expect(stoppedTimeAfter({ release: 'r0', startedAt: at(-9), seconds: 9, since: at(-1) }, 'r1', false, START_MS + 700)).toEqual({
       release: 'r1',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { AppError } from '@tranche/errors'
+import { isHostAllowed } from '@tranche/outgoing'
+import { readAllowHosts } from '../allow-hosts.ts'
 import { type CommandIo, wantsColors } from '../command-io.ts'
 import type { LintOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -12,11 +14,14 @@ import { readDocuments } from '../lint/read-documents.ts'
  * Checks manifests without a cluster. All files are looked at together, so that a Rollout finds its DaemonSet in another.
  *
  * @returns failed when there are problems; advice fails nothing
- * @throws {AppError} FILE_UNREADABLE
+ * @throws {AppError} FILE_UNREADABLE, OPTION_INVALID
  */
 export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
   const texts = await Promise.all(options.files.map(async (file) => ({ file, text: await readText(file, io) })))
-  const result = lintDocuments(texts.flatMap(({ file, text: content }) => readDocuments(file, content)))
+  const rules = readAllowHosts(options.allowHosts)
+  const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
+  // Without a host it is not known which are allowed, rather than that none is.
+  const result = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })
   const report =
     options.output === 'json'
       ? `${JSON.stringify(result.findings, null, 2)}\n`

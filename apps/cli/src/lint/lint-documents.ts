@@ -1,4 +1,4 @@
-import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
+import { type Advice, checkDocuments, type Problem, type Surroundings } from '@tranche/validation'
 import type { SourceDocument } from './read-documents.ts'
 
 /** Where a finding stands. What a document does not say is undefined. */
@@ -36,8 +36,9 @@ export interface LintResult {
 }
 
 /** Checks documents that are to be applied together. */
-export function lintDocuments(documents: readonly SourceDocument[]): LintResult {
-  const checked = checkDocuments(documents.map(({ content }) => (content.kind === 'value' ? content.value : null)))
+export function lintDocuments(documents: readonly SourceDocument[], surroundings: Surroundings = {}): LintResult {
+  const values = documents.map(({ content }) => (content.kind === 'value' ? content.value : null))
+  const checked = checkDocuments(values, surroundings)
   const findings = documents.flatMap((document, at) => {
     const identity = identityOf(document)
     const { problems = [], advice = [] } = checked[at] ?? {}

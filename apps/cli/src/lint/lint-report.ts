@@ -36,7 +36,9 @@ function titleOf({ source, index, line, kind, namespace, name }: DocumentIdentit
 function summaryOf(findings: readonly LintFinding[], documents: number, judged: number): string {
   const problems = findings.filter(({ level }) => level === 'problem').length
   const advice = findings.length - problems
-  const looked = `${counted(judged, 'Rollout, BatchRelease, ReleasePolicy or DaemonSet', 'Rollouts, BatchReleases, ReleasePolicies and DaemonSets')} in ${counted(documents, 'document', 'documents')}`
+  const read = counted(documents, 'document', 'documents')
+  const looked =
+    judged === 0 ? `none of ${read} holds an object that is checked` : `${counted(judged, 'object', 'objects')} checked in ${read}`
   const found = problems === 0 ? 'no problems' : counted(problems, 'problem', 'problems')
   return `${looked}: ${found}${advice === 0 ? '' : `, ${counted(advice, 'piece', 'pieces')} of advice`}`
 }

@@ -22,6 +22,13 @@ export interface Announcement {
   readonly minReadySeconds: number
 }
 
+/** What a live read has said of a permit that only the clock has settled (F6). */
+export type Confirmation =
+  /** It has settled, for good. */
+  | { readonly kind: 'confirmed' }
+  /** The read failed, or told another story than our view. Not asked again before `againAtMs` (monotonic) unless our view of the pod moves. */
+  | { readonly kind: 'open'; readonly podVersion: string; readonly againAtMs: number }
+
 /** Everything one pass of an executor over one DaemonSet has read. */
 export interface PassView {
   readonly announcement: Announcement
@@ -36,6 +43,8 @@ export interface PassView {
   readonly podsSeen: string
   /** Permits this process has sent a delete for, whose outcome its watch has not shown yet; by permit id. */
   readonly sent: ReadonlySet<string>
+  /** What this process has read, by permit id. Only ever saves requests: without it a pod is read again. */
+  readonly confirmations: ReadonlyMap<string, Confirmation>
   /** The new version is bad, or an analysis says so, and nobody has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods. */

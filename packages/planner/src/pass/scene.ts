@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { type FleetPod, nodeInView } from '@tranche/fleet'
+import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
 import { type Availability, permitId, permitState, type PermitState } from '@tranche/flight'
 import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
 import { hasOldPod, isInReach, type Revisions } from '../old-nodes.ts'
@@ -32,6 +32,8 @@ export interface FlownPermit {
   readonly pod: FleetPod | undefined
   /** This process has sent its delete, and its watch has not shown the outcome yet. */
   readonly isSent: boolean
+  /** F6: the pod that only the clock has made available: `flying` until a live read has confirmed it. */
+  readonly unconfirmed?: FleetPod
 }
 
 /** Works out what the rules look at. */
@@ -42,7 +44,7 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
     const node = nodeInView(view.fleet, permit.node)
     return {
       permit,
-      state: permitState(permit, node, availability),
+      ...stateOf(view, permit, availability),
       pod: node?.pods.find((pod) => pod.uid === permit.podUid),
       isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
     }
@@ -52,6 +54,19 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
   const revisions = { canary: record.revision, stable: view.announcement.stableRevision }
   return { view, record, availability, revisions, scope, tally, permits, lack: size - tally.onRevision - old.length }
+}
+
+/**
+ * F6: time passes in a view that stands still, too. Where only the clock makes a pod available, its permit has not settled
+ * before a read has said so; with minReadySeconds 0 the watch event itself says it.
+ */
+function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<FlownPermit, 'state' | 'unconfirmed'> {
+  const node = nodeInView(view.fleet, permit.node)
+  const state = permitState(permit, node, availability)
+  if (state !== 'settled' || availability.minReadyMs === 0) return { state }
+  if (view.confirmations.get(permitId(permit))?.kind === 'confirmed') return { state }
+  const unconfirmed = node?.pods.find((pod) => isAvailable(pod, availability.minReadyMs, availability.monotonicMs))
+  return { state: 'flying', ...(unconfirmed !== undefined && { unconfirmed }) }
 }
 
 /** A node whose pod may be taken now: desired, of the batch, and in reach. */

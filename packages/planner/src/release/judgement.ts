@@ -1,7 +1,9 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { firstSightOf, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
 import { failedTurns } from '../nodes/failed-turns.ts'
+import { hashOf } from './discover-revisions.ts'
+import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized } from './is-finalized.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 
@@ -21,27 +23,57 @@ export function judgementOf(view: ReleaseView): Judgement | null {
  */
 export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonly WatchedNode[]): readonly WatchedNode[] {
   const { daemonSet, release } = view
+  const revision = judgedRevision(release)
+  if (daemonSet === undefined || revision === undefined) return []
   const full = { ...view, watched: before }
-  const revision = release.spec.tranche?.canaryRevision ?? release.status?.flight?.revision
-  if (daemonSet === undefined || revision === undefined || !isJudged(full, daemonSet)) return []
   const isOfRelease = release.status?.stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  const known = isOfRelease ? before : []
+  if (release.metadata.deletionTimestamp !== undefined) return known
+  // It stands until this release is announced, which is judged from then on.
+  const watched = frozenWatch(daemonSet, revision)?.nodes ?? known
+  if (!isJudged(full, daemonSet)) return isFinalized(full) ? [] : watched
   return watchNodes({
     ...full,
     nowMs: steadyMs(view),
     ...availabilityOf(daemonSet, view),
     revision,
     permits: release.status?.flight?.permits ?? [],
-    watched: isOfRelease ? before : [],
+    watched,
     stopped: stoppedSoFar(view),
   })
 }
 
-/** For how long the release has been stopped, as its status says; from now on where it says nothing of this release. */
-export function stoppedSoFar(view: Pick<ReleaseView, 'release' | 'nowMs' | 'steadyMs'>): StoppedTime {
+/**
+ * For how long the release has been stopped, as its status says; where that says nothing of this release, from now on, or
+ * from when the release of the same revision began that was frozen in the middle.
+ */
+export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
   const { spec, status } = view.release
   const release = spec.tranche?.release ?? ''
   const { stoppedTime } = status ?? {}
-  return stoppedTime?.release === release ? stoppedTime : stoppedTimeAfter(undefined, release, false, steadyMs(view))
+  if (stoppedTime?.release === release) return stoppedTime
+  const revision = judgedRevision(view.release)
+  const frozen = view.daemonSet === undefined ? null : frozenWatch(view.daemonSet, revision)
+  return frozen === null ? firstSight(view, revision) : { ...frozen.stopped, release }
+}
+
+function firstSight(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {
+  const { daemonSet, release, revisions, fleet } = view
+  const name = release.spec.tranche?.release ?? ''
+  if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
+  const wasThereBefore = isOlderThanAnother(revisions, revision)
+  return firstSightOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
+}
+
+/** Both stamps are of the API server. */
+function isOlderThanAnother(revisions: readonly ControllerRevision[], revision: string): boolean {
+  const created = (one: ControllerRevision | undefined): string => one?.metadata.creationTimestamp ?? ''
+  const own = created(revisions.find((one) => hashOf(one) === revision))
+  return revisions.some((one) => hashOf(one) !== revision && created(one) > own)
+}
+
+function judgedRevision({ spec, status }: ReleaseView['release']): string | undefined {
+  return spec.tranche?.canaryRevision ?? status?.flight?.revision
 }
 
 /** The moment by which deadlines go. */

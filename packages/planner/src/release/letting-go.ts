@@ -1,9 +1,11 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, peerAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
+import { watchToFreeze } from './frozen-watch.ts'
+import { steadyMs, stoppedSoFar } from './judgement.ts'
 import type { ReleaseView } from './release-view.ts'
 
 /**
@@ -81,6 +83,14 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
     stable: discovery.stable,
     nodesLeft: old.length,
     at: new Date(view.nowMs).toISOString(),
+    ...watchOf(view, daemonSet),
   }
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
+}
+
+function watchOf(view: ReleaseView, daemonSet: DaemonSet): { readonly watch?: FrozenWatch } {
+  const released = view.release.status?.flight?.revision
+  if (released === undefined) return {}
+  const known = { stopped: stoppedSoFar(view), watched: view.watched, nowMs: steadyMs(view) }
+  return { watch: watchToFreeze(daemonSet, released, known) }
 }

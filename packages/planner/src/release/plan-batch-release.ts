@@ -1,11 +1,12 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
 import { allowanceOf, directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, peerAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import type { BatchReleasePlan } from './batch-release-plan.ts'
+import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
+import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
 import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go.ts'
-import { judgementOf } from './judgement.ts'
+import { judgementOf, stoppedSoFar } from './judgement.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { planReleaseStatus } from './release-status.ts'
@@ -115,10 +116,20 @@ function stopAnnouncement(view: ReleaseView, record: FlightRecord): readonly Pat
 function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
   const inherited = inheritedRecord(daemonSet, record)
   if (inherited !== null) return { kind: 'writeRecord', why: 'inherit', record: inherited, confirm: false }
+  const watch = inheritedWatch(view, daemonSet, record)
+  if (watch !== null) return { kind: 'writeStatus', status: watch }
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
   const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: openRecord(record, wanted.allowance), confirm: true }
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
+}
+
+/** Null where the status says already since when this release is judged, or nothing was frozen. Executors read it there. */
+function inheritedWatch(view: ReleaseView, daemonSet: DaemonSet, { revision }: FlightRecord): BatchReleaseStatusPatch | null {
+  const { spec, status } = view.release
+  const watch = frozenWatch(daemonSet, spec.tranche?.canaryRevision ?? revision)
+  if (watch === null || status?.stoppedTime?.release === (spec.tranche?.release ?? '')) return null
+  return { stoppedTime: stoppedSoFar(view), watchedNodes: watch.nodes.length === 0 ? null : watch.nodes }
 }
 
 function planOpen(
@@ -171,6 +182,7 @@ function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted
       [peerAnnotations.revision]: null,
       [peerAnnotations.advancedControl]: null,
       [daemonSetAnnotations.unsettled]: null,
+      [daemonSetAnnotations.frozen]: null,
       ...(owner !== undefined && { [daemonSetAnnotations.inProgressing]: ended ? null : JSON.stringify({ rolloutName: owner.name }) }),
     },
   }

@@ -65,7 +65,11 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   if (progress.state === 'Ready') return null
   if (progress.unwell.length > 0) {
     const nodes = progress.unwell.map(({ node }) => node)
-    return { reason: 'NotAvailable', message: `waiting for updated nodes to become available: ${unwellText(progress)}`, nodes }
+    return {
+      reason: 'NotAvailable',
+      message: `waiting for updated nodes to become available: ${unwellText(progress)}${acceptedText(view, wanted)}`,
+      nodes,
+    }
   }
   if (progress.between.length > 0) {
     const away = progress.away.length > 0 ? `; NotReady: ${firstNodes(progress.away)}` : ''
@@ -75,6 +79,20 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}
+
+/** Nodes whose failures a retry has accepted stay down: what they keep from going on, and what helps. */
+function acceptedText({ release: { spec, status } }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
+  const { failure } = status ?? {}
+  const accepted = new Set(failure?.release === (spec.tranche?.release ?? '') ? failure.accepted : [])
+  const down = progress.unavailable.filter((node) => accepted.has(node))
+  if (down.length === 0) return ''
+  const whose = `the failures on ${firstNodes(down)} were accepted`
+  const used = progress.unavailable.length
+  if (used >= limit && progress.updated < progress.effectiveSize)
+    return `; ${whose}, and they use maxUnavailable (${limit}) up: raise it to ${used + 1} at least, mend the nodes, abort, or apply another template`
+  if (progress.updatedAvailable > 0) return ''
+  return `; ${whose}, but no batch is ready before an updated node is available: mend one, abort, or apply another template`
 }
 
 /** Which rule of the policy holds back what lacks; null where none does. */

@@ -1,8 +1,9 @@
 import type { Failure } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { Course } from './course.ts'
-import { heldCourse } from './held-course.ts'
+import { AFTER_PAUSE, heldCourse } from './held-course.ts'
 import { takenBack, withHeld } from './held-revisions.ts'
+import { waitsForResume } from './on-delete.ts'
 import { asksForRollback, whyNoRollback } from './release-failure.ts'
 import { policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
@@ -14,7 +15,7 @@ import type { RolloutView } from './rollout-view.ts'
  */
 export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Course, failure: Failure): Course {
   const said = { ...course, failure }
-  if (asksForRollback(failure) && whyNoRollback(view, course) === null) {
+  if (asksForRollback(failure) && whyNoRollback(view, course) === null && !waitsForResume(view.rollout)) {
     const held = { ...takenBack(view, daemonSet, course.canary.canaryRevision), reason: 'Failed' } as const
     return heldCourse(view, daemonSet, { ...said, heldRevisions: withHeld(course.heldRevisions, held) }, held)
   }
@@ -26,11 +27,9 @@ export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Co
 
 /** Says what was seen, what is done about it, and what somebody can do. */
 function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
-  const whyNot = asksForRollback(failure) ? whyNoRollback(view, course) : null
-  const said = whyNot === null ? '' : `; failure.action is Rollback, and ${whyNot}`
   return {
     reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
-    message: `${seenText(course, failure)}; ${wayOut(view, failure)}${said}`,
+    message: `${seenText(course, failure)}; ${wayOut(view, failure)}${rollbackText(view, course, failure)}`,
   }
 }
 
@@ -38,6 +37,14 @@ function seenText({ canary: { canaryRevision } }: Pick<Course, 'canary'>, { reas
   return reason === 'AnalysisInconclusive'
     ? `it cannot be told whether revision ${canaryRevision} is well: ${message}`
     : `revision ${canaryRevision} failed: ${message}`
+}
+
+/** Says why a version that is to be taken back is not. */
+function rollbackText(view: RolloutView, course: Course, failure: Failure): string {
+  if (!asksForRollback(failure)) return ''
+  const whyNot = whyNoRollback(view, course)
+  if (whyNot !== null) return `; failure.action is Rollback, and ${whyNot}`
+  return `; failure.action is Rollback: ${AFTER_PAUSE}`
 }
 
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {

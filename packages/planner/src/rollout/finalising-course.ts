@@ -4,6 +4,7 @@ import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
+import { takenBackText } from './taken-back-text.ts'
 
 /** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
 export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
@@ -25,7 +26,7 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
     succeeded: before.rollbackFrom === undefined,
     acceptedWishes: {},
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
-    message: nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text,
+    message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${takenBackText(before)}`,
   }
 }
 

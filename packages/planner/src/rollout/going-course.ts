@@ -71,7 +71,9 @@ function inTurn(course: Course): Course {
 /** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */
 function isHeldBy({ rollout, release }: RolloutView, { metadata }: DaemonSet): boolean {
   const annotations = metadata.annotations ?? {}
-  if (annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name || daemonSetAnnotations.frozen in annotations) return false
+  const isGoingOn = release !== undefined && release.metadata.deletionTimestamp === undefined
+  const isFrozen = daemonSetAnnotations.frozen in annotations && !isGoingOn
+  if (annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name || isFrozen) return false
   return release === undefined || release.spec.workloadRef?.name === metadata.name
 }
 

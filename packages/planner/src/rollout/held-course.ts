@@ -3,6 +3,7 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { countUpdated } from '../updated-nodes.ts'
 import type { Course } from './course.ts'
 import { isReverted, revertOver, withHeldAnew } from './held-revisions.ts'
+import { waitsForResume } from './on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs, withNextRevert } from './reapply.ts'
 import { whyNoRollback } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -18,10 +19,18 @@ export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Cour
   const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
   const standing = { ...course, heldRevisions: withHeldAnew(course.heldRevisions, now), reason }
   if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(now, whyNot))
-  if (!isRevertAgain(now)) return { ...standing, message: takingBackText(course, now) }
+  const isPaused = waitsForResume(view.rollout)
+  if (!isRevertAgain(now)) {
+    if (isPaused && now.reason === 'Failed') return waitingCourse(view, standing, `${pastText(now)}; ${AFTER_PAUSE}`)
+    return { ...standing, message: takingBackText(course, now) }
+  }
   const leftMs = untilRevertMs(now, view.nowMs)
-  return { ...waitingCourse(view, standing, revertText(course, now)), recheckAfterMs: leftMs > 0 ? leftMs : null }
+  const notYet = isPaused ? `; ${AFTER_PAUSE}` : ''
+  return { ...waitingCourse(view, standing, `${revertText(course, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
+
+/** Said of what a policy asks for while somebody has paused. */
+export const AFTER_PAUSE = 'it is taken back when spec.strategy.paused is false'
 
 /** What is to be remembered of it: that the template was put back, or when it is put back next. */
 function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, whyNot: string | null): HeldRevision {

@@ -19,6 +19,14 @@ export function endsRelease(rollout: Rollout): boolean {
 }
 
 /**
+ * Somebody has paused, and pausing stops everything: what a policy alone asks for waits until they resume. A person's abort does
+ * not, nor what brings a Rollout that goes to its end.
+ */
+export function waitsForResume(rollout: Rollout): boolean {
+  return rollout.spec.strategy.paused === true && !endsRelease(rollout)
+}
+
+/**
  * Whether the Rollout asks for a stop that its BatchRelease does not know of yet (F9): that it goes, a pause, or that the
  * revision was taken back (G12). Whoever wants the release to be brought to an end before the Rollout goes wants that in a
  * pause too.

@@ -21,9 +21,8 @@ export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | nul
 function binding({ rollout, fleet, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
   const mayTakeOver = strategyScope === 'binding' && controlledBy(daemonSet) === undefined && !isMidSurge(fleet)
   const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
-  // What was frozen says what to go on from: it stands until the status says where the Rollout is.
-  const { phase } = rollout.status ?? {}
-  const thawed = phase === 'Progressing' || phase === 'Healthy' ? { [daemonSetAnnotations.frozen]: null } : {}
+  // What was frozen says what to go on from: it stands until a release goes on from there, or there is nothing to release.
+  const thawed = rollout.status?.phase === 'Healthy' ? { [daemonSetAnnotations.frozen]: null } : {}
   return {
     ...takeOver,
     annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, ...thawed },

@@ -4,6 +4,7 @@ import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/dae
 import { hashOf } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
 import { heldTemplate, isReverted, revertMark } from './held-revisions.ts'
+import { waitsForResume } from './on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs } from './reapply.ts'
 import { revertEvent } from './revert-event.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
@@ -11,7 +12,7 @@ import type { RolloutView } from './rollout-view.ts'
 
 /**
  * Puts the template of the stable revision back where the present one was taken back: once for each time that it is
- * asked for, whatever is applied afterwards (G11, G12). Null where there is nothing to put back.
+ * asked for, whatever is applied afterwards (G11, G12). What a policy asks for waits while somebody has paused. Null where there is nothing to put back.
  */
 export function planRevert(view: RolloutView): RolloutPlan | null {
   const { daemonSet, rollout } = view
@@ -20,6 +21,7 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
   if (isRevertAgain(held) && (reapplyAction(view) !== 'Revert' || untilRevertMs(held, view.nowMs) > 0)) return null
+  if ((held.reason === 'Failed' || isRevertAgain(held)) && waitsForResume(view.rollout)) return null
   const stable = canaryStatus?.stableRevision
   const template = templateToPutBack(view, stable)
   if (template === null) return null

@@ -12,25 +12,36 @@ import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
+import { wishesAfterPause } from './wishes-after-pause.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
   if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, daemonSet, before, discovery)
-  const counted = { ...before, canary: withCounts(view, refreshed(view, before.canary)), failure: failureToSay(view, before) }
+  const counted = {
+    ...before,
+    canary: withCounts(view, refreshed(view, before.canary)),
+    failure: failureToSay(view, before),
+    acceptedWishes: wishesAfterPause(view, daemonSet, before),
+  }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
-  const standing = stoppedCourse(view, daemonSet, counted)
+  const fitting = isAtLostStep(view, counted) ? toFittingStep(view, counted) : null
+  const standing = stoppedCourse(view, daemonSet, fitting ?? counted)
   if (standing !== null && !isPaused) return standing
   if (standing !== null)
     return { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
-  const finalising = isFinalising(counted.canary)
-  if (!finalising && !isWithinSteps(view.rollout, counted.canary)) return toFittingStep(view, counted)
+  if (fitting !== null) return fitting
   if (isPaused) return pausedCourse(view, counted)
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
-  if (finalising) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
+  if (isFinalising(counted.canary)) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
+}
+
+/** Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. */
+function isAtLostStep({ rollout }: RolloutView, { canary }: Course): boolean {
+  return !isFinalising(canary) && !isWithinSteps(rollout, canary)
 }
 
 /** The version is held, or failed, so that it goes on by no step of its own; null where it may. */
@@ -71,8 +82,19 @@ function pausedCourse(view: RolloutView, before: Course): Course {
       ...before,
       message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
     }
-  const isSaid = before.reason === 'Paused' && before.message.startsWith(PAUSED)
-  return { ...before, reason: 'Paused', message: isSaid ? before.message : `${PAUSED} ${stamp(view)}; set it to false to go on` }
+  const since = (before.reason === 'Paused' ? sinceIn(before.message) : null) ?? stamp(view)
+  return { ...before, reason: 'Paused', message: `${PAUSED} ${since}; ${afterPauseText(before)}` }
+}
+
+function sinceIn(message: string): string | null {
+  return message.startsWith(PAUSED) ? (message.slice(PAUSED.length + 1).split(';')[0] ?? null) : null
+}
+
+function afterPauseText({ acceptedWishes: { pause } }: Course): string {
+  if (pause === undefined) return 'set it to false to go on'
+  return pause.lifts
+    ? 'set it to false to accept what has failed, as a retry does, and to go on'
+    : 'it was set before the release failed, so setting it to false lifts nothing of that'
 }
 
 function stamp(view: RolloutView): string {

@@ -54,7 +54,17 @@ export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   const name = reading.kind === 'found' ? reading.policy.metadata.name : reading.name
   const obstacle = policyObstacle(view)
   if (obstacle !== null) return { name, message: obstacle.message }
-  return reading.kind === 'found' ? { name, generation: reading.policy.metadata.generation ?? 0 } : { name }
+  if (reading.kind !== 'found') return { name }
+  const generation = reading.policy.metadata.generation ?? 0
+  const message = unusableText(reading.policy)
+  return { name, generation, ...(message !== null && { message }) }
+}
+
+/** What its status says of what cannot be used; null where nothing is said of its present generation. */
+function unusableText({ metadata, status }: ReleasePolicy): string | null {
+  const usable = status?.conditions?.find(({ type }) => type === 'Usable')
+  if (usable?.status !== 'False' || usable.observedGeneration !== metadata.generation) return null
+  return `ReleasePolicy ${metadata.name} cannot be used in full: ${usable.message}`
 }
 
 /** What a policy says for a release, as `spec.tranche` of its BatchRelease carries it. */

@@ -9,6 +9,7 @@ import { policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { completedCanary, refreshed, startCourse } from './start-course.ts'
+import { takenBackText } from './taken-back-text.ts'
 
 /** No release runs: does one begin? */
 export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
@@ -19,7 +20,7 @@ export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: C
     return startCourse(view, daemonSet, before, discovery)
   const left = releaseReport(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
-  const message = left ?? text
+  const message = `${left ?? text}${takenBackText(before)}`
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)

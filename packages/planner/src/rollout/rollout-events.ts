@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '@tranche/api-schema'
 import type { PlannedEvent } from './rollout-plan.ts'
+import { RESUMED } from './wishes-after-pause.ts'
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
@@ -14,6 +15,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
     ...phaseEvents(before, after),
     ...stepEvents(before, after),
     ...policyEvents(before, after),
+    ...usabilityEvents(before, after),
   ]
 }
 
@@ -33,7 +35,15 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
 
 /** A version that is taken back at once, or goes on all the same, is never said to be stalled. */
 function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
-  return [...rollbackEvents(before, after), ...continueEvents(before, after)]
+  return [...rollbackEvents(before, after), ...continueEvents(before, after), ...resumeEvents(before, after)]
+}
+
+/** Whoever takes a pause away is told that this has lifted a failure. */
+function resumeEvents(before: RolloutStatus | undefined, { acceptedWishes }: RolloutStatus): PlannedEvent[] {
+  const { retry } = acceptedWishes ?? {}
+  if (retry?.startsWith(RESUMED) !== true || retry === before?.acceptedWishes?.retry) return []
+  const lifted = before?.failure === undefined ? '' : `: ${before.failure.message}`
+  return [{ type: 'Normal', reason: 'WishAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
 }
 
 function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutStatus): PlannedEvent[] {
@@ -90,12 +100,20 @@ function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): Pl
 function policyEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.policy, after.policy]
   const isSame = was?.name === is?.name && was?.generation === is?.generation
-  if (isSame || after.phase !== 'Progressing' || before?.phase !== 'Progressing' || is?.message !== undefined) return []
+  if (isSame || after.phase !== 'Progressing' || before?.phase !== 'Progressing' || (is !== undefined && is.generation === undefined))
+    return []
   const message =
     is === undefined
       ? `the release goes by ReleasePolicy ${was?.name} no more, but by the defaults`
       : `the release goes by generation ${is.generation} of ReleasePolicy ${is.name}`
   return [{ type: 'Normal', reason: 'PolicyChanged', message }]
+}
+
+/** A policy that stalls the release is told by the stall. */
+function usabilityEvents(before: RolloutStatus | undefined, { policy }: RolloutStatus): PlannedEvent[] {
+  const isKnown = before?.policy?.message !== undefined && before.policy.generation === policy?.generation
+  if (policy?.message === undefined || policy.generation === undefined || isKnown) return []
+  return [{ type: 'Warning', reason: 'PolicyUnusable', message: policy.message }]
 }
 
 function conditionOf(

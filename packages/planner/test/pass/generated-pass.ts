@@ -20,7 +20,7 @@ export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
   })
 }
 
-/** The view of a pass; nodes and pods are delivered in the order in which the cluster lists them. */
+/** The view of a pass that has read every pod; nodes and pods are delivered in the order in which the cluster lists them. */
 export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
   const index = new FleetIndex()
   for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
@@ -34,6 +34,7 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
     fleet: index.view(DAEMON_SET_UID, {}),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
+    confirmations: new Map(cluster.record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
     isBad: false,
     monotonicMs: NOW_MS,
   }

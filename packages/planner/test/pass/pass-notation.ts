@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type Announcement, batchScope, type PassPlan, type PassView } from '@tranche/planner'
+import { type Announcement, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/planner'
 import { aNode, aPod, aRecord, DAEMON_SET_UID } from '@tranche/testing'
 
 import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
@@ -16,6 +16,12 @@ export interface PassCase {
   readonly permits?: string
   /** Nodes whose permit was sent and not yet seen. */
   readonly sent?: string
+  /** Nodes whose gone pod's permit has settled by a live read (F6). */
+  readonly confirmed?: string
+  /** Nodes whose new pod was read in vain at its version of now, to be read again a second from now. */
+  readonly open?: string
+  /** The same, at an older version. */
+  readonly openBefore?: string
   readonly limit?: number
   /** Label `zone` of nodes, as `a=x b=y`. */
   readonly zones?: string
@@ -45,6 +51,11 @@ export function passView(given: PassCase): PassView {
     fleet: fleetOf(given.nodes, given.zones),
     podsSeen: given.podsSeen ?? '1000',
     sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),
+    confirmations: new Map<string, Confirmation>([
+      ...words(given.confirmed ?? '').map((node) => [`gone-${node}@4`, { kind: 'confirmed' }] as const),
+      ...words(given.open ?? '').map((node) => openUntil(node, '10')),
+      ...words(given.openBefore ?? '').map((node) => openUntil(node, '9')),
+    ]),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
@@ -98,12 +109,14 @@ export function permitsOf(text: string): readonly Permit[] {
   })
 }
 
-/** The plan in words: `execute a b`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
+/** The plan in words: `execute a b`, `confirm a`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
 export function planText(plan: PassPlan): string {
   switch (plan.kind) {
     case 'execute':
     case 'withdraw':
       return [plan.kind, ...plan.pods.map(({ permit }) => permit.node)].join(' ')
+    case 'confirm':
+      return [plan.kind, ...plan.pods.map(({ pod }) => pod.node)].join(' ')
     case 'changePermits':
       return [changeText('remove', plan.change.remove), changeText('append', plan.change.append)].filter((part) => part !== '').join(', ')
     case 'wait':
@@ -111,6 +124,10 @@ export function planText(plan: PassPlan): string {
     default:
       return plan satisfies never
   }
+}
+
+function openUntil(node: string, podVersion: string): readonly [string, Confirmation] {
+  return [`gone-${node}@4`, { kind: 'open', podVersion, againAtMs: NOW_MS + 1_000 }]
 }
 
 function podOf(node: string, text: string, at: number): FleetPod {

@@ -1,5 +1,5 @@
 import type { FlightRecord } from '@tranche/api-schema'
-import { changePermits, recordTouches } from '@tranche/flight'
+import { changePermits, permitId, recordTouches } from '@tranche/flight'
 import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
 import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
 import fc from 'fast-check'
@@ -55,6 +55,25 @@ describe('planPass, for every view', () => {
         const { generation, observedGeneration } = view.announcement
         const moved = { generation: generation + by, observedGeneration: observedGeneration + by, minReadySeconds }
         expect(planPass({ ...view, announcement: { ...view.announcement, ...moved } }).kind).toBe('wait')
+      }),
+      { numRuns },
+    )
+  })
+
+  it('settles nothing, and gives no place away, by what only the clock says of a pod (F6, G2)', () => {
+    fc.assert(
+      fc.property(generatedPasses(), fc.constantFrom(1, 60), ({ cluster, view }, minReadySeconds) => {
+        const announcement = { ...view.announcement, minReadySeconds }
+        const plan = planPass({ ...view, announcement, confirmations: new Map() })
+        const truth = truthOf({ ...cluster, minReadySeconds })
+        const removed = plan.kind === 'changePermits' ? plan.change.remove : []
+        expect(removed.filter((permit) => isSettled(permit, truth) && !hasAnotherBehind(cluster, permit))).toEqual([])
+        const { permits, limit } = cluster.record
+        for (const permit of executedBy(plan)) {
+          const inFront = permits.slice(0, permits.indexOf(permit)).filter((other) => isSettled(other, truth))
+          const others = new Set(inFront.map(({ node }) => node).filter((node) => node !== permit.node))
+          if (permits.at(permits.indexOf(permit) - 1)?.node !== permit.node) expect(others.size).toBeLessThan(limit)
+        }
       }),
       { numRuns },
     )
@@ -241,6 +260,10 @@ function isRepeated(cluster: GeneratedCluster, permit: GeneratedCluster['record'
   return isFlying(permit, truth) && behind.some((other) => isFlying(other, truth))
 }
 
+function hasAnotherBehind({ record: { permits } }: GeneratedCluster, permit: GeneratedCluster['record']['permits'][number]): boolean {
+  return permits.slice(permits.indexOf(permit) + 1).some(({ node }) => node === permit.node)
+}
+
 function forEveryPlan(check: (pass: GeneratedPass, plan: PassPlan) => void): void {
   fc.assert(
     fc.property(generatedPasses(), (pass) => check(pass, planPass(pass.view))),
@@ -282,6 +305,10 @@ function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wa
   if (plan.kind === 'execute') {
     const sent = plan.pods.map(({ permit }) => `${permit.podUid}@${permit.podResourceVersion}`)
     return { cluster, view: { ...view, sent: new Set([...view.sent, ...sent]) } }
+  }
+  if (plan.kind === 'confirm') {
+    const confirmed = plan.pods.flatMap(({ permits }) => permits.map((permit) => [permitId(permit), { kind: 'confirmed' }] as const))
+    return { cluster, view: { ...view, confirmations: new Map([...view.confirmations, ...confirmed]) } }
   }
   if (plan.kind === 'changePermits') return withRecord(cluster, view, changePermits(cluster.record, plan.change))
   const touched = plan.pods.map(({ permit }) => ({ permit, resourceVersion: String(Number(permit.podResourceVersion) + 1_500) }))

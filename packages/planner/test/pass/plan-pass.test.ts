@@ -1,3 +1,4 @@
+import type { Permit } from '@tranche/api-schema'
 import type { Announcement, PassPlan } from '@tranche/planner'
 import { planPass } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -295,6 +296,47 @@ describe('planPass: which permits leave the record', () => {
       minReadySeconds: 60,
       want: 'wait for availability until 159000',
     },
+    'F6 reads a pod that only the clock has made available before it counts': {
+      nodes: 'a:new b:old',
+      permits: 'a.gone b',
+      minReadySeconds: 60,
+      want: 'confirm a',
+    },
+    'F6 goes on as soon as a read has confirmed it': {
+      nodes: 'a:new b:old',
+      permits: 'a.gone b',
+      minReadySeconds: 60,
+      confirmed: 'a',
+      want: 'execute b',
+    },
+    'F6 takes out what a read has confirmed': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, confirmed: 'a', want: 'remove a' },
+    'F6 holds the place of a node whose pod was read in vain, and reads it again after a while': {
+      nodes: 'a:new b:old',
+      permits: 'a.gone b',
+      minReadySeconds: 60,
+      open: 'a',
+      want: 'wait for budget until 101000',
+    },
+    'F6 reads again at once when the view of the pod has moved': {
+      nodes: 'a:new b:old',
+      permits: 'a.gone b',
+      minReadySeconds: 60,
+      openBefore: 'a',
+      want: 'confirm a',
+    },
+    'F6 executes first what needs no read': { nodes: 'a:new b:old', permits: 'a.gone b', minReadySeconds: 60, limit: 2, want: 'execute b' },
+    'F6 reads no pod whose permit has settled by more than the clock': {
+      nodes: 'a:new b:old',
+      permits: 'a.gone b',
+      want: 'execute b',
+    },
+    'F6 reads no pod that is not Ready any more, whatever was read before': {
+      nodes: 'a:new!',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      confirmed: 'a',
+      want: 'wait for availability',
+    },
     'F6 takes out the permit of a node that is no longer desired': { nodes: 'a-:new b:new', permits: 'a.gone', want: 'remove a' },
     'F6 never takes a standing pod out without a touch': { nodes: 'a-:old', permits: 'a', want: 'withdraw a' },
     'F6 lets a few settled permits wait for the next write': {
@@ -387,6 +429,15 @@ describe('planPass: while a record is not open (F8)', () => {
     'appends nothing': { nodes: 'a:old', want: 'wait for opening' },
     'withdraws nothing: the controller touches': { nodes: 'a?:old', permits: 'a', want: 'wait for availability' },
     'settles at once': { nodes: 'a:new b:none', permits: 'a.gone b.gone', want: 'remove a' },
+    'reads before it settles by the clock (F6)': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, want: 'confirm a' },
+    'settles what a read has confirmed': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, confirmed: 'a', want: 'remove a' },
+    'settles the rest while a pod was read in vain': {
+      nodes: 'a:new b-:new',
+      permits: 'a.gone b.gone',
+      minReadySeconds: 60,
+      open: 'a',
+      want: 'remove b',
+    },
     'settles though somebody has changed the DaemonSet': {
       nodes: 'a:new',
       permits: 'a.gone',
@@ -407,6 +458,13 @@ describe('planPass: while a record is not open (F8)', () => {
       expect(planText(planPass(passView({ ...given, record: { state } })))).toBe(want)
     })
   }
+})
+
+it('reads a pod once, however many permits of its node it may settle (F6)', () => {
+  const gone = (podUid: string): Permit => ({ node: 'a', podUid, podResourceVersion: '4' })
+  const permits = [gone('first'), gone('second')]
+  const plan = planPass(passView({ nodes: 'a:new', minReadySeconds: 60, record: { permits } }))
+  expect(plan).toMatchObject({ kind: 'confirm', pods: [{ pod: { node: 'a' }, permits, overdueMs: 40_000 }] })
 })
 
 function table(cases: Record<string, Case>): void {

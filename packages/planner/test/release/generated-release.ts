@@ -211,7 +211,8 @@ function daemonSetOf({ record, maxUnavailable, minReadySeconds }: GeneratedClust
     ...(controller !== null && { [daemonSetAnnotations.controlInfo]: controlInfo('agent', controller) }),
     ...(drawn.remembered !== null && { [daemonSetAnnotations.originalUpdateStrategy]: drawn.remembered }),
     ...(drawn.paused && { [daemonSetAnnotations.paused]: 'true' }),
-    ...(drawn.frozen && { [daemonSetAnnotations.frozen]: '{}' }),
+    // An open record was announced, which took it away.
+    ...(drawn.frozen && record.state !== 'open' && { [daemonSetAnnotations.frozen]: '{}' }),
     [daemonSetAnnotations.rollout]: 'agent',
   }
   const { generation } = drawn

@@ -10,8 +10,10 @@ const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOStri
 function cameUp(fields: ViewFields & { readonly pod?: Parameters<typeof aFleetPod>[2]; readonly madeMs?: number } = {}): ReleaseView {
   const calm = aView({ nodes: 'b:old c:old d:old e:old', metadata: { creationTimestamp: at(-60_000) }, ...fields })
   const pod = aFleetPod('a', 'new!', { rolloutId: undefined, createdAt: at(-1_000), ...fields.pod })
-  const made = aRevision('new', 2)
-  const revisions = [aRevision('old', 1), { ...made, metadata: { ...made.metadata, creationTimestamp: at(fields.madeMs ?? -61_000) } }]
+  const madeAt = (revision: ReturnType<typeof aRevision>, ms: number): ReturnType<typeof aRevision> => {
+    return { ...revision, metadata: { ...revision.metadata, creationTimestamp: at(ms) } }
+  }
+  const revisions = [madeAt(aRevision('old', 1), -8_500_000), madeAt(aRevision('new', 2), fields.madeMs ?? -61_000)]
   return {
     ...calm,
     revisions,

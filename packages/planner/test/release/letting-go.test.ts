@@ -1,6 +1,6 @@
 import { carriedText, carryOver, type Carried } from '@tranche/flight'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { planBatchRelease } from '@tranche/planner'
+import { planBatchRelease, watchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, calmRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from './build-view.ts'
 
@@ -97,6 +97,60 @@ describe('a release that begins where another has let go (F11)', () => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
     expect(valuesOf(plan)).toHaveProperty([unsettled], undefined)
+  })
+})
+
+describe('a release that is frozen', () => {
+  const stoppedTime = { release: 'r1', startedAt: '2023-11-14T21:00:00.000Z', seconds: 60, since: '2023-11-14T22:00:00.000Z' }
+  const watchedNodes = [{ node: 'a', since: '2023-11-14T21:30:00.000Z', uid: 'pod-a', restarts: 1, seen: 1 }]
+  const watch = { workload: 'daemonset', revision: 'new', stopped: stoppedTime, nodes: watchedNodes }
+  const text = JSON.stringify({ revision: 'new', stable: 'old', nodesLeft: 3, at: '2023-11-14T22:00:00.000Z', watch })
+  const ended: ViewFields = { metadata: deletedAgo(0), record: { ...inFlight, permits: [] }, nodes: 'a:new b:new c:old d:old e:old' }
+  const next = { release: 'r2' }
+  const comes: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
+
+  it('leaves what it knew of its nodes to the next one', () => {
+    const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', watch })
+  })
+
+  it('remembers it while it is deleted', () => {
+    const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
+    expect(watchRelease(view, watched)).toEqual(watchedNodes)
+  })
+
+  it('leaves only since when it was judged where that is too much', () => {
+    const many = Array.from({ length: 100 }, (_, at) => ({
+      node: String(at).padStart(253, 'n'),
+      since: stoppedTime.since,
+      uid: 'u'.repeat(36),
+      seen: 1,
+    }))
+    const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes: many } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ watch: { stopped: stoppedTime, nodes: [] } })
+  })
+
+  it('is gone on from: the status has it before anything is announced, and the time between was a stop', () => {
+    const view = aView(comes)
+    const plan = planBatchRelease(view)
+    expect(plan).toEqual({ kind: 'writeStatus', status: { stoppedTime: { ...stoppedTime, release: 'r2' }, watchedNodes } })
+    const { watched: _watched, ...unwatched } = view
+    expect(watchRelease(unwatched, [])).toEqual(watchedNodes)
+
+    const announced = planBatchRelease(onceSaid(view))
+    expect(announced).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(valuesOf(announced)).toHaveProperty([frozen], undefined)
+  })
+
+  it.each([
+    ['of another revision', { ...watch, revision: 'other' }],
+    ['of another DaemonSet, as a copied manifest brings it', { ...watch, workload: 'another' }],
+    ['whose times cannot be read', { ...watch, stopped: { ...stoppedTime, startedAt: 'lately' } }],
+    ['that says nothing of nodes', 'odd'],
+  ])('says nothing to a release %s', (_what, other) => {
+    const annotations = { ...unannounced, [frozen]: JSON.stringify({ revision: 'new', watch: other }) }
+    const plan = planBatchRelease(aView({ ...comes, annotations }))
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
   })
 })
 

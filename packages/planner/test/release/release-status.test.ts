@@ -53,6 +53,25 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:new b:new! c:old d:old e:old' },
       want: { waiting: { reason: 'NotAvailable', message: expect.stringContaining('not ready on b'), nodes: ['b'], since: stamp(0) } },
     },
+    'says that accepted nodes use the budget up, and what helps': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a', 'b') },
+      },
+      want: {
+        waiting: {
+          message:
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to 3 at least, mend the nodes, abort, or apply another template',
+        },
+      },
+    },
+    'says that a batch waits for an updated node beside those that were accepted': {
+      view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
+      want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
+    },
     'keeps the moment while the reason stays': {
       view: {
         nodes: 'a:new b:new! c:old d:old e:old',
@@ -223,4 +242,9 @@ function leaving(readyMs: number): ViewFields {
 
 function stamp(fromNowMs: number): string {
   return new Date(NOW_MS + fromNowMs).toISOString()
+}
+
+/** What the status says once a retry has accepted the nodes. */
+function accepted(...nodes: readonly string[]): NonNullable<NonNullable<ViewFields['status']>['failure']> {
+  return { reason: 'Accepted', message: '', nodes: [], count: 0, stops: false, release: 'r1', accepted: nodes }
 }

@@ -93,6 +93,49 @@ describe('a release whose new version is bad', () => {
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2 })
   })
 
+  it('goes on by a pause that was set since and is taken away, as by a retry', () => {
+    const toy = failed()
+    resume(toy, 'set it to false to accept what has failed, as a retry does, and to go on')
+    const retry = `resume-${toy.rollout?.metadata.generation}`
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, retry])
+    expect(toy.rollout?.status?.acceptedWishes).toEqual({ retry })
+    toy.latch({ nodes: ['node-1'] })
+    passRollout(toy)
+    expect(stalled(toy)).toBe('ReleaseFailed')
+  })
+
+  it('does not go on by the end of a pause from before: nobody lifts what he has not seen', () => {
+    const toy = pausedBySpec()
+    toy.latch()
+    passRollout(toy)
+    expect([stalled(toy), toy.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('lifts nothing of that')])
+    toy.pause(false)
+    settleRelease(toy)
+    passRollout(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.retry, toy.rollout?.status?.acceptedWishes]).toEqual([
+      'ReleaseFailed',
+      undefined,
+      undefined,
+    ])
+    resume(toy, 'set it to false to accept')
+    expect(stalled(toy)).toBeUndefined()
+  })
+
+  it('does not go on by the end of a pause that was set before the failure was told (G9)', () => {
+    const toy = paused()
+    toy.latch()
+    const release = toy.release!
+    toy.release = { ...release, status: { ...release.status, flight: { ...release.status!.flight!, state: 'voiding' } } }
+    toy.passRollout()
+    toy.pause(true)
+    toy.passRollout()
+    toy.release = release
+    passRollout(toy)
+    toy.pause(false)
+    passRollout(toy)
+    expect([stalled(toy), toy.release.spec.tranche?.retry]).toEqual(['ReleaseFailed', undefined])
+  })
+
   it('is stopped anew by what fails after a retry', () => {
     const toy = failed()
     toy.act({ id: 'r', type: 'retry' })
@@ -122,6 +165,27 @@ describe('a release whose new version is bad', () => {
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v3' } })
     expect([stalled(toy), toy.rollout?.status?.failure]).toEqual([undefined, undefined])
+  })
+
+  it('is held once another template has come over it, and releases nothing when it is applied again (G12)', () => {
+    const toy = failed()
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed', reverted: true }])
+    toy.setImage('v2')
+    settle(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.hold?.reason]).toEqual(['RevisionHeld', 'RevisionHeld'])
+  })
+
+  it.each([
+    ['that did not fail', () => paused()],
+    ['of which nothing could be told', () => failed({ reason: 'AnalysisInconclusive' })],
+    ['whose failure a retry has accepted', () => retried()],
+  ])('is nothing to remember of a version %s', (_which, begin) => {
+    const toy = begin()
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
   })
 
   it('is taken back by an abort, and the status keeps saying why', () => {
@@ -163,6 +227,16 @@ describe('an analysis that cannot tell', () => {
     toy.act({ id: 'r', type: 'retry' })
     passRollout(toy)
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
+  })
+
+  it('is measured anew when a pause that was set since is taken away', () => {
+    const toy = failed(inconclusive)
+    toy.pause(true)
+    passRollout(toy)
+    expect(stalled(toy)).toBe('AnalysisInconclusive')
+    toy.pause(false)
+    passRollout(toy)
+    expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, `resume-${toy.rollout?.metadata.generation}`])
   })
 
   it.each([
@@ -226,6 +300,55 @@ describe('the rollback by a verdict', () => {
     toy.release = stopped
     for (let round = 0; round < 3; round++) toy.passRollout()
     expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+  })
+
+  it('is still told at the end, with why, until another version is released', () => {
+    const toy = failed({ action: 'Rollback' })
+    settle(toy)
+    const end = 'revision hash-v1 is current; 5 of 5 nodes are available'
+    expect([toy.rollout?.status?.phase, toy.rollout?.status?.message]).toEqual([
+      'Healthy',
+      `${end}; revision hash-v2 was taken back, for it failed: ${SEEN}`,
+    ])
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status?.message).not.toContain('was taken back')
+  })
+
+  it('waits while somebody has paused, says so, and is carried out when they resume (G9, G11)', () => {
+    const toy = pausedBySpec()
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    expect([toy.image(), stalled(toy), toy.rollout?.status?.heldRevisions]).toEqual(['v2', 'ReleaseFailed', undefined])
+    expect(condition(toy, 'Stalled')?.message).toContain('failure.action is Rollback: it is taken back when spec.strategy.paused is false')
+    expect(condition(toy, 'Progressing')?.reason).toBe('Paused')
+    toy.pause(false)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('waits also where somebody pauses when it was decided, and the template is not put back yet (G9, G11)', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    for (let round = 0; round < 40 && toy.rollout?.status?.heldRevisions === undefined; round++) act(toy)
+    toy.pause(true)
+    settle(toy)
+    expect([toy.image(), stalled(toy)]).toEqual(['v2', 'RevisionHeld'])
+    expect(condition(toy, 'Stalled')?.message).toMatch(
+      /^revision hash-v2 failed at \S+; it is taken back when spec\.strategy\.paused is false$/,
+    )
+    toy.pause(false)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('is no matter of a pause where a person aborts', () => {
+    const toy = pausedBySpec()
+    toy.latch({ action: 'Rollback' })
+    settle(toy)
+    toy.act({ id: 'a', type: 'abort' })
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.heldRevisions]).toMatchObject(['v1', [{ reason: 'Aborted', reverted: true }]])
   })
 
   it('walks the steps back where the Rollout asks for it', () => {
@@ -336,6 +459,24 @@ function failed(change: Parameters<ToyCluster['latch']>[0] = {}): ToyCluster {
   toy.latch(change)
   passRollout(toy)
   return toy
+}
+
+function retried(): ToyCluster {
+  const toy = failed()
+  toy.act({ id: 'r', type: 'retry' })
+  settle(toy)
+  return toy
+}
+
+/** Pauses by the spec, reads what is said of that, and resumes. */
+function resume(toy: ToyCluster, said: string): void {
+  toy.pause(true)
+  passRollout(toy)
+  settleRelease(toy)
+  passRollout(toy)
+  expect([stalled(toy), toy.rollout?.status?.message]).toEqual([expect.any(String), expect.stringContaining(said)])
+  toy.pause(false)
+  passRollout(toy)
 }
 
 /** Lets the BatchRelease alone act, until it has acknowledged what it is asked. */

@@ -78,6 +78,16 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       want: [],
     },
+    'tell that a pause which was taken away lifts a failure': {
+      before: aStatus('Paused', 'StepUpgrade'),
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
+      want: ['WishAccepted'],
+    },
+    'tell that once': {
+      before: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
+      want: [],
+    },
     'are none where nothing is new but counts': {
       before: stalled('BudgetZero'),
       after: { ...stalled('BudgetZero'), message: 'again' },

@@ -273,6 +273,7 @@ export class ToyCluster {
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),
+      confirmations: new Map(),
       isBad: false,
       monotonicMs: this.nowMs,
     })

@@ -10,13 +10,14 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, of a version that fails: nothing is deleted for it once the watches of whoever decided had told of more nodes on which
  * it fails than are tolerated, whether or not any status says so yet. Only nodes count that we took while they were well,
- * in this very release, and only what a container waits for after it has failed: what a clock decides is not looked at.
+ * and only what a container waits for after it has failed: what a clock decides is not looked at. A Rollout that is disabled,
+ * or deleted, and comes back changes nothing of that; another revision in between does.
  */
 export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge {
   const failing = new Map<string, Failing>()
   const fair = new Set<string>()
   const accepted = new Map<string, ReadonlySet<string>>()
-  const releases = new Map<string, string | undefined>()
+  const released = new Map<string, string>()
   const retried = new Map<string, { readonly retry: string | undefined; readonly t: number }>()
 
   function judgeDeletion(deletion: Deletion): void {
@@ -63,16 +64,18 @@ export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge 
     const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
     if (story === undefined) return
     const key = keyOf(story)
-    // What a Rollout that went, or was disabled, left behind was there before the next release.
-    if (releases.get(key) !== write.uid) forgetNodes(key)
-    releases.set(key, write.uid)
+    const isOther = followRevision(key, spec?.tranche?.canaryRevision)
     accepted.set(key, new Set([...(accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
-    const retry = `${spec?.tranche?.release} ${spec?.tranche?.retry}`
-    if (retried.get(key)?.retry !== retry) retried.set(key, { retry, t: write.t })
+    const { retry } = spec?.tranche ?? {}
+    if (isOther || (retry !== undefined && retried.get(key)?.retry !== retry)) retried.set(key, { retry, t: write.t })
   }
 
-  function forgetNodes(key: string): void {
+  /** @returns whether it is another than the last that was released; what ran it before is not of its release */
+  function followRevision(key: string, revision: string | undefined): boolean {
+    if (revision === undefined || released.get(key) === revision) return false
+    released.set(key, revision)
     for (const id of fair) if (id.startsWith(`${key} `)) fair.delete(id)
+    return true
   }
 
   return {

@@ -12,7 +12,8 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * then by name; among nodes that the policy lets be taken. A node that is NotReady is passed over, unless its kubelet answers
  * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget is
  * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
- * still in the record, before others.
+ * still in the record, before others. Where a spread rule has the nodes with an available pod wait for those of their value that
+ * have none, these may come first.
  *
  * Judged only where deliveries to the writer were recorded and nothing held it up; what a record takes over from another is
  * no choice. Nodes whose readiness or place the
@@ -55,6 +56,8 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
     const variants = [(): number => 0, brokenFirst, inFlightFirst, bothFirst]
+    const { spread = [] } = view.rules
+    if (spread.length > 0) variants.push(({ node }) => (story.node(node)?.up === true ? 1 : 0))
     const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
   }

@@ -14,8 +14,8 @@ export interface Failures {
 
 /** Begins with none. */
 export function createFailures(): Failures {
-  /** The failure of each Rollout, with what people wished when it was told. */
-  const standing = new Map<string, { readonly id: string; readonly wishes: string }>()
+  /** The failure of each Rollout, with what people wished when it was told, and whether they have paused it since. */
+  const standing = new Map<string, { readonly id: string; readonly wishes: string; readonly paused: Paused }>()
   /** The failure of each Rollout that was lifted last: a status may go on telling of it. */
   const lifted = new Map<string, string>()
   const resuming = new Set<string>()
@@ -32,10 +32,14 @@ export function createFailures(): Failures {
       if (type === 'DELETED') return void standing.delete(name)
       const wishes = wishesText(rollout)
       const known = standing.get(name)
-      if (known !== undefined && known.wishes !== wishes) lift(name)
+      const isPaused = rollout.spec.strategy?.paused === true
+      if (known !== undefined && (known.wishes !== wishes || (known.paused === 'since' && !isPaused))) lift(name)
       const id = failureIn(rollout)
       if (id === null && resuming.has(name)) standing.delete(name)
-      if (id !== null && id !== lifted.get(name)) standing.set(name, { id, wishes })
+      const now = standing.get(name)
+      const isNew = id !== null && id !== lifted.get(name) && id !== now?.id
+      if (isNew) standing.set(name, { id, wishes, paused: isPaused ? 'before' : 'never' })
+      else if (now !== undefined) standing.set(name, { ...now, paused: pausedBy(now.paused, isPaused) })
     },
     mayResume: (name) => void resuming.add(name),
     forgive() {
@@ -43,6 +47,13 @@ export function createFailures(): Failures {
     },
     told: () => standing.keys(),
   }
+}
+
+type Paused = 'never' | 'before' | 'since'
+
+function pausedBy(before: Paused, isPaused: boolean): Paused {
+  if (!isPaused) return 'never'
+  return before === 'never' ? 'since' : before
 }
 
 /** What tells one failure from the next; null where the status says of none that the release is stopped for it. */
@@ -59,5 +70,5 @@ const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed',
 function wishesText({ metadata, spec }: RecordedRollout): string {
   const { annotations = {}, deletionTimestamp } = metadata
   const wishes = ['action', 'release-policy', 'on-delete'].map((key) => annotations[`tranche.dev/${key}`])
-  return JSON.stringify([wishes, deletionTimestamp, spec.disabled === true, spec.strategy?.paused === true])
+  return JSON.stringify([wishes, deletionTimestamp, spec.disabled === true])
 }

@@ -4,6 +4,7 @@ import { matchesAll } from './eligibility.ts'
 /** What a BatchRelease says of a policy; only the fields that judges read. */
 export interface RecordedTerms {
   readonly release?: string
+  readonly canaryRevision?: string
   readonly maxUnavailable?: number | string
   readonly nodes?: RecordedNodeRules
   readonly failure?: {

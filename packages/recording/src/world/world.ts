@@ -148,9 +148,14 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
   }
 
   function applyRollout(write: RecordedWrite): void {
-    const { spec } = write.o as unknown as RecordedRollout
+    const { spec, status } = write.o as unknown as RecordedRollout
     const name = spec.workloadRef?.name
-    if (name !== undefined) stops.get(storyOf(write.namespace, name))!.followRollout(write)
+    if (name === undefined) return
+    const story = storyOf(write.namespace, name)
+    stops.get(story)!.followRollout(write)
+    // Told of a version over which another template had come already: that lifts it, also when it came first.
+    const template = templates.get(status?.canaryStatus?.canaryRevision ?? '')
+    if (template !== undefined && story.latest !== undefined && template !== story.latest.template) stops.get(story)!.forgiveFailures()
   }
 
   function applyRevision({ o }: RecordedWrite): void {

@@ -6,7 +6,7 @@ const crashing = { ready: false, waiting: 'CrashLoopBackOff' }
 /** The fleet under these terms; a1 has gone, and v2 crashes in its place, as everybody has seen. */
 function crashed(terms: Fields = {}): Script {
   return fleet()
-    .order({ spec: { tranche: { release: 'first', ...terms } } })
+    .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2', ...terms } } })
     .seen()
     .wait(2_000)
     .del('a1')
@@ -44,16 +44,16 @@ describe('a version that fails', () => {
             .del('b1'),
         [],
       ],
-      [
-        'is not blamed in the next release for what the last one left',
+      ...(['v2', 'v3'] as const).map((canaryRevision): [string, (s: Script) => Script, string[]] => [
+        `is ${canaryRevision === 'v2' ? 'blamed' : 'forgotten'} in the next release of ${canaryRevision}`,
         (s) =>
           s
-            .order({ spec: { tranche: { release: 'second' } } }, { uid: 'made-anew' })
+            .order({ spec: { tranche: { release: 'second', canaryRevision } } }, { uid: 'made-anew' })
             .seen()
             .wait(1)
             .del('b1'),
-        [],
-      ],
+        canaryRevision === 'v2' ? ['G9 b'] : [],
+      ]),
       ['may be the stable one', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'), []],
     ],
     { begin: crashed },
@@ -97,8 +97,13 @@ describe('a failure that the Rollout has told of', () => {
   })
   const told = toldAt('12:00')
   const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
+  const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
   const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
   const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
+  const overtaken = (s: Script): Script =>
+    s
+      .revision('v2', 'template-2')
+      .rollout({ status: { ...(toldAt('12:05')['status'] as Fields), canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
 
   judgeEach(
     'G9',
@@ -116,7 +121,20 @@ describe('a failure that the Rollout has told of', () => {
         (s) => s.rollout(action('again')).rollout(toldAt('12:05'), 'controller-1').del('a1'),
         ['G9 a'],
       ],
+      ['is lifted by a pause that was set since, and is taken away', (s) => s.rollout(pause(true)).rollout(pause(false)).del('a1'), []],
+      ['is not lifted by a pause that is set', (s) => s.rollout(pause(true)).rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      [
+        'is not lifted by the end of a pause from before',
+        (s) => s.rollout(pause(true)).rollout(toldAt('12:05'), 'controller-1').rollout(pause(false)).del('a1'),
+        ['G9 a'],
+      ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
+      [
+        'is lifted by another template that had come before it was told',
+        (s) => overtaken(s.daemonSet({ template: 'template-3' })).del('a1'),
+        [],
+      ],
+      ['is not lifted where the template is the one that failed', (s) => overtaken(s).del('a1'), ['G9 a']],
       ['is not lifted by what we write of the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
       [
         'is not lifted by an approval',

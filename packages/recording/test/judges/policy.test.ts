@@ -114,6 +114,23 @@ describe('the node rules of a policy', () => {
           .wait(2_000),
     },
   )
+  const flapped = (s: Script): Script => s.pod('b1', { ready: false }).seen().wait(1_000).pod('b1', { ready: true }).seen().wait(1_000)
+  judgeEach(
+    'G5',
+    [
+      ['let one come first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
+      ['find it before an older one once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
+    ],
+    {
+      begin: () =>
+        under({ nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } })
+          .daemonSet({ minReadySeconds: 5, generation: 2 })
+          .record({ epoch: 2, generation: 2 }, '')
+          .pod('b1', { created: '2026-01-02T00:00:00Z' })
+          .seen()
+          .wait(10_000),
+    },
+  )
   judgeEach('G5', [['pass over nodes that may not be taken', (s) => order(s, 'c1 d1'), []]], {
     begin: () => under({ nodes: { exclude: [east] } }),
   })

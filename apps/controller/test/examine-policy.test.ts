@@ -1,0 +1,90 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
+import type { SecretAnswer } from '@tranche/outgoing'
+import { expect, it } from 'vitest'
+import { examinePolicy } from '../src/examine-policy.ts'
+
+const never = new AbortController().signal
+const missing = { kind: 'missing', message: 'there is no Secret', fix: 'create it' } as const
+const from = (key: string) => [{ name: 'Authorization', valueFrom: { name: 'keys', key } }]
+const slack = (key: string) => ({ notify: [{ name: 'chat', slack: { url: { name: 'keys', key } } }] })
+
+const values: Readonly<Record<string, SecretAnswer>> = {
+  token: { kind: 'found', value: 's3cret\n' },
+  empty: { kind: 'found', value: ' \n' },
+  slack: { kind: 'found', value: 'https://hooks.slack.com/services/T/s3cret\n' },
+  elsewhere: { kind: 'found', value: 'https://elsewhere.example/s3cret' },
+}
+
+it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, string])[]]>([
+  ['nothing that names nothing', { maxUnavailable: 2 }, []],
+  ['nothing that is all there', { analysis: [prometheus('http://allowed/', from('token'))], ...slack('slack') }, []],
+  [
+    'every Secret that is missing, with its path',
+    {
+      analysis: [prometheus('http://allowed', from('none')), http('http://allowed/{{rollout}}', from('none'))],
+      notify: [{ name: 'pager', webhook: { url: 'http://allowed', hmac: { name: 'keys', key: 'none' }, headers: from('none') } }],
+    },
+    [
+      ['spec.analysis[0].prometheus.headers[0].valueFrom', 'SecretUnusable', 'there is no Secret'],
+      ['spec.analysis[1].http.headers[0].valueFrom', 'SecretUnusable', 'there is no Secret'],
+      ['spec.notify[0].webhook.hmac', 'SecretUnusable', 'there is no Secret'],
+      ['spec.notify[0].webhook.headers[0].valueFrom', 'SecretUnusable', 'there is no Secret'],
+    ],
+  ],
+  [
+    'every host that may not be asked',
+    {
+      analysis: [prometheus('http://other:9090'), http('https://other/{{rollout}}')],
+      notify: [{ name: 'p', webhook: { url: 'http://other' } }],
+    },
+    [
+      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'other:9090 may not be asked'],
+      ['spec.analysis[1].http.url', 'HostNotAllowed', 'other may not be asked'],
+      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'other may not be asked'],
+    ],
+  ],
+  [
+    'the host of a URL in a Secret',
+    slack('elsewhere'),
+    [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example may not be asked']],
+  ],
+  [
+    'a Secret that holds no URL where one is needed, and nothing of what it holds',
+    slack('token'),
+    [['spec.notify[0].slack.url', 'SecretUnusable', 'the key token of the Secret keys holds no URL']],
+  ],
+  ['a key that is empty', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
+  [
+    'that the API server did not answer',
+    slack('unanswered'),
+    [['spec.notify[0].slack.url', 'SecretUnusable', 'the Secret keys in namespace demo cannot be read: the API server did not answer']],
+  ],
+])('finds %s', async (_what, spec, found) => {
+  const advice = await examinePolicy(policy(spec), installation, never)
+  expect(advice.map(({ path, rule, message }) => [path, rule, message])).toEqual(found)
+  expect(JSON.stringify(advice)).not.toContain('s3cret')
+})
+
+const installation = {
+  outgoing: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
+  secrets: {
+    async read({ key }: { readonly key: string }) {
+      if (key === 'unanswered') throw new Error('s3cret')
+      return values[key] ?? missing
+    },
+  },
+}
+
+function policy(spec: ReleasePolicy['spec']): ReleasePolicy {
+  return { metadata: { namespace: 'demo', name: 'careful', uid: 'p1', resourceVersion: '1', generation: 1 }, spec }
+}
+
+type Headers = ReturnType<typeof from>
+
+function prometheus(address: string, headers: Headers = []) {
+  return { name: 'errors', prometheus: { address, query: 'up', headers }, successCondition: 'true' }
+}
+
+function http(url: string, headers: Headers = []) {
+  return { name: 'test', http: { url, headers }, successCondition: 'true' }
+}

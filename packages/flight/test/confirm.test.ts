@@ -1,0 +1,44 @@
+import { type FleetPod, toFleetPod } from '@tranche/fleet'
+import { isConfirmedBy, type LivePod } from '@tranche/flight'
+import { aPod } from '@tranche/testing'
+import { describe, expect, it } from 'vitest'
+
+const seen: FleetPod = {
+  ...toFleetPod(aPod({ node: 'a', uid: 'new', resourceVersion: '7' }), undefined, { nowMs: 0, monotonicMs: 0 })!,
+  readyStamp: '2026-01-01T00:00:10Z',
+}
+
+describe('isConfirmedBy: what a live read says of a pod that the clock has made available (F6)', () => {
+  const cases: Record<string, { read: Partial<LivePod> | null; overdueMs?: number; seen?: Partial<FleetPod>; is: boolean }> = {
+    'confirms a pod of the same version': { read: {}, is: true },
+    'says no where the pod is gone': { read: null, is: false },
+    'says no where another pod has its name': { read: { uid: 'newer' }, is: false },
+    'says no where the pod is terminating': { read: { resourceVersion: '8', terminating: true }, is: false },
+    'says no where the pod is not Ready': { read: { resourceVersion: '8', ready: false }, is: false },
+    'says no where the pod has been Ready anew': {
+      read: { resourceVersion: '9', readyStamp: '2026-01-01T00:00:15Z' },
+      overdueMs: 60_000,
+      is: false,
+    },
+    'confirms a pod that somebody has labelled, and that has not broken since': {
+      read: { resourceVersion: '8' },
+      overdueMs: 1_000,
+      is: true,
+    },
+    'says no while the pod may have broken and come back within the second of its stamp': {
+      read: { resourceVersion: '8' },
+      overdueMs: 999,
+      is: false,
+    },
+    'says no by a stamp that is not there': {
+      seen: { readyStamp: undefined },
+      read: { resourceVersion: '8', readyStamp: undefined },
+      overdueMs: 60_000,
+      is: false,
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { read, overdueMs = 0, seen: change, is }) => {
+    expect(isConfirmedBy({ ...seen, ...change }, read === null ? null : { ...seen, ...read }, overdueMs)).toBe(is)
+  })
+})

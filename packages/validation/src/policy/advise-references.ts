@@ -1,0 +1,60 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
+import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
+import type { Advice } from '../problem.ts'
+import { hostAdvice, policyReferences, secretAdvice, type SecretLack, secretLackText } from './policy-references.ts'
+
+/** A Secret among documents that are checked together, as far as policies are concerned. */
+export interface WrittenSecret {
+  readonly namespace: string | undefined
+  readonly name: string
+  readonly keys: ReadonlySet<string>
+  /** Whether it carries the label that lends it to policies. */
+  readonly isLent: boolean
+}
+
+/** Reads anything that claims to be a Secret; what has another form is not there. Never throws. */
+export function toWrittenSecret(value: unknown): WrittenSecret {
+  const { metadata, data, stringData } = membersOf(value)
+  const { namespace, name, labels } = membersOf(metadata)
+  return {
+    namespace: typeof namespace === 'string' ? namespace : undefined,
+    name: typeof name === 'string' ? name : '',
+    keys: new Set([...Object.keys(membersOf(data)), ...Object.keys(membersOf(stringData))]),
+    isLent: membersOf(labels)[POLICY_SECRET_LABEL] === POLICY_SECRET,
+  }
+}
+
+/** What a policy is held against without a cluster. */
+export interface WrittenSurroundings {
+  readonly secrets: readonly WrittenSecret[]
+  readonly isAllowed: (url: URL) => boolean
+}
+
+/**
+ * What a policy names and could not be used. Of a namespace without Secrets among the documents nothing is known: they may
+ * stand elsewhere, as Secrets should.
+ */
+export function adviseReferences(policy: ReleasePolicy, { secrets, isAllowed }: WrittenSurroundings): readonly Advice[] {
+  const { namespace } = policy.metadata
+  const references = policyReferences(policy)
+  const neighbours = secrets.filter((secret) => (secret.namespace ?? '') === (namespace ?? ''))
+  const lacking = references.secrets.flatMap((reference) => {
+    const lack = neighbours.length === 0 ? null : lackOf(reference.secret, neighbours)
+    return lack === null ? [] : [secretAdvice(reference, secretLackText(lack, reference.secret, namespace))]
+  })
+  const refused = references.urls.flatMap(({ path, url }) =>
+    URL.canParse(url) && !isAllowed(new URL(url)) ? [hostAdvice(path, url, url)] : [],
+  )
+  return [...lacking, ...refused]
+}
+
+function lackOf({ name, key }: { readonly name: string; readonly key: string }, neighbours: readonly WrittenSecret[]): SecretLack | null {
+  const secret = neighbours.find((one) => one.name === name)
+  if (secret === undefined) return 'secret'
+  if (!secret.isLent) return 'label'
+  return secret.keys.has(key) ? null : 'key'
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {}
+}

@@ -1,0 +1,60 @@
+import type { Pod } from '@tranche/kube-types'
+import { afterEach, expect, it } from 'vitest'
+import { deletions, expectKept } from './expect-kept.ts'
+import { runs, untilReleased } from './looks.ts'
+import { createRequestLog } from './requests.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const options: StageOptions = { nodes: 4, maxUnavailable: 1, minReadySeconds: 20, steps: [{ replicas: '100%' }] }
+const STALL_MS = 140_000
+
+it('takes no second node while its watch has stalled on a pod that was Ready and flaps since (F6, G1, G2)', async () => {
+  const log = createRequestLog()
+  stage = await setStage({ ...options, tap: log.tap })
+  await untilFirstIsReady('bad-probe')
+  stallPods()
+  log.reset()
+  await stage.pass(STALL_MS - 10_000)
+  expect(deletions(stage)).toBe(1)
+  const reads = log.sent().filter(({ what }) => what.startsWith('GET') && what.includes('/pods/'))
+  expect(reads.length).toBeGreaterThan(0)
+  expect(reads.length).toBeLessThan(10)
+  await stage.setImage('v2')
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('goes on while its watch has stalled, where a read says that the pod has stayed Ready (F6, G6)', async () => {
+  stage = await setStage(options)
+  await untilFirstIsReady('v2')
+  stallPods()
+  await stage.pass(STALL_MS - 10_000)
+  expect(deletions(stage)).toBe(2)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+async function untilFirstIsReady(tag: string): Promise<void> {
+  await stage.setImage(tag)
+  await stage.until('the first new pod is Ready', async () => (await stage.pods()).some((pod) => runs(pod, tag) && isReady(pod)))
+  await stage.pass(500)
+}
+
+/** The pod watch of the executor shows nothing from now on, and breaks when the stall is over. */
+function stallPods(): void {
+  let isStalled = false
+  stage.disturb({
+    onEvent({ actor, resource }) {
+      if (isStalled || actor !== 'executor-1' || resource.resource !== 'pods') return undefined
+      isStalled = true
+      return { kind: 'stall', ms: STALL_MS }
+    },
+  })
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true
+}
