@@ -4,6 +4,7 @@ import * as schema from '../../packages/api-schema/src/index.ts'
 import * as keys from '../../packages/kube-types/src/index.ts'
 
 const phases = readFileSync('docs/release-phases.md', 'utf8')
+const reports = readFileSync('docs/reports.md', 'utf8')
 const architecture = readFileSync('docs/architecture.md', 'utf8')
 
 describe('docs/release-phases.md names every', () => {
@@ -25,6 +26,20 @@ describe('docs/release-phases.md names every', () => {
     const table = phases.slice(phases.indexOf('| reason of Stalled |'))
     const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])
     expect(listed).toEqual(schema.stalledReasons)
+  })
+})
+
+describe('docs/reports.md names every', () => {
+  it.each([
+    ['outcome', schema.outcomes],
+    ['state of a node', schema.nodeStates],
+    ['role of a revision', schema.revisionRoles],
+    [
+      'reason of Stalled that waits for a decision',
+      ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck', 'RevisionHeld', 'ReleaseFailed'],
+    ],
+  ] as const)('%s', (_kind, words) => {
+    expect(words.filter((word) => !reports.includes(`\`${word}\``))).toEqual([])
   })
 })
 

@@ -1,3 +1,4 @@
+import { createApiClient } from '@tranche/api-client'
 import {
   customResourceDefinitions,
   problemSchema,
@@ -10,6 +11,7 @@ import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
+import { createKubeDesk, createRestDesk, type ReleaseDesk } from '@tranche/steering'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 
@@ -155,6 +157,57 @@ describe('reads', () => {
     const { status, body } = await call('/api/v1/namespaces/demo/daemonsets/agent/history')
     expect([status, (body as { revisions: readonly unknown[] }).revisions.length]).toEqual([200, 1])
     expect((await call('/api/v1/namespaces/demo/daemonsets/absent/history')).status).toBe(404)
+  })
+})
+
+describe('a desk over REST', () => {
+  const restDesk = (as = 'admin') =>
+    createRestDesk(createApiClient({ fetch, baseUrl: `${api.url}/`, token: () => simulator.tokenFor(as), clock: systemClock }))
+  const kubeDesk = () => createKubeDesk({ client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
+
+  it.each<{ of: string; ask: (desk: ReleaseDesk) => Promise<unknown> }>([
+    { of: 'all Rollouts', ask: (desk) => desk.list({}) },
+    { of: 'those of a namespace', ask: (desk) => desk.list({ namespace: 'demo' }) },
+    { of: 'one Rollout', ask: (desk) => desk.report(key) },
+    { of: 'all of it at once', ask: (desk) => desk.picture(key) },
+    { of: 'its nodes', ask: (desk) => desk.nodes(key) },
+    { of: 'a node', ask: (desk) => desk.explain(key, 'node-001') },
+    { of: 'what it waits for', ask: (desk) => desk.explain(key) },
+    { of: 'its history', ask: (desk) => desk.history(key) },
+    { of: 'its events', ask: (desk) => desk.events(key) },
+    { of: 'a template', ask: (desk) => desk.template(key, '1') },
+  ])('tells the same as one over the cluster: of $of', async ({ ask }) => {
+    expect(await ask(restDesk())).toEqual(await ask(kubeDesk()))
+  })
+
+  it.each<{ of: string; ask: (desk: ReleaseDesk) => Promise<unknown>; code: string }>([
+    { of: 'a Rollout that does not exist', ask: (desk) => desk.report({ ...key, name: 'absent' }), code: 'ROLLOUT_NOT_FOUND' },
+    { of: 'a node that does not exist', ask: (desk) => desk.explain(key, 'absent'), code: 'NODE_NOT_FOUND' },
+    { of: 'a revision that does not exist', ask: (desk) => desk.template(key, '77'), code: 'REVISION_NOT_FOUND' },
+    {
+      of: 'a step that it is not at',
+      ask: (desk) => desk.wish(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
+      code: 'MOVED_ON',
+    },
+    { of: 'a step that nobody names', ask: (desk) => desk.wish(key, { type: 'approve', body: {}, waitMs: 0 }), code: 'WISH_INVALID' },
+  ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
+    await expect(ask(restDesk())).rejects.toMatchObject({ code })
+    await expect(ask(kubeDesk())).rejects.toMatchObject({ code })
+  })
+
+  it('says what it would do to a DaemonSet', async () => {
+    const wish = { on: 'DaemonSet', type: 'undo', body: { toRevision: '77' }, waitMs: 0, dryRun: true } as const
+    await expect(restDesk().wish(key, wish)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
+  })
+
+  it('hears what changes', async () => {
+    const stream = createApiClient({ fetch, baseUrl: api.url, token: () => simulator.tokenFor('admin'), clock: systemClock })
+    const types: string[] = []
+    for await (const { type } of stream.stream({ namespace: 'demo', signal: new AbortController().signal })) {
+      types.push(type)
+      if (types.length === 2) break
+    }
+    expect(types).toEqual(['reset', 'rollout'])
   })
 })
 

@@ -87,8 +87,8 @@ export interface ApiClient {
   /** Of a DaemonSet, with a Rollout or without. */
   daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: WishCall): Promise<WishAnswer>
-  /** What changes, from what stands now on, until the signal aborts; of one namespace where one is given. */
-  stream(options: StreamOptions & { readonly namespace?: string }): AsyncGenerator<StreamMessage, void, undefined>
+  /** What changes, from what stands now on, until the signal aborts; of one namespace, or of one Rollout in it, where that is given. */
+  stream(options: StreamOptions & { readonly namespace?: string; readonly name?: string }): AsyncGenerator<StreamMessage, void, undefined>
 }
 
 /** To which revision a DaemonSet goes back. */
@@ -140,8 +140,8 @@ export function createApiClient(connection: Connection): ApiClient {
     },
     daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
     rollBackDaemonSet: (key, body, call) => wished(`${daemonSetPath(key)}/rollback`, body, call),
-    stream: ({ namespace, ...options }) =>
-      readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', { namespace }), isSafe: true }, options),
+    stream: ({ namespace, name, ...options }) =>
+      readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', { namespace, name }), isSafe: true }, options),
   }
   return client
 }

@@ -14,7 +14,9 @@ export function outcomeIn(outline: Outline): Outcome {
   const { status, metadata } = rollout
   if (status === undefined || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return 'Running'
   const stalled = conditionIn(outline, 'Stalled')
-  if (stalled?.status === 'True') return decisions.some((reason) => reason === stalled.reason) ? 'Waiting' : 'Failed'
+  const reason = stalled?.status === 'True' ? stalled.reason : null
+  if (isOutdated(outline, reason)) return 'Running'
+  if (reason !== null) return decisions.some((decision) => decision === reason) ? 'Waiting' : 'Failed'
   if (status.phase === 'Healthy') return restingOutcome(outline)
   if (status.phase === 'Disabled') return isSettled(outline) ? 'Done' : 'Waiting'
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
@@ -22,6 +24,27 @@ export function outcomeIn(outline: Outline): Outcome {
 
 /** Stalls that say nothing against the version and nothing of what people wrote: somebody has to look, and it goes on. */
 const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck']
+
+/** Stalls that are about what people wrote, or about the cluster: another template does not end them. */
+const lasting: readonly StalledReason[] = [
+  'InvalidSpec',
+  'UnsupportedField',
+  'WorkloadTaken',
+  'CRDOutdated',
+  'PeerActive',
+  'ForeignControl',
+  'PolicyNotFound',
+  'PolicyInvalid',
+]
+
+/**
+ * The DaemonSet has a template, or exists, of which the status does not speak yet: what that says of the version before must not be taken
+ * for an answer. Who applies a mend and waits for it would hear of the failure that it mends.
+ */
+function isOutdated({ facts: { daemonSet }, discovery, canary }: Outline, stalled: string | null): boolean {
+  if (daemonSet === undefined || lasting.some((reason) => reason === stalled)) return false
+  return stalled === 'WorkloadNotFound' || discovery.kind === 'pending' || discovery.canary !== canary
+}
 
 /** @returns the condition of this type; undefined where the status has none */
 export function conditionIn({ facts }: Outline, type: RolloutCondition['type']): RolloutCondition | undefined {
@@ -36,8 +59,6 @@ function restingOutcome(outline: Outline): Outcome {
 
 /** The template of now is on every node that can be updated. */
 function isSettled(outline: Outline): boolean {
-  const { discovery, canary } = outline
-  if (discovery.kind === 'pending' || discovery.canary !== canary) return false
   const { old, skipped, waitedFor, excluded } = progressOf({ ...outline, batch: null })
   return old.length <= skipped.length + waitedFor.length + excluded.length
 }

@@ -74,6 +74,36 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Failed', reason: 'ReleaseFailed', need: { reason: 'ReleaseFailed', actions: ['abort', 'retry', 'undo'] } },
     ],
     [
+      'is Running from the moment of another template, though the version before it had failed',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.latch()
+        settle(toy)
+        toy.setImage('v3')
+      },
+      { outcome: 'Running', reason: 'ReleaseFailed' },
+    ],
+    [
+      'is Running from the moment of another template, though the step of the version before waited for a person',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.setImage('v3')
+        toy.actNatively()
+      },
+      { outcome: 'Running' },
+    ],
+    [
+      'stays Failed with another template, where the spec breaks a rule',
+      (toy) => {
+        toy.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [] } } }))
+        settle(toy)
+        toy.setImage('v2')
+      },
+      { outcome: 'Failed', reason: 'InvalidSpec' },
+    ],
+    [
       'is Failed after an abort, when every node is back',
       (toy) => {
         toy.setImage('v2')

@@ -1,6 +1,6 @@
 import type { EventReport, Rollout } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { KubeObject, ObjectKey } from '@tranche/kube-types'
+import { compareResourceVersions, type KubeObject, type ObjectKey } from '@tranche/kube-types'
 import { AppError } from '@tranche/errors'
 import { getOrNone, workloadKey } from './read-wish-facts.ts'
 import type { AskOptions } from './release-desk.ts'
@@ -44,8 +44,21 @@ export async function readEvents(
     .filter(
       ({ involvedObject: { kind = '', name } = {} }) => kinds.includes(kind) && name === (kind === 'DaemonSet' ? daemonSet : key.name),
     )
-    .map(toEventReport)
-    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+    .map((event) => ({ resourceVersion: event.metadata.resourceVersion, report: toEventReport(event) }))
+    .sort(newestFirst)
+    .map(({ report }) => report)
+}
+
+/** Stamps are whole seconds: of one second, what was written last is newest. */
+export function newestFirst(a: StampedEvent, b: StampedEvent): number {
+  if (a.report.at !== b.report.at) return a.report.at < b.report.at ? 1 : -1
+  return compareResourceVersions(b.resourceVersion, a.resourceVersion)
+}
+
+/** An event with the version of its object. */
+export interface StampedEvent {
+  readonly report: EventReport
+  readonly resourceVersion: string
 }
 
 /** An event as people look at it. */

@@ -14,7 +14,7 @@ import {
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
-import { templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
+import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
 import { LRUCache } from 'lru-cache'
 import type { ReleaseReads } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
@@ -57,7 +57,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     if (rollout === undefined) return undefined
     const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, `DaemonSet/${rollout.spec.workloadRef.name}`]
     const about = objects.flatMap((object) => events.store.byIndex('object', `${key.namespace}/${object}`))
-    return about.map(({ report }) => report).sort((a, b) => (a.at < b.at ? 1 : -1))
+    return [...about].sort(newestFirst).map(({ report }) => report)
   }
 
   return {

@@ -1,0 +1,160 @@
+import { customResourceDefinitions, type Rollout, type WishAnswer } from '@tranche/api-schema'
+import { VirtualClock } from '@tranche/clock'
+import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
+import { carryOut, type WishOrder } from '@tranche/steering'
+import { recordedActionsOf } from '@tranche/wishes'
+import { beforeEach, expect, it } from 'vitest'
+
+// A cluster without a controller: what it would write is written by hand, and requests fail as they are told.
+
+const key = { namespace: 'demo', name: 'agent' }
+type Failing = (call: FaultCall) => RequestFault | undefined
+
+let clock: VirtualClock
+let sim: Simulator
+let admin: KubeClient
+let failing: Failing
+
+beforeEach(async () => {
+  clock = new VirtualClock()
+  failing = () => undefined
+  sim = createSimulator({
+    clock,
+    nodes: 0,
+    watchDelayMs: 1,
+    faults: { onRequest: (call) => (call.actor === 'steering' ? failing(call) : undefined) },
+  })
+  admin = clientOf('admin')
+  await played(furnish())
+})
+
+async function furnish(): Promise<void> {
+  for (const definition of customResourceDefinitions) await admin.create(resourcePaths.customResourceDefinitions, definition as never)
+  await admin.create(resourcePaths.namespaces, { metadata: { name: 'demo' } })
+  const spec = {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+  }
+  await admin.create(resourcePaths.rollouts, { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', metadata: key, spec } as never)
+  const canary = { currentStepIndex: 1, nextStepIndex: 2, currentStepState: 'StepPaused', finalisingStep: '', podTemplateHash: 'v2' }
+  await writeStatus({
+    phase: 'Progressing',
+    observedGeneration: 1,
+    message: 'waits for approval',
+    currentStepIndex: 1,
+    currentStepState: 'StepPaused',
+    canaryStatus: { ...canary, canaryRevision: 'v2', stableRevision: 'v1', canaryReplicas: 1, canaryReadyReplicas: 1 },
+  })
+}
+
+function clientOf(actor: string): KubeClient {
+  return createKubeClient({ exchange: sim.exchangeFor(actor), clock, userAgent: 'tester/1', log: silentLogger })
+}
+
+/** Lets virtual time pass until the promise has settled. */
+async function played<T>(promise: Promise<T>): Promise<T> {
+  let settled = false
+  promise.catch(() => {}).finally(() => (settled = true))
+  await clock.run({ done: () => settled })
+  return promise
+}
+
+function approve(more: Partial<WishOrder> = {}, signal?: AbortSignal): Promise<WishAnswer> {
+  const ports = { client: clientOf('steering'), clock, log: silentLogger, component: 'tranche-api' }
+  const order = { on: 'Rollout', key, type: 'approve', body: { expectedStep: 1 }, by: 'alice', via: 'rest', waitMs: 0, ...more } as const
+  return carryOut(ports, order, { signal })
+}
+
+async function writeStatus(status: object): Promise<void> {
+  await admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status } }, { subresource: 'status' })
+}
+
+/** As the controller answers what stands on the Rollout, after a while. */
+function answerIn(ms: number): void {
+  clock.setTimer(ms, () => void answer())
+}
+
+async function answer(): Promise<void> {
+  const { metadata } = await rollout()
+  const { id, type } = JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? '{}') as { readonly id: string; readonly type: string }
+  await writeStatus({ message: 'goes on', lastAction: { id, type, result: 'Accepted', at: '2026-01-01T00:00:00Z' } })
+}
+
+const rollout = (): Promise<Rollout> => admin.get<Rollout>(resourcePaths.rollouts, key)
+const isPatch = ({ verb, resource }: FaultCall): boolean => verb === 'patch' && resource.resource === 'rollouts'
+
+/** The first so many patches of the Rollout fail like this. */
+function firstPatches(count: number, fault: RequestFault): Failing {
+  let left = count
+  return (call) => (isPatch(call) && left-- > 0 ? fault : undefined)
+}
+
+it.each<{ title: string; fault: Failing }>([
+  { title: 'others write the object all the while', fault: firstPatches(3, { kind: 'conflict' }) },
+  { title: 'the answer to the write is lost', fault: firstPatches(1, { kind: 'cut', when: 'after' }) },
+  { title: 'the write is lost', fault: firstPatches(2, { kind: 'cut', when: 'before' }) },
+  {
+    title: 'no event can be written',
+    fault: ({ resource }) => (resource.resource === 'events' ? { kind: 'cut', when: 'before' } : undefined),
+  },
+])('writes a wish once, though $title', async ({ fault }) => {
+  failing = fault
+  expect(await played(approve())).toMatchObject({ state: 'accepted', repeated: false })
+  expect(recordedActionsOf(await rollout())).toMatchObject([{ type: 'approve', by: 'alice' }])
+})
+
+it('gives up where it is never let in between the writes of others', async () => {
+  failing = firstPatches(Infinity, { kind: 'conflict' })
+  await expect(played(approve())).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })
+})
+
+it.each([
+  { title: 'missing rights', error: new ApiStatusError(403, 'Forbidden', 'may not patch') },
+  { title: 'a webhook', error: new ApiStatusError(422, 'Invalid', 'the webhook says no') },
+])('says what the cluster says: $title', async ({ error }) => {
+  failing = (call) => (isPatch(call) ? { kind: 'error', error } : undefined)
+  await expect(played(approve())).rejects.toMatchObject({ status: error.code })
+  expect(recordedActionsOf(await rollout())).toEqual([])
+})
+
+it.each<{ title: string; fault: Failing }>([
+  { title: 'by a watch', fault: () => undefined },
+  {
+    title: 'by reads, where it may not watch',
+    fault: ({ verb }) => (verb === 'watch' ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'may not watch') } : undefined),
+  },
+  {
+    title: 'by another watch, where one is cut',
+    fault: ({ verb, count }) => (verb === 'watch' && count < 8 ? { kind: 'cut', when: 'before' } : undefined),
+  },
+])('waits for the answer $title', async ({ fault }) => {
+  failing = fault
+  answerIn(7_000)
+  const startedMs = clock.monotonicMs()
+  expect(await played(approve({ waitMs: 60_000 }))).toMatchObject({ state: 'acknowledged', message: 'goes on' })
+  expect(clock.monotonicMs() - startedMs).toBeLessThan(9_000)
+})
+
+it('says what the Rollout says when the time is up', async () => {
+  const startedMs = clock.monotonicMs()
+  expect(await played(approve({ waitMs: 5_000 }))).toMatchObject({
+    state: 'accepted',
+    message: expect.stringContaining('waits for approval'),
+  })
+  expect(clock.monotonicMs() - startedMs).toBe(5_000)
+})
+
+it('leaves a wish that was written where the caller goes away', async () => {
+  const gone = new AbortController()
+  clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
+  await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')
+  expect(recordedActionsOf(await rollout())).toHaveLength(1)
+})
+
+it('tells of a Rollout that goes while its answer is waited for', async () => {
+  clock.setTimer(1_000, () => void admin.delete(resourcePaths.rollouts, key))
+  await expect(played(approve({ waitMs: 60_000 }))).rejects.toMatchObject({ code: 'MOVED_ON' })
+})
