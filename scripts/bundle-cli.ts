@@ -1,10 +1,8 @@
 // Builds the command line as one npm package that needs no checkout: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
-
-/** Libraries that read files of their own beside their code: npm installs them with ours. */
-const besideTheBundle: readonly string[] = []
 
 const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
 rmSync(folder, { recursive: true, force: true })
@@ -13,8 +11,9 @@ mkdirSync(folder, { recursive: true })
 const bundle = await rolldown({
   input: { main: 'apps/cli/src/main.ts' },
   platform: 'node',
-  external: besideTheBundle.map((name) => new RegExp(`^${name}(/|$)`)),
   logLevel: 'warn',
+  // Libraries that look for files beside their code find those of this package.
+  transform: { define: { __dirname: 'import.meta.dirname' } },
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it.
   treeshake: { moduleSideEffects: (id) => !/\/packages\/[^/]+\/src\//.test(id), manualPureFunctions: ['z'] },
 })
@@ -28,11 +27,21 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
+copyDocumentationPage()
 writeBin()
 writeManifest()
 for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
 const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
 console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
+
+/** What the REST API serves under `/docs`, where the library looks for it. */
+function copyDocumentationPage(): void {
+  const library = dirname(createRequire(resolve('apps/api/package.json')).resolve('@fastify/swagger-ui'))
+  cpSync(join(library, 'static'), join(folder, 'static'), { recursive: true })
+  copyFileSync(join(library, 'LICENSE'), join(folder, 'static/LICENSE'))
+  mkdirSync(join(folder, 'lib/static'))
+  copyFileSync(join(library, 'static/logo.svg'), join(folder, 'lib/static/logo.svg'))
+}
 
 /** The same starter as in the checkout, for the bundled code. */
 function writeBin(): void {
@@ -53,7 +62,7 @@ function writeManifest(): void {
     type: 'module',
     engines: { node: '>=24' },
     bin: { tranche: 'bin/tranche.mjs', 'kubectl-tranche': 'bin/tranche.mjs' },
-    files: ['bin', 'lib'],
+    files: ['bin', 'lib', 'static'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -11,12 +11,15 @@ export interface ListColumns {
   readonly wide: boolean
 }
 
+/** Columns below which sentences are cut too early. */
+const NARROW = 120
+
 /** Rollouts as a table, those that wait for a person or failed first to be seen by their colour. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
   return tableLines(rollouts, columnsOf(columns, drawing), drawing)
 }
 
-function columnsOf({ namespaces, wide }: ListColumns, { nowMs }: Drawing): readonly Column<RolloutSummary>[] {
+function columnsOf({ namespaces, wide }: ListColumns, { nowMs, width }: Drawing): readonly Column<RolloutSummary>[] {
   return [
     ...(namespaces ? [{ heading: 'NAMESPACE', cell: ({ namespace }: RolloutSummary) => namespace, least: 8 }] : []),
     { heading: 'NAME', cell: ({ name }) => name, least: 12 },
@@ -30,7 +33,7 @@ function columnsOf({ namespaces, wide }: ListColumns, { nowMs }: Drawing): reado
     },
     { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
     ...(wide ? wideColumns(nowMs) : []),
-    { heading: 'WAITS FOR', cell: waitsFor, least: 12 },
+    { heading: 'WAITS FOR', cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
   ]
 }
 
@@ -51,7 +54,8 @@ function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
   ]
 }
 
-/** A release that is done waits for nothing. */
-function waitsFor({ outcome, need, message }: RolloutSummary): string {
-  return outcome === 'Done' ? '' : (need?.message ?? message)
+/** A release that is done waits for nothing. Where there is little room, one word says more than the begin of a sentence. */
+function waitsFor({ outcome, need, message }: RolloutSummary, inShort: boolean): string {
+  if (outcome === 'Done') return ''
+  return (inShort ? need?.reason : need?.message) ?? message
 }

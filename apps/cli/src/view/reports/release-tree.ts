@@ -159,7 +159,13 @@ function moreZones(zones: readonly Zone[]): TreeItem {
 }
 
 function zoneItem([zone, members]: Zone, options: NodeOptions): TreeItem {
-  return { spans: [zone === '' ? 'in no zone' : `zone ${zone}`, '  ', ...stateSpans(members)], items: nodeItems(members, options) }
+  return { spans: [zoneTitle(zone), '  ', ...stateSpans(members)], items: nodeItems(members, options) }
+}
+
+/** Many zones are called so already. */
+function zoneTitle(zone: string): string {
+  if (zone === '') return 'in no zone'
+  return zone.startsWith('zone') ? zone : `zone ${zone}`
 }
 
 function stateSpans(nodes: readonly NodeReport[]): readonly Span[] {
