@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { toLintOptions, toProcessOptions, toSimulationOptions } from './command-options.ts'
+import { addPlanCommand } from './program/plan-command.ts'
 import { addReleaseCommands } from './program/release-commands.ts'
 import { addToolCommands } from './program/tool-commands.ts'
 import { addWishCommands } from './program/wish-commands.ts'
@@ -23,6 +24,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
   addReleaseCommands(program, io, exit)
   addWishCommands(program, io, exit)
   addToolCommands(program, io, exit)
+  addPlanCommand(program, io, exit)
   addSimulationCommands(program, io, exit)
   addProcessCommands(program, io, exit)
   addLintCommand(program, io, exit)

@@ -5,8 +5,8 @@ import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 /** Objects as somebody would apply them, in place of those of the cluster; each only as far as it is given. */
 export interface Manifests {
   readonly daemonSet?: Pick<DaemonSet, 'spec'>
-  readonly rollout?: Pick<Rollout, 'spec'>
-  readonly policy?: Pick<ReleasePolicy, 'spec'>
+  readonly rollout?: Pick<Rollout, 'spec'> & { readonly metadata: Pick<Rollout['metadata'], 'annotations'> }
+  readonly policy?: Pick<ReleasePolicy, 'spec'> & { readonly metadata: Pick<ReleasePolicy['metadata'], 'name'> }
 }
 
 /**
@@ -63,11 +63,20 @@ function listed(names: readonly string[]): string {
 export function withPlannedRules(snapshot: ClusterSnapshot, { rollout, policy }: Manifests): ClusterSnapshot {
   return {
     ...snapshot,
-    rollout: rollout === undefined ? snapshot.rollout : changed(snapshot.rollout, rollout.spec),
-    policy: policy === undefined || snapshot.policy === undefined ? snapshot.policy : changed(snapshot.policy, policy.spec),
+    rollout: rollout === undefined ? snapshot.rollout : plannedRollout(snapshot.rollout, rollout),
+    policy: policy === undefined ? snapshot.policy : plannedPolicy(snapshot, policy),
   }
 }
 
-function changed<T extends Rollout | ReleasePolicy>(object: T, spec: T['spec']): T {
-  return { ...object, spec, metadata: { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 } }
+function plannedRollout(live: Rollout, { metadata, spec }: NonNullable<Manifests['rollout']>): Rollout {
+  const annotations = { ...live.metadata.annotations, ...metadata.annotations }
+  return { ...live, spec, metadata: { ...live.metadata, annotations, generation: (live.metadata.generation ?? 1) + 1 } }
+}
+
+/** One of another name than the one in use is a new one. */
+function plannedPolicy({ rollout, policy }: ClusterSnapshot, { metadata: { name }, spec }: NonNullable<Manifests['policy']>): ReleasePolicy {
+  if (policy?.metadata.name === name)
+    return { ...policy, spec, metadata: { ...policy.metadata, generation: (policy.metadata.generation ?? 1) + 1 } }
+  const { namespace = 'default' } = rollout.metadata
+  return { metadata: { name, namespace, uid: `forecast-${name}`, resourceVersion: '1', generation: 1 }, spec }
 }

@@ -30,7 +30,8 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
   return result.findings.some(({ level }) => level === 'problem') ? exitCodes.failed : exitCodes.done
 }
 
-async function readText(file: string, { in: input }: CommandIo): Promise<string> {
+/** @returns what stands in a file; `-` is standard input. @throws {AppError} FILE_UNREADABLE */
+export async function readText(file: string, { in: input }: CommandIo): Promise<string> {
   try {
     if (file !== '-') return readFileSync(file, 'utf8')
     return input === undefined ? '' : await text(input)

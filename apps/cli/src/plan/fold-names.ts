@@ -1,0 +1,35 @@
+/**
+ * Names in order, numbers that follow one another folded: `node-[001-006,009]`, `edge-a`. The digits are as many as the names have.
+ */
+export function foldNames(names: readonly string[]): readonly string[] {
+  const groups = Map.groupBy(names, groupOf)
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, alike]) => folded(alike))
+}
+
+/** What stands before the number, how long that is, and what stands behind it. */
+const numbered = /^(.*?)(\d{1,15})(\D*)$/
+
+function groupOf(name: string): string {
+  const [, before, digits = '', behind] = numbered.exec(name) ?? []
+  return before === undefined ? name : `${before} ${digits.length} ${behind}`
+}
+
+function folded(alike: readonly string[]): string {
+  const [first = ''] = alike
+  const [, before = '', digits = '', behind = ''] = numbered.exec(first) ?? []
+  if (alike.length === 1 || digits === '') return first
+  const numbers = alike.map((name) => Number(numbered.exec(name)?.[2])).toSorted((a, b) => a - b)
+  const text = (number: number): string => String(number).padStart(digits.length, '0')
+  const runs = runsOf(numbers).map(([from, to]) => (from === to ? text(from) : `${text(from)}-${text(to)}`))
+  return `${before}[${runs.join(',')}]${behind}`
+}
+
+function runsOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
+  const runs: [number, number][] = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last !== undefined && number === last[1] + 1) last[1] = number
+    else runs.push([number, number])
+  }
+  return runs
+}

@@ -1,0 +1,38 @@
+import type { ClusterSnapshot } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { Manifests } from '@tranche/forecast'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { lintDocuments } from '../lint/lint-documents.ts'
+import type { SourceDocument } from '../lint/read-documents.ts'
+
+/**
+ * Finds among documents what would change a release: its DaemonSet, its Rollout, the policy that the Rollout names. Others are passed over.
+ *
+ * @throws {AppError} OPTION_INVALID where a document is wrong, or none is about the release
+ */
+export function planManifests(documents: readonly SourceDocument[], { rollout }: ClusterSnapshot): Manifests {
+  const [problem] = lintDocuments(documents).findings.filter(({ level }) => level === 'problem')
+  if (problem !== undefined)
+    throw new AppError('OPTION_INVALID', `${problem.document.source}: ${problem.path}: ${problem.message}`, {
+      hint: 'Mend the manifest; tranche lint -f shows everything that is wrong with it.',
+    })
+  const { namespace, name } = rollout.metadata
+  const values = documents.map(({ content }) => (content.kind === 'value' ? (content.value as Named) : undefined))
+  const find = (kind: string, named: string): unknown =>
+    values.find((one) => one?.kind === kind && one.metadata?.name === named && (one.metadata.namespace ?? namespace) === namespace)
+  const planned = find('Rollout', name) as Manifests['rollout']
+  const { workloadRef } = (planned ?? rollout).spec
+  const policyName = { ...rollout.metadata.annotations, ...planned?.metadata.annotations }[rolloutAnnotations.releasePolicy]
+  const daemonSet = find('DaemonSet', workloadRef.name) as Manifests['daemonSet']
+  const policy = policyName === undefined ? undefined : (find('ReleasePolicy', policyName) as Manifests['policy'])
+  if (planned === undefined && daemonSet === undefined && policy === undefined)
+    throw new AppError('OPTION_INVALID', `--filename: no document is about Rollout ${namespace}/${name}`, {
+      hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout itself, or with its ReleasePolicy.`,
+    })
+  return { ...(daemonSet && { daemonSet }), ...(planned && { rollout: planned }), ...(policy && { policy }) }
+}
+
+interface Named {
+  readonly kind?: string
+  readonly metadata?: { readonly name?: string; readonly namespace?: string }
+}

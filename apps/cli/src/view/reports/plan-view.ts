@@ -1,0 +1,85 @@
+import type { Forecast } from '@tranche/api-schema'
+import { foldNames } from '../../plan/fold-names.ts'
+import { durationText } from '../duration-text.ts'
+import type { Span, Style } from '../styled-line.ts'
+import type { Drawing } from './drawing.ts'
+import { type Column, tableLines } from './table.ts'
+import { wrapText } from './wrap-text.ts'
+
+type Batch = Forecast['batches'][number]
+type PlannedNode = Forecast['nodes'][number]
+
+const WIDEST_TEXT = 120
+const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = { Completes: 'green', Stops: 'red', RollsBack: 'yellow', Blocked: 'red' }
+
+/** A forecast for a person: what comes of it, when, batch by batch, and what it rests on. With `wide` node by node. Pure. */
+export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): readonly string[] {
+  const taken = forecast.nodes.filter(({ order }) => order > 0)
+  const updated = wide ? tableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
+  return [
+    ...paragraph(forecast.message, drawing, outcomeStyles[forecast.outcome]),
+    ...factLines(forecast, drawing),
+    ...(taken.length === 0 ? [] : ['', ...updated]),
+    ...restLines(forecast, drawing),
+    '',
+    drawing.line(['dim', 'rests on']),
+    ...forecast.assumptions.flatMap((text) => bulleted(text, drawing)),
+  ]
+}
+
+function paragraph(text: string, drawing: Drawing, style?: Style): readonly string[] {
+  const spanOf = (line: string): Span => (style === undefined ? line : [style, line])
+  return wrapText(text, Math.min(drawing.width, WIDEST_TEXT)).map((line) => drawing.line(spanOf(line)))
+}
+
+function bulleted(text: string, drawing: Drawing): readonly string[] {
+  return wrapText(text, Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - 4)).map((line, at) =>
+    drawing.line(at === 0 ? '  - ' : '    ', line),
+  )
+}
+
+function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: Forecast, drawing: Drawing): readonly string[] {
+  const over = outcome === 'RollsBack' ? 'taken back in' : 'over in'
+  return [
+    ...(etaSeconds === null ? [] : [drawing.line(['dim', `  ${over.padEnd(14)}`], rangeText(etaSeconds))]),
+    ...(maxUnavailable === 0 ? [] : [drawing.line(['dim', `  ${'down at most'.padEnd(14)}`], `${peakUnavailable} of ${maxUnavailable} nodes`)]),
+  ]
+}
+
+function rangeText({ low, high }: NonNullable<Forecast['etaSeconds']>): string {
+  const [from, to] = [durationText(low * 1000), durationText(high * 1000)]
+  return from === to ? from : `${from} to ${to}`
+}
+
+function batchLines({ batches }: Forecast, taken: readonly PlannedNode[], drawing: Drawing): readonly string[] {
+  const namesOf = (index: number): string =>
+    foldNames(taken.filter(({ batch }) => batch === index).map(({ name }) => name)).join(' ')
+  const columns: readonly Column<Batch>[] = [
+    { heading: 'BATCH', cell: ({ index }) => String(index) },
+    { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
+    { heading: 'BEGINS', cell: ({ startSeconds }) => durationText(startSeconds * 1000) },
+    { heading: 'READY', cell: ({ endSeconds }) => (endSeconds === null ? 'never' : durationText(endSeconds * 1000)) },
+    { heading: 'THEN', cell: ({ pause }) => (pause === undefined ? '' : pause === 'person' ? 'approval' : `waits ${durationText(Number.parseInt(pause, 10) * 1000)}`) },
+    { heading: 'WHICH', cell: ({ index }) => namesOf(index) },
+  ]
+  return tableLines(batches, columns, drawing)
+}
+
+const nodeColumns: readonly Column<PlannedNode>[] = [
+  { heading: 'ORDER', cell: ({ order }) => String(order) },
+  { heading: 'NODE', cell: ({ name }) => name, least: 12 },
+  { heading: 'BATCH', cell: ({ batch }) => String(batch) },
+  { heading: 'AT', cell: ({ atSeconds }) => durationText((atSeconds ?? 0) * 1000) },
+  { heading: 'WHY', cell: ({ reason }) => reason },
+]
+
+/** Nodes that are not updated, by the reason. */
+function restLines({ nodes }: Forecast, drawing: Drawing): readonly string[] {
+  const byReason = [...Map.groupBy(nodes.filter(({ order }) => order === 0), ({ reason }) => reason)]
+  if (byReason.length === 0) return []
+  return [
+    '',
+    drawing.line(['dim', 'not updated']),
+    ...byReason.flatMap(([reason, alike]) => bulleted(`${reason}: ${foldNames(alike.map(({ name }) => name)).join(' ')}`, drawing)),
+  ]
+}
