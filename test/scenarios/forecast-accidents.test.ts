@@ -63,6 +63,14 @@ it('foretells which nodes are passed over', async () => {
   })
 })
 
+it('foretells a release in a cluster with admission, where the strategy is turned as it begins', async () => {
+  const daemonSet = snapshot.daemonSet!
+  const { 'rollouts.kruise.io/daemonset-original-update-strategy': _, ...annotations } = daemonSet.metadata.annotations ?? {}
+  const updateStrategy = { ...daemonSet.spec.updateStrategy, type: 'RollingUpdate' }
+  const admitted = { ...daemonSet, metadata: { ...daemonSet.metadata, annotations }, spec: { ...daemonSet.spec, updateStrategy } }
+  expect(await plan({}, { ...snapshot, daemonSet: admitted })).toMatchObject({ outcome: 'Completes', nodesHit: 10, peakUnavailable: 2 })
+})
+
 it('foretells that a release without a budget does not begin', async () => {
   const daemonSet = snapshot.daemonSet!
   const updateStrategy = { ...daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }

@@ -5,6 +5,7 @@ import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
+import { addPlanRoute } from './routes/plan.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
 import type { RouteParts } from './routes/route-parts.ts'
@@ -21,6 +22,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
   addWishRoutes(app, parts)
+  addPlanRoute(app, parts)
   addStreamRoute(app, parts)
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)

@@ -15,6 +15,7 @@ import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
 import type { ApiServer } from './http/create-server.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
+import { createPlanner } from './plan/create-planner.ts'
 import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
 
 /** What an API process is given. */
@@ -73,6 +74,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let hub: StreamHub | undefined
   let isStopping = false
 
+  const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock),
@@ -80,7 +82,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,
     log,
-    limits: { ...defaultLimits, ...options.limits },
+    limits,
+    plan: createPlanner({ client, clock, limits }),
     corsOrigins: options.corsOrigins ?? [],
     trustProxies: options.trustProxies ?? [],
     checkAnswers: options.checkAnswers ?? false,

@@ -61,6 +61,7 @@ export async function openDoor(
     reads,
     reviews: rememberReviews(createReviews(client, []), clock as Clock),
     log: silentLogger,
+    plan: async () => Promise.reject(new Error('nothing is planned here')),
     carryOut: async () => Promise.reject(new Error('nothing is steered here')),
     limits: { ...defaultLimits, requestsPerSecond: 10_000, ...options.limits },
     corsOrigins: [],

@@ -61,6 +61,7 @@ export async function forecast(
     programs,
     lives,
     onWrite: (write) => chronicle.take(write),
+    rollout: () => chronicle.rollout,
     onClock: (clock) => (nowMs = () => clock.monotonicMs()),
   })
   try {
@@ -72,6 +73,17 @@ export async function forecast(
   } finally {
     await cluster.end()
   }
+}
+
+/**
+ * What {@link forecast} refuses, found without playing anything.
+ *
+ * @throws as forecast
+ */
+export function checkForecast(snapshot: ClusterSnapshot, request: ForecastRequest): void {
+  parseAccidents(request.if ?? [], snapshot.nodes)
+  if (snapshot.daemonSet === undefined) throw workloadNotFound(snapshot)
+  plannedDaemonSet(snapshot.daemonSet, request, {})
 }
 
 function workloadNotFound({ rollout }: ClusterSnapshot): AppError {

@@ -74,7 +74,10 @@ function plannedRollout(live: Rollout, { metadata, spec }: NonNullable<Manifests
 }
 
 /** One of another name than the one in use is a new one. */
-function plannedPolicy({ rollout, policy }: ClusterSnapshot, { metadata: { name }, spec }: NonNullable<Manifests['policy']>): ReleasePolicy {
+function plannedPolicy(
+  { rollout, policy }: ClusterSnapshot,
+  { metadata: { name }, spec }: NonNullable<Manifests['policy']>,
+): ReleasePolicy {
   if (policy?.metadata.name === name)
     return { ...policy, spec, metadata: { ...policy.metadata, generation: (policy.metadata.generation ?? 1) + 1 } }
   const { namespace = 'default' } = rollout.metadata

@@ -1,4 +1,4 @@
-import { type ClusterSnapshot, customResourceDefinitions } from '@tranche/api-schema'
+import { type ClusterSnapshot, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
@@ -7,9 +7,10 @@ import { createInProcessQueue } from '@tranche/queue'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { PodLife } from '@tranche/sim-nodes'
 import type { AcceptedWrite } from '@tranche/sim-api'
+import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './chronicle.ts'
 import type { ForecastPrograms, RunningProgram } from './programs.ts'
-import { storedObjects } from './stored-objects.ts'
+import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 
 /** A copy of a cluster in virtual time, with the programs in it. */
 export interface SimulatedCluster {
@@ -28,6 +29,8 @@ export interface SimulatedClusterOptions {
   /** What becomes of a pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
   readonly onWrite: (write: AcceptedWrite) => void
+  /** The Rollout as it is now. */
+  readonly rollout: () => Rollout
   /** Told of the clock before anything runs by it. */
   readonly onClock: (clock: VirtualClock) => void
 }
@@ -49,7 +52,8 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
   const client = createKubeClient({ exchange: simulator.exchangeFor('person'), clock, userAgent: 'forecast', log: silentLogger })
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
-  simulator.server.load(storedObjects(snapshot))
+  load(simulator, snapshot)
+  if (admissionOf(snapshot) === 'inProcess') simulator.server.useAdmission(admitChange(options.rollout))
   simulator.server.observe(options.onWrite)
   await during(clock, simulator.start())
 
@@ -81,6 +85,13 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
       simulator.stop()
     },
   }
+}
+
+function load({ server }: Simulator, snapshot: ClusterSnapshot): void {
+  server.load(storedObjects(snapshot))
+  if (snapshot.daemonSet === undefined) return
+  const [daemonSet] = server.load([storedDaemonSet(snapshot.daemonSet)])
+  if (daemonSet !== undefined) server.load(storedRevisions(snapshot, daemonSet))
 }
 
 /** Runs the clock until a promise has settled. */

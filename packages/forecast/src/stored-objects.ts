@@ -1,27 +1,48 @@
 import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
-import type { ControllerRevision, DaemonSet, KubeObject, Node, Pod } from '@tranche/kube-types'
+import { canonicalJson, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
 import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
 
 /**
- * The objects of a snapshot as an API server has them stored. Left out is what a copy of the cluster must not do, or nobody reads there:
+ * The objects of a snapshot as an API server has them stored, but for the DaemonSet and its revisions. Left out is what a copy of the cluster must not do, or nobody reads there:
  * receivers are not told, metric systems are not asked, images and managed fields are not kept.
  */
 export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
-  const { rollout, release, policy, daemonSet, revisions, nodes, pods, others } = snapshot
+  const { rollout, release, policy, nodes, pods, others } = snapshot
   const namespace = rollout.metadata.namespace ?? 'default'
   return [
     named('v1', 'Namespace', namespaceObject(namespace)),
     ...serviceAccounts(snapshot, namespace).map((account) => named('v1', 'ServiceAccount', account)),
     ...nodes.map((node) => named('v1', 'Node', toStoredNode(node))),
     ...pods.map((pod) => named('v1', 'Pod', toStoredPod(pod))),
-    ...(daemonSet === undefined ? [] : [named('apps/v1', 'DaemonSet', toStoredDaemonSet(daemonSet))]),
-    ...revisions.map((revision) => named('apps/v1', 'ControllerRevision', toStoredRevision(revision))),
     ...(policy === undefined ? [] : [named('tranche.dev/v1alpha1', 'ReleasePolicy', toStoredPolicy(policy))]),
     named('rollouts.kruise.io/v1beta1', 'Rollout', toStoredRollout(rollout)),
     ...(release === undefined ? [] : [named('rollouts.kruise.io/v1beta1', 'BatchRelease', toStoredRelease(release))]),
     ...others.map((object) => bare(object) as unknown as ApiObject),
   ]
+}
+
+/** The DaemonSet of a snapshot as an API server has it stored. */
+export function storedDaemonSet(daemonSet: DaemonSet): ApiObject {
+  return named('apps/v1', 'DaemonSet', { ...daemonSet, spec: withoutNulls(daemonSet.spec) } as KubeObject)
+}
+
+/**
+ * The revisions, once the DaemonSet is stored. The one that holds its template is given the template as the server has completed it: one
+ * that lacks a default would be another revision.
+ */
+export function storedRevisions({ revisions, daemonSet }: ClusterSnapshot, stored: ApiObject): readonly ApiObject[] {
+  const live = canonicalJson(withoutNulls(daemonSet?.spec.template))
+  const { template } = (stored as unknown as DaemonSet).spec
+  return revisions.map((revision) => {
+    const { $patch, ...held } = templateOf(withoutNulls(revision.data))
+    const data = canonicalJson(held) === live ? { spec: { template: { $patch, ...template } } } : withoutNulls(revision.data)
+    return named('apps/v1', 'ControllerRevision', { ...revision, data } as KubeObject)
+  })
+}
+
+function templateOf(data: unknown): Readonly<Record<string, unknown>> {
+  return (data as { readonly spec?: { readonly template?: Readonly<Record<string, unknown>> } } | undefined)?.spec?.template ?? {}
 }
 
 /** A pod that is neither Ready nor in trouble: it is being started. */
@@ -70,23 +91,41 @@ function toStoredNode(node: Node): KubeObject {
   return { ...node, metadata, status } as KubeObject
 }
 
+/** What of a pod's spec has a part in a release. The rest is the kubelet's, and a server might not take it from another. */
+const specFields = [
+  'nodeName',
+  'hostNetwork',
+  'affinity',
+  'tolerations',
+  'priority',
+  'preemptionPolicy',
+  'restartPolicy',
+  'schedulerName',
+  'serviceAccountName',
+  'terminationGracePeriodSeconds',
+] as const
+
 /** A pod that is being started begins anew; for how much longer, whoever decides on its life knows. */
 function toStoredPod(pod: Pod): KubeObject {
-  const spec = { ...pod.spec, volumes: undefined }
+  const whole = (pod.spec ?? {}) as Readonly<Record<string, unknown>>
+  const spec = {
+    ...Object.fromEntries(specFields.flatMap((field) => (whole[field] == null ? [] : [[field, whole[field]]]))),
+    ...Object.fromEntries(
+      (['containers', 'initContainers'] as const).flatMap((field) =>
+        Array.isArray(whole[field]) ? [[field, whole[field].map(toStoredContainer)]] : [],
+      ),
+    ),
+  }
   if (!isStarting(pod)) return { ...pod, spec } as KubeObject
   const conditions = (pod.status?.conditions ?? []).filter(({ type }) => type === 'PodScheduled')
   return { ...pod, spec, status: { phase: 'Pending', conditions } } as KubeObject
 }
 
+function toStoredContainer({ name, image, resources, ports }: Readonly<Record<string, unknown>>): object {
+  return { name, image, ...(resources != null && { resources }), ...(ports != null && { ports }) }
+}
+
 /** What is null counts as absent: revisions are compared by their text, and some servers write it and others do not. */
-function toStoredDaemonSet(daemonSet: DaemonSet): KubeObject {
-  return { ...daemonSet, spec: withoutNulls(daemonSet.spec) } as KubeObject
-}
-
-function toStoredRevision(revision: ControllerRevision): KubeObject {
-  return { ...revision, data: withoutNulls(revision.data) } as KubeObject
-}
-
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value

@@ -1,6 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { Actor, ApiObject, ResourceId, SimClient, Watching } from './client.ts'
 import { schemaSource } from './schema/schema-source.ts'
+import { importJson, type JsonObject } from './store/json.ts'
 import { createRandom } from './store/random.ts'
 import { Store } from './store/store.ts'
 import type { AccessControl } from './auth/access.ts'
@@ -106,9 +107,10 @@ export interface ApiServer {
    * Takes in objects of built-in or custom resources as another cluster had them: with their uids, generations and resource versions, and
    * without asking whether they are valid. For before anybody watches.
    *
+   * @returns them as they are stored: with the defaults of this server, and without fields that it does not know
    * @throws Error for a kind that is not served
    */
-  load(objects: readonly ApiObject[]): void
+  load(objects: readonly ApiObject[]): readonly ApiObject[]
   /** Forgets the history: every older resource version is answered with 410 from now on. */
   compact(): void
 }
@@ -236,15 +238,21 @@ async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
   }
 }
 
-function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[]): void {
+function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[]): readonly ApiObject[] {
   const byKind = Map.groupBy(objects, ({ apiVersion, kind }) => `${apiVersion}/${kind}`)
-  for (const [name, alike] of byKind) {
+  return [...byKind].flatMap(([name, alike]) => {
     const definition = registry
       .definitions()
       .find(({ group, versions, kind }) => versions.some((version) => name === `${[group, version].filter(Boolean).join('/')}/${kind}`))
     if (definition === undefined) throw new Error(`the API server serves no ${name}`)
-    store.load(idOf(definition), alike)
-  }
+    const schema = registry.get(idOf(definition)).schemas.get(definition.version)
+    const whole = alike.map((object) => {
+      const sent = schema?.prune(importJson(object) as JsonObject).object ?? object
+      return definition.strategy.defaults((schema?.applyDefaults(sent) ?? sent) as ApiObject)
+    })
+    store.load(idOf(definition), whole)
+    return whole
+  })
 }
 
 /** The revision of a list, once its last page has been answered. */

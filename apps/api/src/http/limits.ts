@@ -8,6 +8,10 @@ export interface Limits {
   readonly manifestBytes: number
   /** One request, from its first byte to its answer, in milliseconds; `?wait=` has this on top of what it waits. @default 15000 */
   readonly requestMs: number
+  /** One forecast, on top of `requestMs`, in milliseconds. @default 60000 */
+  readonly planMs: number
+  /** Nodes of the largest cluster of which forecasts are made. @default 10000 */
+  readonly planNodes: number
   /** Streams side by side. @default 1000 */
   readonly streams: number
   /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
@@ -22,6 +26,8 @@ export const defaultLimits: Limits = {
   bodyBytes: 64 * 1024,
   manifestBytes: 1024 * 1024,
   requestMs: 15_000,
+  planMs: 60_000,
+  planNodes: 10_000,
   streams: 1_000,
   streamPatienceMs: 10_000,
   heartbeatMs: 15_000,

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Limits } from '../http/limits.ts'
 import type { ReleaseReads } from '../release-reads.ts'
+import type { PlanRelease } from '../plan/create-planner.ts'
 import type { CarryOut } from './wishes.ts'
 
 /** What routes work with. */
@@ -13,6 +14,7 @@ export interface RouteParts {
   readonly reviews: RememberedReviews
   readonly limits: Limits
   readonly carryOut: CarryOut
+  readonly plan: PlanRelease
 }
 
 /** Sections of the documentation. */

@@ -10,13 +10,13 @@ import {
   type WishType,
   wishTypes,
 } from '@tranche/api-schema'
-import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { WishOrder } from '@tranche/steering'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
+import { whileConnected } from './while-connected.ts'
 
 /**
  * Writes a wish to the cluster, and waits for its answer as long as it says.
@@ -110,15 +110,6 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
 /** The longest wait that can be asked for, and the time of any request on top. */
 function waitingMs(requestMs: number): number {
   return 60_000 + requestMs
-}
-
-/** Aborts once nobody waits for the answer. (The request's own signal aborts as soon as the body is read.) */
-function whileConnected({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new AppError('NOT_READY', 'the sender did not wait for the answer'))
-  })
-  return gone.signal
 }
 
 function keyOf({ namespace, name }: ObjectKey): ObjectKey {

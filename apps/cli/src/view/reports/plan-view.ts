@@ -10,7 +10,12 @@ type Batch = Forecast['batches'][number]
 type PlannedNode = Forecast['nodes'][number]
 
 const WIDEST_TEXT = 120
-const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = { Completes: 'green', Stops: 'red', RollsBack: 'yellow', Blocked: 'red' }
+const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = {
+  Completes: 'green',
+  Stops: 'red',
+  RollsBack: 'yellow',
+  Blocked: 'red',
+}
 
 /** A forecast for a person: what comes of it, when, batch by batch, and what it rests on. With `wide` node by node. Pure. */
 export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): readonly string[] {
@@ -18,7 +23,7 @@ export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): r
   const updated = wide ? tableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
   return [
     ...paragraph(forecast.message, drawing, outcomeStyles[forecast.outcome]),
-    ...factLines(forecast, drawing),
+    ...(taken.length === 0 ? [] : factLines(forecast, drawing)),
     ...(taken.length === 0 ? [] : ['', ...updated]),
     ...restLines(forecast, drawing),
     '',
@@ -42,7 +47,9 @@ function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: For
   const over = outcome === 'RollsBack' ? 'taken back in' : 'over in'
   return [
     ...(etaSeconds === null ? [] : [drawing.line(['dim', `  ${over.padEnd(14)}`], rangeText(etaSeconds))]),
-    ...(maxUnavailable === 0 ? [] : [drawing.line(['dim', `  ${'down at most'.padEnd(14)}`], `${peakUnavailable} of ${maxUnavailable} nodes`)]),
+    ...(maxUnavailable === 0
+      ? []
+      : [drawing.line(['dim', `  ${'down at most'.padEnd(14)}`], `${peakUnavailable} of ${maxUnavailable} nodes`)]),
   ]
 }
 
@@ -52,14 +59,17 @@ function rangeText({ low, high }: NonNullable<Forecast['etaSeconds']>): string {
 }
 
 function batchLines({ batches }: Forecast, taken: readonly PlannedNode[], drawing: Drawing): readonly string[] {
-  const namesOf = (index: number): string =>
-    foldNames(taken.filter(({ batch }) => batch === index).map(({ name }) => name)).join(' ')
+  const namesOf = (index: number): string => foldNames(taken.filter(({ batch }) => batch === index).map(({ name }) => name)).join(' ')
   const columns: readonly Column<Batch>[] = [
     { heading: 'BATCH', cell: ({ index }) => String(index) },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
     { heading: 'BEGINS', cell: ({ startSeconds }) => durationText(startSeconds * 1000) },
     { heading: 'READY', cell: ({ endSeconds }) => (endSeconds === null ? 'never' : durationText(endSeconds * 1000)) },
-    { heading: 'THEN', cell: ({ pause }) => (pause === undefined ? '' : pause === 'person' ? 'approval' : `waits ${durationText(Number.parseInt(pause, 10) * 1000)}`) },
+    {
+      heading: 'THEN',
+      cell: ({ pause }) =>
+        pause === undefined ? '' : pause === 'person' ? 'approval' : `waits ${durationText(Number.parseInt(pause, 10) * 1000)}`,
+    },
     { heading: 'WHICH', cell: ({ index }) => namesOf(index) },
   ]
   return tableLines(batches, columns, drawing)
@@ -75,7 +85,12 @@ const nodeColumns: readonly Column<PlannedNode>[] = [
 
 /** Nodes that are not updated, by the reason. */
 function restLines({ nodes }: Forecast, drawing: Drawing): readonly string[] {
-  const byReason = [...Map.groupBy(nodes.filter(({ order }) => order === 0), ({ reason }) => reason)]
+  const byReason = [
+    ...Map.groupBy(
+      nodes.filter(({ order }) => order === 0),
+      ({ reason }) => reason,
+    ),
+  ]
   if (byReason.length === 0) return []
   return [
     '',

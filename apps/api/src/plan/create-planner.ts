@@ -1,0 +1,78 @@
+import { Worker } from 'node:worker_threads'
+import type { Forecast, ForecastRequest } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import { checkForecast } from '@tranche/forecast'
+import type { KubeClient } from '@tranche/kube-client'
+import type { ObjectKey } from '@tranche/kube-types'
+import { readSnapshot } from '@tranche/steering'
+import type { Limits } from '../http/limits.ts'
+import type { PlanAnswer, PlanOrder } from './plan-order.ts'
+
+/**
+ * Tells what a release would do.
+ *
+ * @throws {AppError} FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long; as KubeClient
+ */
+export type PlanRelease = (key: ObjectKey, request: ForecastRequest, signal: AbortSignal) => Promise<Forecast>
+
+/** What plans are made with. */
+export interface PlannerParts {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly limits: Pick<Limits, 'planMs' | 'planNodes'>
+}
+
+/** So many wait while one is made; the next is turned away. */
+const WAITING_MAX = 4
+const MEMORY_MEBIBYTES = 1_536
+
+/** Makes one forecast at a time, each in a thread of its own, from what is read afresh: whatever it takes, the server goes on answering. */
+export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+
+  async function plan(key: ObjectKey, request: ForecastRequest, signal: AbortSignal): Promise<Forecast> {
+    signal.throwIfAborted()
+    const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal })
+    if (snapshot.nodes.length > limits.planNodes)
+      throw new AppError('FORECAST_INVALID', `the cluster has ${snapshot.nodes.length} nodes, and ${limits.planNodes} are foretold here`, {
+        hint: 'Run tranche plan, which knows no such limit.',
+      })
+    checkForecast(snapshot, request)
+    return inThread({ snapshot, request }, limits.planMs, signal)
+  }
+
+  return async (key, request, signal) => {
+    if (waiting > WAITING_MAX)
+      throw new AppError('NOT_READY', `${waiting} forecasts are made or waited for already`, { hint: 'Try again in a moment.' })
+    waiting++
+    const next = last.then(() => plan(key, request, signal))
+    last = next.catch(() => {})
+    return next.finally(() => void waiting--)
+  }
+}
+
+/** The file beside this one: as source, or as it is bundled. */
+const worker = new URL(import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.mjs', import.meta.url)
+
+function inThread(order: PlanOrder, longestMs: number, signal: AbortSignal): Promise<Forecast> {
+  const thread = new Worker(worker, { workerData: order, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MEBIBYTES } })
+  const tooLong = AbortSignal.timeout(longestMs)
+  const ending = AbortSignal.any([signal, tooLong])
+  return new Promise<Forecast>((resolve, reject) => {
+    thread.once('message', (answer: PlanAnswer) => {
+      if (answer.kind === 'told') resolve(answer.forecast)
+      else reject(new AppError(answer.code, answer.message, answer.hint === undefined ? {} : { hint: answer.hint }))
+    })
+    thread.once('error', reject)
+    thread.once('exit', () => reject(new Error('the thread that made a forecast ended without an answer')))
+    ending.addEventListener('abort', () => reject(tooLong.aborted ? takesTooLong(longestMs) : (signal.reason as Error)), { once: true })
+  }).finally(() => void thread.terminate())
+}
+
+function takesTooLong(longestMs: number): AppError {
+  return new AppError('NOT_READY', `the forecast took longer than ${longestMs / 1000} s`, {
+    hint: 'Run tranche plan, which takes the time it needs.',
+  })
+}

@@ -1,0 +1,20 @@
+/** A thread that makes one forecast, and ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { startController } from '@tranche/controller'
+import { isAppError } from '@tranche/errors'
+import { startExecutor } from '@tranche/executor'
+import { forecast } from '@tranche/forecast'
+import type { PlanAnswer, PlanOrder } from './plan-order.ts'
+
+const { snapshot, request } = workerData as PlanOrder
+parentPort?.postMessage(await answer())
+
+async function answer(): Promise<PlanAnswer> {
+  try {
+    return { kind: 'told', forecast: await forecast(snapshot, request, { startController, startExecutor }) }
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    const { code, message, hint } = error
+    return { kind: 'refused', code, message, ...(hint !== undefined && { hint }) }
+  }
+}

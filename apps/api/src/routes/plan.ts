@@ -1,0 +1,28 @@
+import { forecastRequestSchema, forecastSchema, objectParamsSchema } from '@tranche/api-schema'
+import type { FastifyReply } from 'fastify'
+import type { ApiServer } from '../http/create-server.ts'
+import { answers, type RouteParts, tags } from './route-parts.ts'
+import { whileConnected } from './while-connected.ts'
+
+/** The route that tells what a release would do. It reads, and writes nothing. */
+export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void {
+  app.post(
+    '/api/v1/namespaces/:namespace/rollouts/:name/plan',
+    {
+      config: { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } },
+      handlerTimeout: limits.requestMs + limits.planMs,
+      schema: {
+        tags: tags.rollouts,
+        operationId: 'planRollout',
+        summary: 'Tell what the release would do',
+        description:
+          'Runs the release in virtual time on a copy of the cluster: which node when and why, how long it takes, what would stop it. ' +
+          'Nothing is changed. One forecast is made at a time; a few wait.',
+        params: objectParamsSchema,
+        body: forecastRequestSchema.nullish(),
+        response: answers(forecastSchema),
+      },
+    },
+    async ({ params: { namespace, name }, body }, reply) => plan({ namespace, name }, body ?? {}, whileConnected(reply as FastifyReply)),
+  )
+}

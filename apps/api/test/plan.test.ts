@@ -1,0 +1,71 @@
+import { customResourceDefinitions, type Forecast, forecastSchema, type Problem } from '@tranche/api-schema'
+import { systemClock } from '@tranche/clock'
+import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RunningApi, startApi } from '../src/index.ts'
+
+const key = { namespace: 'demo', name: 'agent' }
+let simulator: Simulator
+let api: RunningApi
+
+beforeAll(async () => {
+  simulator = createSimulator({ clock: systemClock, nodes: 4, speed: 100, watchDelayMs: 0, actors: { eve: { name: 'eve', groups: [] } } })
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
+  await simulator.start()
+  for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition as never)
+  await client.create(resourcePaths.namespaces, { metadata: { name: 'demo' } } as never)
+  const labels = { app: 'agent' }
+  const spec = { tolerations: [{ operator: 'Exists' }], containers: [{ name: 'agent', image: 'registry.example/agent:v1' }] }
+  await client.create(resourcePaths.daemonSets, {
+    metadata: key,
+    spec: { selector: { matchLabels: labels }, updateStrategy: { type: 'OnDelete' }, template: { metadata: { labels }, spec } },
+  } as never)
+  await client.create(resourcePaths.rollouts, {
+    metadata: key,
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+      strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+    },
+  } as never)
+  const options = { clock: systemClock, log: silentLogger, port: 0, checkAnswers: true, limits: { planNodes: 4 } }
+  api = await startApi({ ...options, exchange: simulator.exchangeFor('tranche-api') })
+  await api.ready
+})
+
+afterAll(async () => {
+  await api.stop()
+  simulator.stop()
+})
+
+async function plan(body: unknown, as = 'admin'): Promise<{ readonly status: number; readonly body: unknown }> {
+  const headers = { authorization: `Bearer ${simulator.tokenFor(as)}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${api.url}/api/v1/namespaces/demo/rollouts/agent/plan`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: await answer.json() }
+}
+
+it('tells in a thread of its own what a release would do', async () => {
+  const { status, body } = await plan({ image: 'registry.example/agent:v2', if: ['1 crash'] })
+  expect(status, JSON.stringify(body)).toBe(200)
+  const forecast: Forecast = forecastSchema.parse(body)
+  expect(forecast.nodes).toHaveLength(4)
+  expect(forecast.outcome).toBe('Stops')
+})
+
+it('refuses what cannot be, and says what can', async () => {
+  const { status, body } = await plan({ if: ['node-77 fails'] })
+  expect({ status, code: (body as Problem).code }).toEqual({ status: 422, code: 'FORECAST_INVALID' })
+  expect((body as Problem).detail).toContain('node-77')
+  expect((await plan({ wenn: [] })).status).toBe(400)
+})
+
+it('tells it to those who may read the Rollout, and a few at a time', async () => {
+  expect((await plan({}, 'eve')).status).toBe(403)
+  const answers = await Promise.all(Array.from({ length: 7 }, () => plan({ if: ['node-77 fails'] })))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422, 503]))
+})

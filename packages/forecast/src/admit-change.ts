@@ -1,0 +1,31 @@
+import { admitDaemonSet } from '@tranche/admission'
+import type { Rollout } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { type Admission, type ApiObject, resources } from '@tranche/sim-api'
+import { applyPatch } from 'rfc6902'
+
+/** Our admission as a cluster has it: a new template turns the strategy in the very write that begins the release. */
+export function admitChange(rollout: () => Rollout): Admission {
+  const { group, resource } = resources.daemonSets
+  return {
+    handles: (review) =>
+      review.operation === 'UPDATE' &&
+      review.subresource === undefined &&
+      review.resource.group === group &&
+      review.resource.resource === resource,
+    admit({ operation, oldObject, object, actor }) {
+      const decision = admitDaemonSet({
+        operation,
+        oldObject: (oldObject ?? null) as unknown as DaemonSet | null,
+        newObject: (object ?? null) as unknown as DaemonSet | null,
+        rollout: rollout(),
+        fieldManager: actor.name,
+      })
+      if (decision.kind !== 'patch' || object === undefined) return { allowed: true }
+      const admitted: ApiObject = structuredClone(object)
+      const failed = applyPatch(admitted, [...decision.patch]).find((error) => error !== null)
+      if (failed) throw failed
+      return { allowed: true, object: admitted }
+    },
+  }
+}
