@@ -9,7 +9,8 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 
 const bundle = await rolldown({
-  input: { main: 'apps/cli/src/main.ts' },
+  // The thread that makes forecasts for REST is started by the name of its file.
+  input: { main: 'apps/cli/src/main.ts', 'plan-worker': 'apps/api/src/plan/plan-worker.ts' },
   platform: 'node',
   logLevel: 'warn',
   // Libraries that look for files beside their code find those of this package.

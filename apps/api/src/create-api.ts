@@ -36,6 +36,7 @@ export async function describeApi(): Promise<object> {
     reads: undefined as never,
     reviews: undefined as never,
     carryOut: async () => Promise.reject(new Error('nothing is served here')),
+    plan: async () => Promise.reject(new Error('nothing is planned here')),
     stream: () => undefined,
     clock: systemClock,
     log: silentLogger,

@@ -1,15 +1,18 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { systemClock } from '@tranche/clock'
 import { startController } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/steering'
 import type { CommandIo } from '../command-io.ts'
+import type { ObjectKey } from '@tranche/kube-types'
+import { explained } from '../desk/explain-error.ts'
 import { findRollout } from '../desk/find-rollout.ts'
 import { openCluster, openSession } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { readDocuments } from '../lint/read-documents.ts'
-import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import type { AccessOptions, ClusterSource, OutputOptions, ServerSource } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { planManifests } from '../plan/plan-manifests.ts'
@@ -38,16 +41,31 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
   const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'plan' })
   // What is wrong with the name, the address or the rights is said as for every other command.
   await session.desk.report(key)
-  if (access.source.kind === 'server') throw overRest()
-  await using open = await openCluster(access.source, io)
-  const snapshot = await readSnapshot(open.client, key, { nowMs: session.clock.nowMs() })
-  const told = await foretell(snapshot, options, io)
+  const told =
+    access.source.kind === 'server' ? await askServer(access.source, key, options) : await askCluster(access.source, key, options, io)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(told, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${planView(told, drawing, output.format === 'wide').join('\n')}\n`)
   }
   return told.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
+}
+
+/** The server plays it; a whole forecast takes longer than other answers. */
+async function askServer(source: ServerSource, key: ObjectKey, { files, request }: PlanOptions): Promise<Forecast> {
+  if (files.length > 0) throw filesOverRest()
+  const { openRestClient } = await import('../desk/open-rest.ts')
+  return openRestClient(source).plan(key, request, { deadlineMs: SERVER_DEADLINE_MS })
+}
+
+const SERVER_DEADLINE_MS = 90_000
+
+async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, io: CommandIo): Promise<Forecast> {
+  await using open = await openCluster(source, io)
+  const snapshot = await readSnapshot(open.client, key, { nowMs: systemClock.nowMs() }).catch((error: unknown) => {
+    throw explained(error, open.cluster)
+  })
+  return foretell(snapshot, options, io)
 }
 
 async function foretell(snapshot: ClusterSnapshot, { files, request }: PlanOptions, io: CommandIo): Promise<Forecast> {
@@ -79,8 +97,8 @@ function createProgress({ err }: CommandIo): { readonly show: (done: number, tot
   }
 }
 
-function overRest(): AppError {
-  return new AppError('OPTION_INVALID', '--server stands with plan, which reads the cluster itself', {
-    hint: 'Leave it out, or ask the REST API: POST /api/v1/namespaces/NAMESPACE/rollouts/NAME/plan.',
+function filesOverRest(): AppError {
+  return new AppError('OPTION_INVALID', '--filename stands beside --server, which plans an image or what is under way', {
+    hint: 'Leave --server out: the cluster is then read with your kubeconfig.',
   })
 }

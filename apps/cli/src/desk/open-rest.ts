@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs'
-import { createApiClient } from '@tranche/api-client'
+import { type ApiClient, createApiClient } from '@tranche/api-client'
 import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createRestDesk, type ReleaseDesk } from '@tranche/steering'
 import type { ServerSource } from '../options/access-options.ts'
 import { userAgent } from '../version.ts'
 
-/** A desk over the REST API; the file of a token is read for every request, since tokens are renewed. */
-export function openRestDesk({ url, token, tokenFile }: ServerSource): ReleaseDesk {
-  return createRestDesk(
-    createApiClient({
-      fetch,
-      baseUrl: url,
-      token: () => (tokenFile === undefined ? token : readToken(tokenFile)),
-      clock: systemClock,
-      userAgent: userAgent('tranche-cli'),
-    }),
-  )
+/** A desk over the REST API. */
+export function openRestDesk(source: ServerSource): ReleaseDesk {
+  return createRestDesk(openRestClient(source))
+}
+
+/** The REST API as calls; the file of a token is read for every request, since tokens are renewed. */
+export function openRestClient({ url, token, tokenFile }: ServerSource): ApiClient {
+  return createApiClient({
+    fetch,
+    baseUrl: url,
+    token: () => (tokenFile === undefined ? token : readToken(tokenFile)),
+    clock: systemClock,
+    userAgent: userAgent('tranche-cli'),
+  })
 }
 
 function readToken(path: string): string {
