@@ -10,6 +10,8 @@ import {
   forecastSchema,
   type HistoryReport,
   historyReportSchema,
+  type Me,
+  meSchema,
   type NodeReport,
   nodeReportSchema,
   type NodesQuery,
@@ -25,6 +27,8 @@ import {
   type RolloutSummary,
   rolloutSummarySchema,
   type StreamMessage,
+  type ValidateAnswer,
+  validateAnswerSchema,
   type WishAnswer,
   wishAnswerSchema,
   type WishBody,
@@ -87,6 +91,10 @@ export interface ApiClient {
   /** Of a DaemonSet, with a Rollout or without. */
   daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: WishCall): Promise<WishAnswer>
+  /** Whom the token stands for. */
+  me(options?: ApiCallOptions): Promise<Me>
+  /** Checks documents in YAML or JSON, as `tranche lint` does. Not tried again. */
+  validate(manifests: string, options?: ApiCallOptions): Promise<ValidateAnswer>
   /** What changes, from what stands now on, until the signal aborts; of one namespace, or of one Rollout in it, where that is given. */
   stream(options: StreamOptions & { readonly namespace?: string; readonly name?: string }): AsyncGenerator<StreamMessage, void, undefined>
 }
@@ -110,6 +118,8 @@ interface Schema<T> {
 export function createApiClient(connection: Connection): ApiClient {
   const get = async <T>(path: string, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
     parsed(schema, path, await send(connection, { method: 'GET', path, isSafe: true }, options))
+  const post = async <T>(path: string, body: unknown, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
+    parsed(schema, path, await send(connection, { method: 'POST', path, body, isSafe: false }, options))
   const items = async <T>(
     path: string,
     schema: Schema<{ readonly items: readonly T[] }>,
@@ -134,12 +144,11 @@ export function createApiClient(connection: Connection): ApiClient {
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
     wish: (key, type, body, call) => wished(`${rolloutPath(key)}/actions/${type}`, body, call),
-    async plan(key, body, options = {}) {
-      const path = `${rolloutPath(key)}/plan`
-      return parsed(forecastSchema, path, await send(connection, { method: 'POST', path, body, isSafe: false }, options))
-    },
+    plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
     daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
     rollBackDaemonSet: (key, body, call) => wished(`${daemonSetPath(key)}/rollback`, body, call),
+    me: (options) => get('api/v1/me', meSchema, options),
+    validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
     stream: ({ namespace, name, ...options }) =>
       readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', { namespace, name }), isSafe: true }, options),
   }

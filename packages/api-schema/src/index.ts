@@ -140,7 +140,7 @@ export {
   rolloutsQuerySchema,
   waitQuerySchema,
 } from './rest/queries.ts'
-export { type ManifestFinding, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
+export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
 export { type Problem, problemSchema } from './rest/problem.ts'
 export {
   type BatchReport,

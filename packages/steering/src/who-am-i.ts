@@ -1,4 +1,4 @@
-import type { KubeClient, ResourcePath } from '@tranche/kube-client'
+import { isForbidden, isNotFound, type KubeClient, type ResourcePath } from '@tranche/kube-client'
 import type { ReadOptions } from './read-wish-facts.ts'
 
 const selfSubjectReviews = {
@@ -8,15 +8,25 @@ const selfSubjectReviews = {
   namespaced: false,
 } as const satisfies ResourcePath
 
+const UNKNOWN = 'unknown'
+
+/** @see authentication/v1 SelfSubjectReview */
+interface Reviewed {
+  readonly status?: { readonly userInfo?: { readonly username?: string } }
+}
+
 /**
  * Asks the API server by which name it knows us, as `kubectl auth whoami` does.
  *
- * @returns the name; empty where the server does not say
+ * @returns the name; `unknown` where the server does not say, or not to us
  */
 export async function whoAmI(client: KubeClient, options: ReadOptions = {}): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} }
-  const answer = (await client.create(selfSubjectReviews, review, options)) as {
-    readonly status?: { readonly userInfo?: { readonly username?: string } }
+  try {
+    const answer = (await client.create(selfSubjectReviews, review, options)) as Reviewed
+    return answer.status?.userInfo?.username ?? UNKNOWN
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return UNKNOWN
+    throw error
   }
-  return answer.status?.userInfo?.username ?? ''
 }

@@ -44,9 +44,11 @@ function templateAnswer({ generation }: WrittenWish, rollout: Rollout | undefine
 function pauseAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
   if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused, and has been resumed since' }
+  if (isEnding(rollout)) return outranked
   if (rollout.status?.phase !== 'Progressing')
     return { kind: 'acknowledged', message: 'no release runs, and none will go on until it is resumed' }
-  if (progressingReason(rollout) === 'Paused') return { kind: 'acknowledged', message: rollout.status.message ?? '' }
+  // A Rollout that is stalled observes a pause no sooner than its release has stopped.
+  if (progressingReason(rollout) === 'Paused' || isStalled(rollout)) return { kind: 'acknowledged', message: rollout.status.message ?? '' }
   return waiting(rollout, 'the release to be stopped')
 }
 
@@ -80,6 +82,20 @@ function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
 function isObserved({ record, generation }: WrittenWish, { metadata, status }: Rollout): boolean {
   const isSeen = generation !== undefined || recordedActionsOf({ metadata }).some(({ id }) => id === record.id)
   return isSeen && (status?.observedGeneration ?? 0) >= (generation ?? metadata.generation ?? 0)
+}
+
+const outranked = refused(
+  'WISH_REFUSED',
+  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+  'set tranche.dev/on-delete to Freeze to stop at once',
+)
+
+function isEnding({ status }: Rollout): boolean {
+  return status?.phase === 'Disabling' || status?.phase === 'Terminating'
+}
+
+function isStalled({ status }: Rollout): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True') === true
 }
 
 function progressingReason({ status }: Rollout): string {

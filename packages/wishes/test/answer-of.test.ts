@@ -77,6 +77,15 @@ describe('the answer to a wish', () => {
       change: (rollout) => says({ observedGeneration: 4 })(progressing('Paused')(rollout)),
       want: 'waiting',
     },
+    { title: 'a pause of what is stalled', type: 'pause', state: 'failed', change: seen, want: 'acknowledged' },
+    { title: 'a pause of what is stalled, not seen', type: 'pause', state: 'failed', want: 'waiting' },
+    {
+      title: 'a pause of what goes',
+      type: 'pause',
+      state: 'updating',
+      change: (rollout) => says({ phase: 'Disabling' })(seen(rollout)),
+      want: 'WISH_REFUSED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+    },
     { title: 'a pause while nothing runs', type: 'pause', state: 'healthy', change: seen, want: 'acknowledged' },
     { title: 'a resume that was not seen', type: 'resume', state: 'paused', want: 'waiting' },
     {

@@ -93,6 +93,14 @@ describe('a wish that was meant for something else', () => {
     expect(planWish(wish, factsIn('stepPaused'))).toMatchObject({ kind: 'refused', code: moved, message: expect.stringContaining(says) })
   })
 
+  it('is an approval of a step that kubectl has approved already', () => {
+    const facts = factsIn('stepPaused')
+    const { status } = facts.rollout!
+    const canaryStatus = { ...status!.canaryStatus!, currentStepState: 'StepReady' as const }
+    const plan = planWish(aWish('approve'), { ...facts, rollout: { ...facts.rollout!, status: { ...status!, canaryStatus } } })
+    expect(plan).toMatchObject({ code: moved, message: expect.stringContaining('(StepReady)') })
+  })
+
   it('is not asked of a Rollout of another kind of workload', () => {
     const facts = factsIn('stepPaused')
     const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' }

@@ -31,3 +31,5 @@ export type ValidateAnswer = Frozen<z.infer<typeof validateAnswerSchema>>
 
 /** Who sends a request, as the API server knows them. */
 export const meSchema = z.object({ username: z.string(), uid: z.string().optional(), groups: z.array(z.string()) }).meta({ id: 'Me' })
+/** @see meSchema */
+export type Me = Frozen<z.infer<typeof meSchema>>

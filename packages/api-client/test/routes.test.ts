@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { type ApiClient, createApiClient } from '@tranche/api-client'
+import { wishTypes } from '@tranche/api-schema'
+import { systemClock } from '@tranche/clock'
+import { expect, it } from 'vitest'
+import { cannedServer } from './canned-server.ts'
+
+const key = { namespace: '{namespace}', name: '{name}' }
+const signal = new AbortController().signal
+
+/** Calls of every method; the answers fit none of them, which is nothing to this test. */
+const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => readonly unknown[] } = {
+  rollouts: (client) => [client.rollouts(), client.rollouts({ namespace: '{namespace}' })],
+  allRollouts: (client) => [client.allRollouts()],
+  rollout: (client) => [client.rollout(key)],
+  nodes: (client) => [client.nodes(key)],
+  allNodes: (client) => [client.allNodes(key)],
+  explainNode: (client) => [client.explainNode(key, '{node}')],
+  explain: (client) => [client.explain(key)],
+  batches: (client) => [client.batches(key)],
+  revisions: (client) => [client.revisions(key)],
+  revision: (client) => [client.revision(key, '{revision}')],
+  history: (client) => [client.history(key)],
+  events: (client) => [client.events(key)],
+  wish: (client) => wishTypes.map((type) => client.wish(key, type, {})),
+  plan: (client) => [client.plan(key, {})],
+  daemonSetHistory: (client) => [client.daemonSetHistory(key)],
+  rollBackDaemonSet: (client) => [client.rollBackDaemonSet(key, {})],
+  me: (client) => [client.me()],
+  validate: (client) => [client.validate('')],
+  stream: (client) => [client.stream({ signal }).next()],
+}
+
+/** What no client of this kind asks: browsers log in, and hooks are signed by who sends them. */
+const notOurs = /\/(hooks|login|logout)\b/
+
+it('has a method for every route of the description', async () => {
+  const { paths } = JSON.parse(readFileSync('apps/api/openapi.json', 'utf8')) as { readonly paths: Readonly<Record<string, object>> }
+  const routes = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+  const wanted = routes.filter((route) => route.includes(' /api/v1/') && !notOurs.test(route))
+
+  const server = cannedServer({ status: 400, body: {} })
+  const client = createApiClient({ fetch: server.fetch, baseUrl: '', clock: systemClock })
+  await Promise.allSettled(Object.values(calls).flatMap((call) => call(client)))
+  const asked = server.arrived.map(({ method, url }) => `${method} ${decodeURIComponent(url.split('?')[0] ?? '')}`)
+  expect(wanted.filter((route) => !asked.includes(route))).toEqual([])
+  expect(asked.filter((route) => !wanted.includes(route) && !route.endsWith('/plan'))).toEqual([])
+})
