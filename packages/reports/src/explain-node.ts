@@ -2,11 +2,12 @@ import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, hasOldPod, stepsOf, toAnnouncement, type Prospect, prospectOf } from '@tranche/planner'
 import { stateQuestion } from './node-state.ts'
+import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { memoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
-import { nextText, standstillOf } from './standstill.ts'
+import { nextText, standstillOf, unseenTemplate } from './standstill.ts'
 
 /** What decides about a node, in a word and a sentence, and what would change it. */
 interface Answer {
@@ -34,6 +35,8 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
 
 function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
   if (!node.desired) return notDesired(node)
+  const unseen = unseenTemplate(outline)
+  if (unseen !== null) return { rule: unseen.rule, answer: `${node.name} is not updated: ${unseen.message}`, next: 'it is taken up' }
   if (!hasOldPod(node, outline.canary)) return afterUpdate(outline, node, report)
   return notUpdated(outline, node)
 }
@@ -187,7 +190,9 @@ function laterBatch(outline: Outline, name: string, { ahead, size }: Prospect & 
   const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} takes it`
   const index = outline.facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
   const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when}, as things stand`
-  return { rule: 'Partition', answer, next: nextText(outline), facts: [aheadFact(ahead)] }
+  const isWaiting = outcomeIn(outline) === 'Waiting'
+  const next = isWaiting ? nextText(outline) : at === -1 ? 'the last step is over' : `step ${at + 1} begins`
+  return { rule: 'Partition', answer, next, facts: [aheadFact(ahead)] }
 }
 
 function limitText({ limit, down }: { readonly limit: number; readonly down: readonly string[] }): string {

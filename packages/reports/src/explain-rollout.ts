@@ -1,4 +1,4 @@
-import type { Explanation } from '@tranche/api-schema'
+import type { Explanation, Waiting } from '@tranche/api-schema'
 import { firstNodes, tallyNodes } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -42,7 +42,12 @@ function verdictOf(outline: Outline): Decided {
     return { rule: 'Pending', answer: `the controller has yet to act on generation ${generation} of the Rollout; ${message}` }
   }
   const waiting = release?.status?.waiting
-  return { rule: runningRule(outline, waiting?.reason), answer: message }
+  return { rule: runningRule(outline, waiting?.reason), answer: withWait(message, waiting) }
+}
+
+/** The BatchRelease says it first, and the Rollout soon after. */
+function withWait(message: string, waiting: Waiting | undefined): string {
+  return waiting === undefined || message.includes(waiting.message) ? message : `${message}: ${waiting.message} (since ${waiting.since})`
 }
 
 function runningRule({ facts }: Outline, reason: string | undefined): string {
@@ -66,7 +71,7 @@ type Fact = Explanation['facts'][number]
 function factsOf(outline: Outline): readonly Fact[] {
   const { facts, fleet, canary, replaced, minReadyMs, release, failure } = outline
   const { status } = facts.rollout
-  const { nodes, step, maxUnavailable, images, phase, reason } = summaryOf(outline)
+  const { nodes, step, maxUnavailable, images, phase, reason, need } = summaryOf(outline)
   const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
   const waiting = release?.status?.waiting
   const { lastAction } = status ?? {}
@@ -85,7 +90,7 @@ function factsOf(outline: Outline): readonly Fact[] {
       'down',
       `${down.length}${maxUnavailable === undefined ? '' : ` of at most ${maxUnavailable}`}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`,
     ],
-    ['waits for', waiting === undefined ? undefined : `${waiting.message} (since ${waiting.since})`],
+    ['waits for', waiting === undefined || need !== undefined ? undefined : `${waiting.message} (since ${waiting.since})`],
     ['failed', failure === undefined ? undefined : failure.message],
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],

@@ -1,4 +1,5 @@
 import type { WishType } from '@tranche/api-schema'
+import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
@@ -24,7 +25,7 @@ export function ruleOf(reason: string): string {
 
 /** Why no node is updated, whichever it is; null where a release goes on, be it slowly. */
 export function standstillOf(outline: Outline): Standstill | null {
-  const { facts, release, discovery, canary } = outline
+  const { facts, release } = outline
   const { rollout } = facts
   const { status, spec, metadata } = rollout
   const stalled = conditionIn(outline, 'Stalled')
@@ -33,9 +34,8 @@ export function standstillOf(outline: Outline): Standstill | null {
   if (status.phase === 'Disabled') return { rule: 'Disabled', message: status.message ?? 'the Rollout is disabled' }
   if (metadata.deletionTimestamp === undefined && spec.strategy.paused === true)
     return { rule: 'Paused', message: status.message ?? 'paused by spec.strategy.paused' }
-  if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has yet to observe the template' }
-  if (discovery.canary !== canary)
-    return { rule: 'Pending', message: `the controller has yet to take revision ${discovery.canary} up, which the template is now` }
+  const unseen = unseenTemplate(outline)
+  if (unseen !== null) return unseen
   const record = release?.status?.flight
   if (record !== undefined && record.state !== 'open' && record.holds.length > 0)
     return { rule: ruleOf(record.holds[0]?.reason ?? ''), message: release?.status?.waiting?.message ?? status.message ?? '' }
@@ -44,15 +44,41 @@ export function standstillOf(outline: Outline): Standstill | null {
     : null
 }
 
+/** The DaemonSet has a template of which the status does not speak yet; null where it has not. */
+export function unseenTemplate({ facts, discovery, canary }: Outline): Standstill | null {
+  if (facts.daemonSet === undefined) return null
+  if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has yet to observe the template' }
+  if (discovery.canary === canary) return null
+  return { rule: 'Pending', message: `the controller has yet to take revision ${discovery.canary} up, which the template is now` }
+}
+
 /** What would change how it stands: what a person can do, or what is waited for; undefined where nothing is left to do. */
 export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined)
     return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => wishTexts[action]).join('; ')
-  if (outcome !== 'Running') return undefined
-  const waiting = outline.release?.status?.waiting
-  return waiting?.message ?? outline.facts.rollout.status?.message
+  if (outcome === 'Failed') return remedies.TakenBack
+  return outcome === 'Running' ? nextByItself(outline) : undefined
+}
+
+/** What the release waits for, as what has to happen. */
+function nextByItself({ facts, release }: Outline): string | undefined {
+  const { rollout } = facts
+  const waiting = release?.status?.waiting
+  if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
+  const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
+  const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
+  if (currentStepState !== 'StepPaused' || seconds === undefined || lastUpdateTime === undefined) return undefined
+  return `its pause is over at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
+}
+
+const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
+  Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
+  NotAvailable: (nodes) => `the pods on ${nodes} become available`,
+  BudgetUsedUp: (nodes) => `fewer nodes are down; now it is ${nodes}`,
+  SpreadUsedUp: (nodes) => `fewer nodes of the same value are down; now it is ${nodes}`,
+  NodesNotReady: (nodes) => `${nodes} become Ready`,
 }
 
 const wishTexts: Readonly<Record<WishType, string>> = {
@@ -69,5 +95,6 @@ const wishTexts: Readonly<Record<WishType, string>> = {
 
 /** What lifts a reason that no wish lifts, where its message does not say it. */
 const remedies: Readonly<Record<string, string>> = {
+  TakenBack: 'another template; or retry with the revision that was taken back, and then its template again',
   Disabled: 'set spec.disabled to false, or let Kubernetes update the rest by updateStrategy RollingUpdate',
 }

@@ -142,6 +142,11 @@ describe('what became of the update of a node', () => {
       { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'ImagePullBackOff', container: 'agent' } } } } },
       { rule: 'Failed', answer: 'a runs revision new and does not come up: ImagePullBackOff: container agent' },
     ],
+    [
+      'the DaemonSet has another template by now',
+      { nodes: 'a:new', generation: 3, observed: 2 },
+      { rule: 'Pending', next: 'it is taken up' },
+    ],
     ['the node went away meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
   ])('says that %s', (_name, fields, expected) => {
     expect(explainNode(aReading(fields), 'a')).toMatchObject(expected)

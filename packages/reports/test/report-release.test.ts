@@ -16,7 +16,11 @@ describe('what a Rollout waits for', () => {
     [
       'pods that are not available yet',
       { status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on b') },
-      { rule: 'Availability', next: 'waiting for updated nodes to become available: Pending on b' },
+      {
+        rule: 'Availability',
+        answer: expect.stringMatching(/: waiting for updated nodes to become available: Pending on b \(since/),
+        next: 'the pods on b become available',
+      },
     ],
     [
       'places in maxUnavailable',
@@ -32,7 +36,7 @@ describe('what a Rollout waits for', () => {
         rollout: { strategy: { canary: { steps: [{ replicas: '40%', pause: { duration: 60 } }] } } },
         rolloutStatus: inState('StepPaused'),
       },
-      { rule: 'Step' },
+      { rule: 'Step', next: 'its pause is over at 2023-11-14T22:01:00.000Z' },
     ],
     [
       'a person, in a pause',
@@ -158,7 +162,7 @@ function aToy(): ToyCluster {
 }
 
 function waiting(reason: string, message: string): NonNullable<FactsFields['status']> {
-  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes: [] } }
+  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes: ['b'] } }
 }
 
 function inState(

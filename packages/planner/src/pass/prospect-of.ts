@@ -69,7 +69,7 @@ function prospectInOrder(scene: Scene, node: NodeView): Prospect {
   return ahead < limit - down.size ? { kind: 'next' } : { kind: 'order', ahead, limit, down: [...down] }
 }
 
-/** Every old pod without a permit that the batch may take, in the order in which pods are permitted (G5). */
+/** Every old pod without a permit that the batch may take, in the order in which pods are permitted. */
 function candidatesInOrder({ tally, permits, revisions, scope }: Scene): readonly Candidate[] {
   const permitted = nodesBeingTaken(permits)
   const free = tally.old.filter(({ name }) => !permitted.has(name))
