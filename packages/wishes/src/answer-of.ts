@@ -1,5 +1,5 @@
 import type { RecordedAction, Rollout } from '@tranche/api-schema'
-import type { DaemonSet } from '@tranche/kube-types'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { answeredIds } from '@tranche/planner'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { unansweredAction } from './standing.ts'
@@ -42,9 +42,9 @@ function templateAnswer({ generation }: WrittenWish, rollout: Rollout | undefine
 }
 
 function pauseAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
+  if (outranksPause(rollout)) return outranked
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
   if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused, and has been resumed since' }
-  if (isEnding(rollout)) return outranked
   if (rollout.status?.phase !== 'Progressing')
     return { kind: 'acknowledged', message: 'no release runs, and none will go on until it is resumed' }
   // A Rollout that is stalled observes a pause no sooner than its release has stopped.
@@ -90,8 +90,10 @@ const outranked = refused(
   'set tranche.dev/on-delete to Freeze to stop at once',
 )
 
-function isEnding({ status }: Rollout): boolean {
-  return status?.phase === 'Disabling' || status?.phase === 'Terminating'
+/** Who has a release completed or taken back before the Rollout goes wants that in a pause too. */
+function outranksPause({ metadata, status }: Rollout): boolean {
+  const policy = metadata.annotations?.[rolloutAnnotations.onDelete]
+  return (status?.phase === 'Disabling' || status?.phase === 'Terminating') && (policy === 'Complete' || policy === 'Rollback')
 }
 
 function isStalled({ status }: Rollout): boolean {

@@ -24,6 +24,13 @@ const progressing =
   (reason: string) =>
   (rollout: Rollout): Rollout =>
     says({ conditions: [{ type: 'Progressing', status: 'True', reason, message: '' }] as Status['conditions'] })(seen(rollout))
+/** Deleted or disabled, as its annotation says. */
+const going =
+  (onDelete: string) =>
+  (rollout: Rollout): Rollout => {
+    const annotations = { ...rollout.metadata.annotations, 'tranche.dev/on-delete': onDelete }
+    return says({ phase: 'Disabling' })(seen({ ...rollout, metadata: { ...rollout.metadata, annotations } }))
+  }
 const lastAction = (result: string, id = 'rest-1') =>
   says({ lastAction: { id, type: 'approve', result, at: '', reason: 'why' }, answeredActions: ['rest-1', id] })
 const other = (rollout: Rollout): Rollout => ({
@@ -83,8 +90,15 @@ describe('the answer to a wish', () => {
       title: 'a pause of what goes',
       type: 'pause',
       state: 'updating',
-      change: (rollout) => says({ phase: 'Disabling' })(seen(rollout)),
+      change: (rollout) => going('Complete')(rollout),
       want: 'WISH_REFUSED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+    },
+    {
+      title: 'a pause of what goes and is frozen',
+      type: 'pause',
+      state: 'updating',
+      change: (rollout) => going('Freeze')(rollout),
+      want: 'acknowledged',
     },
     { title: 'a pause while nothing runs', type: 'pause', state: 'healthy', change: seen, want: 'acknowledged' },
     { title: 'a resume that was not seen', type: 'resume', state: 'paused', want: 'waiting' },
