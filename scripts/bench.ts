@@ -4,6 +4,7 @@
  *   pnpm bench            everything below but the test suite
  *   pnpm bench --queue    the queue alone, in process and on Redis
  *   pnpm bench --tests    the whole test suite as well
+ *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
  *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
  *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
  *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
@@ -19,6 +20,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
+import type { ForecastRun } from './bench/forecast-run.ts'
 import type { HundredAnalyses } from './bench/hundred-analyses.ts'
 import type { FailureStop } from './bench/failure-stop.ts'
 import type { NodesHit } from './bench/nodes-hit.ts'
@@ -36,21 +38,37 @@ interface Row {
 const cli = 'apps/cli/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
 const { values: options } = parseArgs({
-  options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, paced: flag, failures: flag },
+  options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, plan: flag, paced: flag, failures: flag },
 })
 const runs = Number(options.runs)
 
-const rows: readonly Row[] = [
-  ...(options.queue ? [] : await commands()),
-  { name: 'announced to handler, in process, median', unit: 'ms', values: await times(runs, inProcessLatency), limit: { atMost: 0.1 } },
-  { name: 'announced to handler, on Redis, median', unit: 'ms', values: await times(runs, redisLatency), limit: { atMost: 1 } },
-  { name: 'Redis commands of 4 idle executors', unit: '/s', values: await times(runs, idleCommands), limit: { atMost: 10 } },
-  ...(options.failures ? await failingReleases() : []),
-  ...(options.paced ? await pacedReleases() : []),
-  ...(options.tests ? [{ name: 'pnpm test', unit: 's', values: await times(1, testSuite), limit: { atMost: 240 } }] : []),
-]
+const rows: readonly Row[] = options.plan ? await forecasts() : await everything()
 printTable(rows)
 process.exitCode = rows.every(isKept) ? 0 : 1
+
+async function everything(): Promise<readonly Row[]> {
+  return [
+    ...(options.queue ? [] : await commands()),
+    { name: 'announced to handler, in process, median', unit: 'ms', values: await times(runs, inProcessLatency), limit: { atMost: 0.1 } },
+    { name: 'announced to handler, on Redis, median', unit: 'ms', values: await times(runs, redisLatency), limit: { atMost: 1 } },
+    { name: 'Redis commands of 4 idle executors', unit: '/s', values: await times(runs, idleCommands), limit: { atMost: 10 } },
+    ...(options.failures ? await failingReleases() : []),
+    ...(options.paced ? await pacedReleases() : []),
+    ...(options.tests ? [{ name: 'pnpm test', unit: 's', values: await times(1, testSuite), limit: { atMost: 240 } }] : []),
+  ]
+}
+
+/** Forecasts of whole releases; seconds from the snapshot to the answer. */
+async function forecasts(): Promise<readonly Row[]> {
+  const run = async (nodes: number): Promise<number> => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/forecast-run.ts', String(nodes)])
+    return (JSON.parse(stdout) as ForecastRun).seconds
+  }
+  return [
+    { name: 'forecast of 1,000 nodes', unit: 's', values: await times(runs, () => run(1_000)), limit: { atMost: 3 } },
+    { name: 'forecast of 5,000 nodes', unit: 's', values: [await run(5_000)], limit: { atMost: 15 } },
+  ]
+}
 
 async function commands(): Promise<readonly Row[]> {
   return [
@@ -58,6 +76,7 @@ async function commands(): Promise<readonly Row[]> {
     { name: '300 nodes, 3 steps, virtual time', unit: 's', values: await times(runs, demoRelease), limit: { atMost: 10 } },
     ...(await largeFleet()),
     ...(await httpsLoad()),
+    ...(await forecasts()),
     { name: '100 analyses at once, memory above idle', unit: 'MiB', values: await times(runs, analysesMemory), limit: { atMost: 60 } },
   ]
 }

@@ -1,0 +1,98 @@
+import type { Forecast } from '@tranche/api-schema'
+import { createDrawing, type DrawingOptions } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+import { foldNames } from '../src/plan/fold-names.ts'
+import { planManifests } from '../src/plan/plan-manifests.ts'
+import { readDocuments } from '../src/lint/read-documents.ts'
+import { planView } from '../src/view/reports/plan-view.ts'
+
+const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: 0 }
+const forecast: Forecast = {
+  nodes: [
+    { name: 'node-003', batch: 1, order: 1, reason: 'superseded revision first', atSeconds: 0 },
+    { name: 'node-001', batch: 2, order: 2, reason: 'oldest pod of batch 2', atSeconds: 70 },
+    { name: 'node-002', batch: 2, order: 3, reason: 'oldest pod of batch 2', atSeconds: 81.5 },
+    { name: 'node-004', batch: 0, order: 0, reason: 'NotReady: passed over, and done when it is back' },
+  ],
+  etaSeconds: { low: 95, high: 104.2 },
+  peakUnavailable: 1,
+  maxUnavailable: 1,
+  outcome: 'Completes',
+  nodesHit: 3,
+  message: 'It completes: 3 nodes in 2 batches.',
+  batches: [
+    { index: 1, nodes: 1, startSeconds: 0, endSeconds: 10, pause: 'person' },
+    { index: 2, nodes: 2, startSeconds: 70, endSeconds: 92, pause: '60s' },
+  ],
+  assumptions: ['pods stop within 1.5 s'],
+}
+
+describe('tranche plan', () => {
+  it('tells batches with their nodes folded, and what is not updated', () => {
+    expect(planView(forecast, createDrawing(plain), false)).toEqual([
+      'It completes: 3 nodes in 2 batches.',
+      '  over in       1m35s to 1m44s',
+      '  down at most  1 of 1 nodes',
+      '',
+      'BATCH  NODES  BEGINS  READY  THEN         WHICH',
+      '1      1      0s      10s    approval     node-003',
+      '2      2      1m10s   1m32s  waits 1m00s  node-[001-002]',
+      '',
+      'not updated',
+      '  - NotReady: passed over, and done when it is back: node-004',
+      '',
+      'rests on',
+      '  - pods stop within 1.5 s',
+    ])
+  })
+
+  it('tells node by node where it is asked to', () => {
+    const lines = planView(forecast, createDrawing(plain), true)
+    expect(lines).toContain('1      node-003  1      0s     superseded revision first')
+    expect(lines).toContain('3      node-002  2      1m21s  oldest pod of batch 2')
+  })
+
+  it('leaves out a time that nobody can tell', () => {
+    const stopped: Forecast = { ...forecast, outcome: 'Stops', etaSeconds: null, message: 'It stops.' }
+    expect(planView(stopped, createDrawing(plain), false).join('\n')).not.toContain('over in')
+  })
+})
+
+describe('names of many nodes', () => {
+  it.each([
+    [['node-003', 'node-001', 'node-002', 'node-009'], ['node-[001-003,009]']],
+    [
+      ['node-9', 'node-10'],
+      ['node-9', 'node-10'],
+    ],
+    [['ip-10-0-0-1.internal', 'ip-10-0-0-2.internal'], ['ip-10-0-0-[1-2].internal']],
+    [
+      ['edge', 'core'],
+      ['core', 'edge'],
+    ],
+    [[], []],
+  ])('%j fold to %j', (names, folded) => {
+    expect(foldNames(names)).toEqual(folded)
+  })
+})
+
+describe('manifests to plan', () => {
+  const metadata = { name: 'agent', namespace: 'demo', uid: 'u', resourceVersion: '1' }
+  const spec = {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: '100%' }] } },
+  }
+  const snapshot = { rollout: { metadata, spec } } as never
+
+  it('are those of the release; others are passed over', () => {
+    const text =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: agent}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: agent, image: a:v2}]}}}\n'
+    expect(Object.keys(planManifests(readDocuments('-', text), snapshot))).toEqual(['daemonSet'])
+  })
+
+  it('are refused where none is about the release', () => {
+    expect(() => planManifests(readDocuments('-', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n'), snapshot)).toThrow(
+      'no document is about Rollout demo/agent',
+    )
+  })
+})
