@@ -4,8 +4,8 @@ import type { RecordedRollout } from './stops.ts'
 /** Failures that the status of a Rollout has told of: they stop its release until somebody lifts them. */
 export interface Failures {
   follow(write: RecordedWrite, rollout: RecordedRollout): void
-  /** The policy of this Rollout lets a release that failed go on by itself. */
-  mayResume(rollout: string): void
+  /** The policy of this Rollout lets a release that failed go on by itself: it does as soon as its record is open again. */
+  mayResume(rollout: string, isOpen: boolean): void
   /** What has been told counts no more. */
   forgive(): void
   /** Names of the Rollouts whose release has failed. */
@@ -41,7 +41,10 @@ export function createFailures(): Failures {
       if (isNew) standing.set(name, { id, wishes, paused: isPaused ? 'before' : 'never' })
       else if (now !== undefined) standing.set(name, { ...now, paused: pausedBy(now.paused, isPaused) })
     },
-    mayResume: (name) => void resuming.add(name),
+    mayResume(name, isOpen) {
+      resuming.add(name)
+      if (isOpen) lift(name)
+    },
     forgive() {
       for (const name of standing.keys()) lift(name)
     },

@@ -108,7 +108,7 @@ export function createStops(): Stops {
       const stop = stops.get(name)
       // Its BatchRelease is gone, so that is done which the status of the Rollout said was being done.
       if (type === 'DELETED' && stop !== undefined && letting.has(name)) stops.set(name, { ...stop, acknowledged: true })
-      if (release.spec?.tranche?.failure?.autoResume !== undefined) failures.mayResume(name)
+      if (release.spec?.tranche?.failure?.autoResume !== undefined) failures.mayResume(name, release.status?.flight?.state === 'open')
       if (type === 'DELETED') releases.delete(name)
       else releases.set(name, { stop: releaseStopOf(release, releases.get(name)?.stop ?? null), flight: release.status?.flight })
     },

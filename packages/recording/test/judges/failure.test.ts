@@ -100,6 +100,7 @@ describe('a failure that the Rollout has told of', () => {
   const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
   const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
   const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
+  const resumed = (s: Script): Script => s.order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
   const overtaken = (s: Script): Script =>
     s
       .revision('v2', 'template-2')
@@ -149,6 +150,20 @@ describe('a failure that the Rollout has told of', () => {
             .rollout(quiet, 'controller-1')
             .del('a1'),
         [],
+      ],
+      [
+        'may be lifted by time also before the status says so',
+        (s) =>
+          resumed(s.record({ state: 'stopped' }).rollout(toldAt('12:05'), 'controller-1'))
+            .record({ epoch: 3, state: 'open' })
+            .seen()
+            .del('a1'),
+        [],
+      ],
+      [
+        'is not lifted by time while the record is stopped',
+        (s) => resumed(s.record({ state: 'stopped' }).rollout(toldAt('12:05'), 'controller-1')).del('a1'),
+        ['G9 a'],
       ],
     ],
     { begin: failed },
