@@ -2,6 +2,7 @@ import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
 import { defaultLimits } from './http/limits.ts'
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
+import { createApiMetrics } from './http/metrics.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
@@ -18,6 +19,7 @@ export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthPa
 /** Builds the API with all its routes; it listens nowhere yet. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
   const app = await createServer(parts, { [DOCS_PATH]: docsAccess })
+  parts.metrics.count(app)
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
@@ -46,6 +48,7 @@ export async function describeApi(): Promise<object> {
     checkAnswers: false,
     isSynced: () => false,
     isStopping: () => false,
+    metrics: createApiMetrics(),
   })
   await app.ready()
   try {

@@ -15,6 +15,7 @@ import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
 import type { ApiServer } from './http/create-server.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
+import { createApiMetrics } from './http/metrics.ts'
 import { createPlanner } from './plan/create-planner.ts'
 import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
 
@@ -69,6 +70,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const events = watchEvents({ client, clock, log, seed })
   const reads = createWatchedReads({ cluster, events, clock })
   const source = createWatchedStreamSource({ cluster, events, reads })
+  const metrics = createApiMetrics()
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   let hub: StreamHub | undefined
@@ -77,7 +79,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
-    reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock),
+    reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, signal) => carryOut({ client, clock, log, component: fieldManagers.api }, order, { signal }),
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,
@@ -89,6 +91,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     checkAnswers: options.checkAnswers ?? false,
     isSynced: () => hub !== undefined,
     isStopping: () => isStopping,
+    metrics,
+    onStream: metrics.onStream,
   })
   const url = await listen(app, options)
 

@@ -372,6 +372,13 @@ async function* readMessages(body: ReadableStream<Uint8Array>, onId: (id: string
   }
 }
 
+it('counts requests and reviews, and tells whoever may get /metrics', async () => {
+  const answer = await fetch(`${api.url}/metrics`, { headers: { authorization: `Bearer ${simulator.tokenFor('admin')}` } })
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(await answer.text()).toMatch(/tranche_api_reviews_total\{kind="token",result="yes"\} [1-9]/)
+  expect((await call('/metrics', { as: 'eve' })).status).toBe(403)
+})
+
 it('ends streams when it stops', async () => {
   const other = await startApi({ exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port: 0 })
   await other.ready

@@ -10,6 +10,7 @@ import { rememberReviews } from '../src/auth/remembered-reviews.ts'
 import { createReviews } from '../src/auth/reviews.ts'
 import { type ApiParts, createApi } from '../src/create-api.ts'
 import { defaultLimits, type Limits } from '../src/http/limits.ts'
+import { createApiMetrics } from '../src/http/metrics.ts'
 import type { ApiServer } from '../src/http/create-server.ts'
 import type { ReleaseReads } from '../src/release-reads.ts'
 
@@ -71,6 +72,7 @@ export async function openDoor(
     clock: clock as Clock,
     isSynced: () => true,
     isStopping: () => false,
+    metrics: createApiMetrics(),
     ...options.parts,
   })
   await app.ready()

@@ -2,6 +2,7 @@ import { problemSchema } from '@tranche/api-schema'
 import { AppError, errorCatalog, type ErrorCode } from '@tranche/errors'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
+import type { ApiMetrics } from '../http/metrics.ts'
 import { answers, tags } from './route-parts.ts'
 
 /** What health routes look at. */
@@ -9,15 +10,17 @@ export interface HealthParts {
   /** Whether the first lists of the cluster have arrived. */
   readonly isSynced: () => boolean
   readonly isStopping: () => boolean
+  readonly metrics: ApiMetrics
 }
 
+const TEXT = 'text/plain'
 const live = z.object({ status: z.literal('ok') })
 const errorSchema = z
   .object({ code: z.string(), summary: z.string(), remedy: z.enum(['retry', 'fixInput', 'giveUp']), status: z.int() })
   .meta({ id: 'Error' })
 
 /** Routes that say how the server is, and what its errors mean. */
-export function addHealthRoutes(app: ApiServer, { isSynced, isStopping }: HealthParts): void {
+export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics }: HealthParts): void {
   const probe = {
     kind: 'public',
     why: 'kubelets and load balancers send no token; it tells whether the server runs, nothing of the cluster',
@@ -47,6 +50,24 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping }: Health
       if (!isSynced()) throw new AppError('NOT_READY', 'the first lists of the cluster have not arrived yet')
       return { status: 'ok' as const }
     },
+  )
+  app.get(
+    '/metrics',
+    {
+      config: { access: { kind: 'path', verb: 'get', path: '/metrics' } },
+      schema: {
+        tags: tags.server,
+        operationId: 'getMetrics',
+        summary: 'What is counted, as Prometheus reads it',
+        produces: [TEXT],
+        response: { 200: z.string(), default: problemSchema },
+      },
+    },
+    async (_request, reply) =>
+      reply
+        .type(metrics.contentType)
+        .serializer((text: unknown) => String(text))
+        .send(await metrics.text()),
   )
   app.get(
     '/errors/:code',
