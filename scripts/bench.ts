@@ -3,6 +3,7 @@
  *
  *   pnpm bench            everything below but the test suite
  *   pnpm bench --queue    the queue alone, in process and on Redis
+ *   pnpm bench --api      the REST API alone: requests, streams; 1 minute
  *   pnpm bench --tests    the whole test suite as well
  *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
  *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
@@ -25,6 +26,7 @@ import type { HundredAnalyses } from './bench/hundred-analyses.ts'
 import type { FailureStop } from './bench/failure-stop.ts'
 import type { NodesHit } from './bench/nodes-hit.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
+import type { RestLoad } from './bench/rest-load.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
 /** One line of the table: the values of all runs, and what the median is held to. */
@@ -38,6 +40,15 @@ interface Row {
 const cli = 'apps/cli/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
 const { values: options } = parseArgs({
+  options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, api: flag, paced: flag, failures: flag },
+})
+const runs = Number(options.runs)
+
+const rows: readonly Row[] = options.api ? await restLoad() : await allRows()
+printTable(rows)
+process.exitCode = rows.every(isKept) ? 0 : 1
+
+async function allRows(): Promise<readonly Row[]> {
   options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, plan: flag, paced: flag, failures: flag },
 })
 const runs = Number(options.runs)
@@ -58,6 +69,15 @@ async function everything(): Promise<readonly Row[]> {
   ]
 }
 
+/** 1,000 nodes, 100 Rollouts, and the API on the real clock. */
+async function restLoad(): Promise<readonly Row[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/rest-load.ts'])
+  const seen = JSON.parse(stdout) as RestLoad
+  return [
+    { name: 'GET of a Rollout, per core', unit: '/s', values: [seen.perCoreSecond], limit: { atLeast: 4_000 } },
+    { name: '… at 500 a second, 99 %', unit: 'ms', values: [seen.p99Ms], limit: { atMost: 10 } },
+    { name: '500 streams, memory above idle', unit: 'MiB', values: [seen.streamsMebibytes], limit: { atMost: 60 } },
+    { name: '… a change told to the last of them', unit: 'ms', values: [seen.eventMs], limit: { atMost: 200 } },
 /** Forecasts of whole releases; seconds from the snapshot to the answer. */
 async function forecasts(): Promise<readonly Row[]> {
   const run = async (nodes: number): Promise<number> => {

@@ -1,0 +1,191 @@
+/**
+ * Loads the REST API: `tranche api` in a process of its own, against a simulated cluster of 1,000 nodes and 100 Rollouts in another.
+ * Requests per core second are counted in the processor time of the API, so that they hold on a busy machine, too.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { systemClock } from '../../packages/clock/src/index.ts'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  loadKubeConfig,
+  resourcePaths,
+} from '../../packages/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/log/src/index.ts'
+
+/** What the API did. */
+export interface RestLoad {
+  /** GETs of one Rollout in one second of processor time. */
+  readonly perCoreSecond: number
+  /** The same in one second of the clock on the wall. */
+  readonly perSecond: number
+  /** 99 of 100 took no longer at a fixed 500 requests in a second, in milliseconds. */
+  readonly p99Ms: number
+  /** What 500 streams cost above none, in MiB. */
+  readonly streamsMebibytes: number
+  /** From the answer to a write at the API server until the last of 500 streams has told of it, the slowest of ten, in milliseconds. */
+  readonly eventMs: number
+}
+
+const NODES = 1_000
+const ROLLOUTS = 100
+const STREAMS = 500
+const CHANGES = 10
+const clockTicksPerSecond = 100
+
+/** Starts both, loads the API, ends both. */
+export async function measureRestLoad(cli: string): Promise<RestLoad> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
+  const readyFile = join(folder, 'ready.json')
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const sim = spawn(process.execPath, [cli, 'sim', '--nodes', String(NODES), '--speed', '1000', '--no-demo', '--ready-file', readyFile], {
+    stdio: 'ignore',
+  })
+  cleanup.defer(() => ended(sim))
+  while (!existsSync(readyFile)) await sleep(20)
+  const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as { kubeconfig: string; token: string }
+  const cluster = await loadKubeConfig({ clock: systemClock, path: ready.kubeconfig, context: undefined, env: {} })
+  const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
+  const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, userAgent: 'bench/1', log: silentLogger })
+  await furnish(client)
+  const args = ['api', '--kubeconfig', ready.kubeconfig, '--api-port', '0', '--requests-per-second', '1000000']
+  const api = spawn(process.execPath, ['--expose-gc', cli, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  cleanup.defer(() => ended(api))
+  const url = await urlOf(api)
+  await untilReady(url)
+  return load({ api, url, token: ready.token, client })
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const end = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  child.kill('SIGINT')
+  if (child.exitCode === null) await end
+}
+
+/** One DaemonSet on all nodes, the others on one node each; all pods available. */
+async function furnish(client: KubeClient): Promise<void> {
+  await client.create(resourcePaths.namespaces, { metadata: { name: 'bench' } })
+  for (let index = 0; index < ROLLOUTS; index++) {
+    const name = `agent-${index}`
+    const labels = { app: name }
+    const nodeSelector = index === 0 ? {} : { 'kubernetes.io/hostname': `node-${String(index).padStart(String(NODES).length, '0')}` }
+    await client.create(resourcePaths.daemonSets, {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name, namespace: 'bench' },
+      spec: {
+        selector: { matchLabels: labels },
+        updateStrategy: { type: 'OnDelete' },
+        template: { metadata: { labels }, spec: { nodeSelector, containers: [{ name: 'agent', image: 'registry.example/agent:v1' }] } },
+      },
+    } as never)
+    await client.create(resourcePaths.rollouts, {
+      apiVersion: 'rollouts.kruise.io/v1beta1',
+      kind: 'Rollout',
+      metadata: { name, namespace: 'bench' },
+      spec: {
+        workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name },
+        strategy: { canary: { steps: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] } },
+      },
+    } as never)
+  }
+  for (;;) {
+    const { status } = await client.get<{ status?: { numberAvailable?: number } }>(resourcePaths.daemonSets, {
+      namespace: 'bench',
+      name: 'agent-0',
+    })
+    if (status?.numberAvailable === NODES) return
+    await sleep(200)
+  }
+}
+
+function urlOf(api: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    api.stderr?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0]
+      if (url !== undefined) resolve(url)
+    })
+    api.once('exit', () => reject(new Error(`tranche api has ended: ${text}`)))
+  })
+}
+
+async function untilReady(url: string): Promise<void> {
+  while (!(await fetch(`${url}/readyz`)).ok) await sleep(50)
+}
+
+interface Loaded {
+  readonly api: ChildProcess
+  readonly url: string
+  readonly token: string
+  readonly client: KubeClient
+}
+
+async function load(loaded: Loaded): Promise<RestLoad> {
+  const { api, url, token } = loaded
+  const request = { url: `${url}/api/v1/namespaces/bench/rollouts/agent-0`, headers: { authorization: `Bearer ${token}` } }
+  await autocannon({ ...request, connections: 16, duration: 2 })
+  const busyBefore = busySeconds(api)
+  const full = await autocannon({ ...request, connections: 16, duration: 8 })
+  const busy = busySeconds(api) - busyBefore
+  if (full.non2xx > 0 || full.errors > 0) throw new Error(`${full.non2xx} requests were refused, ${full.errors} failed`)
+  const paced = await autocannon({ ...request, connections: 8, overallRate: 500, duration: 10 })
+  const streams = await measureStreams(loaded)
+  return { perCoreSecond: full.requests.total / busy, perSecond: full.requests.average, p99Ms: paced.latency.p99, ...streams }
+}
+
+async function measureStreams({ api, url, token, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {
+  await sleep(2_000)
+  const before = residentMebibytes(api)
+  const heard = new Map<string, number>()
+  const streams = await Promise.all(
+    Array.from({ length: STREAMS }, () => openStream(url, token, (name) => heard.set(name, (heard.get(name) ?? 0) + 1))),
+  )
+  await sleep(3_000)
+  const streamsMebibytes = residentMebibytes(api) - before
+  let eventMs = 0
+  for (let change = 0; change < CHANGES; change++) {
+    const name = `agent-${change + 1}`
+    heard.delete(name)
+    await client.patch(resourcePaths.rollouts, { namespace: 'bench', name }, { type: 'merge', body: { spec: { disabled: true } } })
+    const startMs = performance.now()
+    while ((heard.get(name) ?? 0) < STREAMS) await sleep(1)
+    eventMs = Math.max(eventMs, performance.now() - startMs)
+  }
+  for (const stream of streams) stream.destroy()
+  return { streamsMebibytes, eventMs }
+}
+
+function openStream(url: string, token: string, onRollout: (name: string) => void): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(`${url}/api/v1/stream`, { agent: false, headers: { authorization: `Bearer ${token}` } }, (answer) => {
+      let rest = ''
+      answer.setEncoding('utf8').on('data', (text: string) => {
+        const lines = (rest + text).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) if (line.startsWith('data: {"type":"rollout"')) onRollout(/"name":"([^"]+)"/.exec(line)?.[1] ?? '')
+      })
+      answer.on('error', () => {})
+      resolve(answer)
+    }).on('error', reject)
+  })
+}
+
+function busySeconds({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond
+}
+
+function residentMebibytes({ pid }: ChildProcess): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+if (import.meta.main) console.log(JSON.stringify(await measureRestLoad('apps/cli/bin/tranche.mjs')))
