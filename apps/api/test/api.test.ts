@@ -137,7 +137,7 @@ describe('reads', () => {
   it('tell all of it', async () => {
     const { body } = await call('/api/v1/namespaces/demo/rollouts/agent')
     const report: RolloutReport = rolloutReportSchema.parse(body)
-    expect(report).toMatchObject({ name: 'agent', outcome: 'Waiting', need: { reason: 'StepPaused' }, step: { index: 1, count: 3 } })
+    expect(report).toMatchObject({ name: 'agent', phase: 'Progressing', step: { index: 1, count: 3, state: 'StepPaused' } })
   })
 
   it('page through nodes', async () => {
