@@ -5,6 +5,7 @@ import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/
 import { createApiMetrics } from './http/metrics.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { addCheckRoutes } from './routes/checks.ts'
+import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
@@ -14,7 +15,7 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addWishRoutes } from './routes/wishes.ts'
 
 /** Everything that the API is made of. */
-export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts {}
+export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts {}
 
 /** Builds the API with all its routes; it listens nowhere yet. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
@@ -25,6 +26,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addRolloutPartRoutes(app, parts)
   addWishRoutes(app, parts)
   addPlanRoute(app, parts)
+  await addHookRoute(app, parts)
   addStreamRoute(app, parts)
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)

@@ -13,6 +13,7 @@ import { watchEvents } from './cluster/events-watch.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
+import { createHookDoor } from './hooks/hook-door.ts'
 import type { ApiServer } from './http/create-server.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
 import { createApiMetrics } from './http/metrics.ts'
@@ -37,6 +38,8 @@ export interface ApiOptions {
   readonly trustProxies?: readonly string[]
   /** For which tokens must be meant. @default the API server's own */
   readonly audiences?: readonly string[]
+  /** Whether Secrets with the label of a hook let pipelines in. @default false */
+  readonly hooks?: boolean
   /** Whether answers are held against their schemas; costs much. @default false */
   readonly checkAnswers?: boolean
   /** Decides the jitter of reconnects. @default 0 */
@@ -81,6 +84,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     reads,
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, signal) => carryOut({ client, clock, log, component: fieldManagers.api }, order, { signal }),
+    hooks: options.hooks === true ? createHookDoor({ client, clock, log }) : undefined,
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,
     log,

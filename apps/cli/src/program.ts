@@ -169,6 +169,7 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
     .option('--audience <name>', 'for which tokens must be meant, instead of the API server; may be given again', collect)
     .option('--cors-origin <origin>', 'origin of pages that may read answers; may be given again', collect)
     .option('--trust-proxy <address>', 'proxy, or range, whose X-Forwarded-For is believed; may be given again', collect)
+    .option('--hooks', 'let pipelines in by Secrets with the label tranche.dev/hook; needs the right to read Secrets')
     .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
 }
 

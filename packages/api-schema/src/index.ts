@@ -122,6 +122,7 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
+export { type HookBody, hookBodySchema, hookHeadersSchema, hookParamsSchema } from './rest/hook.ts'
 export {
   namespaceParamsSchema,
   nodeParamsSchema,

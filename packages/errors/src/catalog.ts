@@ -104,6 +104,18 @@ export const errorCatalog = {
     httpStatus: 422,
     summary: 'A forecast is asked for a change or an accident that this release cannot have.',
   },
+  HOOK_REFUSED: {
+    remedy: 'fixInput',
+    httpStatus: 401,
+    summary: 'A message to a hook is not signed as it must be, or asks for what the hook does not allow; or there is no such hook.',
+  },
+  LOGIN_FAILED: { remedy: 'fixInput', httpStatus: 400, summary: 'A login with a browser did not come to its end.' },
+  LOGIN_UNAVAILABLE: { remedy: 'retry', httpStatus: 503, summary: 'The OpenID provider did not answer.' },
+  CSRF_REFUSED: {
+    remedy: 'fixInput',
+    httpStatus: 403,
+    summary: 'A write by the session of a browser lacks its X-CSRF-Token, or comes from another page than ours.',
+  },
   NAME_AMBIGUOUS: { remedy: 'fixInput', httpStatus: 400, summary: 'A command is to be about one Rollout, and several could be meant.' },
   INVARIANT_BROKEN: { remedy: 'giveUp', httpStatus: 500, summary: 'The program reached a state it rules out; this is a bug.' },
 } as const satisfies Record<string, CatalogEntry>

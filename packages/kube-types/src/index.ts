@@ -3,6 +3,8 @@ export {
   BATCH_RELEASE_FINALIZER,
   daemonSetAnnotations,
   fieldManagers,
+  HOOK_LABEL,
+  hookAnnotations,
   peerAnnotations,
   LEAKED_LABEL,
   RECORDED_ACTIONS_ANNOTATION,

@@ -86,3 +86,12 @@ export const fieldManagers = {
   api: 'tranche-api',
   cli: 'tranche-cli',
 } as const
+
+/** Label of a Secret that makes a hook for pipelines; only the value `true` counts. */
+export const HOOK_LABEL = 'tranche.dev/hook'
+/** What such a Secret says: for which Rollout the hook is, or for that of which DaemonSet, and what it may ask for, parted by commas. */
+export const hookAnnotations = {
+  rollout: 'tranche.dev/hook-rollout',
+  daemonSet: 'tranche.dev/hook-daemonset',
+  actions: 'tranche.dev/hook-actions',
+} as const

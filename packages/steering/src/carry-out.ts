@@ -36,9 +36,9 @@ export async function carryOut(ports: SteeringPorts, order: WishOrder, options: 
   return { ...answer(wish, state, standing.message), repeated: written.repeated }
 }
 
-function toWish({ type, body, by, via, from, idempotencyKey }: WishOrder): Wish {
+function toWish({ type, body, by, via, from, idempotencyKey, repeatableSinceMs }: WishOrder): Wish {
   const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedWishId(via, by, idempotencyKey)
-  return { id, type, body, by, via, from }
+  return { id, type, body, by, via, from, repeatableSinceMs }
 }
 
 function answer({ id, type }: Wish, state: WishAnswer['state'], message: string): WishAnswer {

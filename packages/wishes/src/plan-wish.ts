@@ -3,7 +3,7 @@ import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import { misplacedMember } from './misplaced-member.ts'
 import { planRestart, planUndo } from './plan-template.ts'
-import { isSameWish, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
+import { isSameWish, mayHaveForgotten, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
 import { asksForRetry, refusalOf } from './refuse-wish.ts'
 import { unansweredAction } from './standing.ts'
 import { refused, type Wish, type WishFacts, type WishPlan, type WishRefusal, type WishTarget, type WishWrite } from './wish.ts'
@@ -20,7 +20,8 @@ export function targetOf(type: WishType): WishTarget {
  *   other is judged anew. A wish of somebody else that has no answer yet is overruled by `abort` alone.
  * - G11: beside the record of wishes it changes the annotation `tranche.dev/action` or `spec.strategy.paused` of the Rollout, or the
  *   template of the DaemonSet where that was asked for (undo, restart); nothing else.
- * - A wish that is on the record under the same id is never written again.
+ * - A wish that is on the record under the same id is never written again; one that anybody could repeat is not written where the record
+ *   may have forgotten it.
  */
 export function planWish(wish: Wish, facts: WishFacts): WishPlan {
   const misplaced = misplacedMember(wish)
@@ -29,6 +30,8 @@ export function planWish(wish: Wish, facts: WishFacts): WishPlan {
   const { rollout, daemonSet } = facts
   const recorded = recordedBefore(wish, facts)
   if (recorded !== null) return recorded
+  if (wish.repeatableSinceMs !== undefined && mayHaveForgotten(target === 'Rollout' ? rollout : daemonSet, wish.repeatableSinceMs))
+    return tooManyWishes
   if (rollout !== undefined) {
     const refusal = refusalOf(rollout, wish)
     if (refusal !== null) return refusal
@@ -48,6 +51,12 @@ function recordedBefore(wish: Wish, { rollout, daemonSet }: WishFacts): WishPlan
     'use a new key for each wish, and the same one only to repeat it',
   )
 }
+
+const tooManyWishes = refused(
+  'RATE_LIMITED',
+  'so many wishes have been recorded within minutes that a repetition could not be told from a new one',
+  'wait until the oldest recorded wish is ten minutes old, or send the wish with a token of your own',
+)
 
 const noRollout = refused('ROLLOUT_NOT_FOUND', 'there is no such Rollout', 'look for its name and namespace')
 

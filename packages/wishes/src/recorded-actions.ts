@@ -31,6 +31,19 @@ export function withRecorded(object: KubeObject, record: RecordedAction): string
   return JSON.stringify(records)
 }
 
+/**
+ * Whether a wish that was recorded at that time, or since, may have had to make room for others.
+ *
+ * @param sinceMs epoch milliseconds
+ */
+export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number): boolean {
+  const records = recordedActionsOf(object)
+  const [oldest] = records
+  if (oldest === undefined || Date.parse(oldest.at) < sinceMs) return false
+  // No wish takes half of the room: where one had to go because of its size, more than half is taken.
+  return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
+}
+
 /** What is put on the record of a wish. */
 export function recordOf({ id, type, body, by, via, from }: Wish, { nowMs }: Pick<WishFacts, 'nowMs'>): RecordedAction {
   return {

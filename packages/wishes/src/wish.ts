@@ -14,6 +14,11 @@ export interface Wish {
   readonly via: RecordedAction['via']
   /** Address that the request came from. */
   readonly from?: string | undefined
+  /**
+   * Since when the same wish may have been carried out before, in epoch milliseconds, where anybody could send it again. Where the record
+   * may have forgotten wishes of that time, it is refused: whether it is a repetition cannot be told.
+   */
+  readonly repeatableSinceMs?: number | undefined
 }
 
 /** What a wish is judged by; each object as it was read last. */
@@ -61,6 +66,7 @@ export type WishRefusalCode = Extract<
   ErrorCode,
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'MOVED_ON'
+  | 'RATE_LIMITED'
   | 'REVISION_NOT_FOUND'
   | 'ROLLOUT_NOT_FOUND'
   | 'WISH_INVALID'

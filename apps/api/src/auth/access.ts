@@ -4,6 +4,8 @@ import type { Question } from './reviews.ts'
 export type Access =
   /** Anyone, without a token. `why` it tells nobody anything they may not know. */
   | { readonly kind: 'public'; readonly why: string }
+  /** Whoever signs the message with a key that the route looks up; the route itself refuses all others. `why` they need no token. */
+  | { readonly kind: 'signed'; readonly why: string }
   /** Whoever has a good token. `why` that is enough. */
   | { readonly kind: 'authenticated'; readonly why: string }
   /** Whoever has a good token; each item of the answer is checked by itself, and left out where the caller may not list it. */

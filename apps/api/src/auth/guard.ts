@@ -10,7 +10,7 @@ declare module 'fastify' {
     access?: Access
   }
   interface FastifyRequest {
-    /** Who sends the request; undefined on public routes alone. */
+    /** Who sends the request; undefined on public routes and on signed ones alone. */
     caller: Caller | undefined
     /** The bearer token that `caller` was told from; empty where there is none. */
     token: string
@@ -63,7 +63,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, limitSender, plugin
     const token = bearerToken(request)
     await limitSender(request, reply, token !== '' && reviews.knows(token) ? token : '')
     // Nothing is registered without: what comes here is no route, and will be told so.
-    if (access === undefined || access.kind === 'public') return
+    if (access === undefined || access.kind === 'public' || access.kind === 'signed') return
     const caller = token === '' ? null : await reviews.whoIs(token)
     if (caller === null) throw tokenInvalid(token)
     request.caller = caller

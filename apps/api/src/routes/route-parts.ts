@@ -22,6 +22,7 @@ export const tags = {
   rollouts: ['Rollouts'],
   actions: ['Actions'],
   daemonSets: ['DaemonSets'],
+  hooks: ['Hooks'],
   stream: ['Stream'],
   checks: ['Checks'],
   server: ['Server'],

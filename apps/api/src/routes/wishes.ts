@@ -108,7 +108,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
 }
 
 /** The longest wait that can be asked for, and the time of any request on top. */
-function waitingMs(requestMs: number): number {
+export function waitingMs(requestMs: number): number {
   return 60_000 + requestMs
 }
 

@@ -11,6 +11,8 @@ export interface ApiProcessOptions {
   readonly trustProxies: readonly string[]
   /** For which tokens must be meant; none: the API server's own. */
   readonly audiences: readonly string[]
+  /** Whether Secrets with the label of a hook let pipelines in. */
+  readonly hooks: boolean
   /** From one sender, 1 to 1,000,000. */
   readonly requestsPerSecond: number
 }
@@ -26,6 +28,7 @@ export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): 
     corsOrigins,
     trustProxies: list(values, 'trustProxy'),
     audiences: list(values, 'audience'),
+    hooks: values['hooks'] === true,
     requestsPerSecond: parseWhole('--requests-per-second', text(values, 'requestsPerSecond') ?? '200', { min: 1, max: 1_000_000 }),
   }
 }

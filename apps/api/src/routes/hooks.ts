@@ -1,0 +1,119 @@
+import { hookBodySchema, hookHeadersSchema, hookParamsSchema, waitQuerySchema, type WishAnswer, wishAnswerSchema } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiServer } from '../http/create-server.ts'
+import type { Hook } from '../hooks/hook.ts'
+import type { AdmittedMessage, HookDoor } from '../hooks/hook-door.ts'
+import { createAddressLimit } from '../http/address-limit.ts'
+import type { ReleaseReads } from '../release-reads.ts'
+import { answers, type RouteParts, tags } from './route-parts.ts'
+import { whileConnected } from './while-connected.ts'
+import { waitingMs } from './wishes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What a message to a hook was proved to be; null on all other routes. */
+    admitted: AdmittedMessage | null
+  }
+}
+
+/** What the route of hooks works with. */
+export interface HookParts extends Pick<RouteParts, 'reads' | 'carryOut' | 'limits'> {
+  /** Undefined where hooks are off. */
+  readonly hooks?: HookDoor | undefined
+}
+
+/** Largest message, in bytes. */
+const LARGEST = 16 * 1024
+/** Messages in one second from one address. */
+const MESSAGES_PER_SECOND = 10
+
+/** The route by which pipelines steer with a key of their own instead of a token. */
+export async function addHookRoute(app: ApiServer, { hooks, reads, carryOut, limits }: HookParts): Promise<void> {
+  await app.register(async (scope: ApiServer) => {
+    takeBytes(scope)
+    const limitAddress = createAddressLimit(scope, MESSAGES_PER_SECOND)
+    scope.post(
+      '/api/v1/namespaces/:namespace/hooks/:hook',
+      {
+        config: {
+          access: { kind: 'signed', why: 'the key of the hook proves the sender, and the hook says what they may; both before anything is done' },
+        },
+        bodyLimit: LARGEST,
+        handlerTimeout: waitingMs(limits.requestMs),
+        onRequest: async (request, reply) => {
+          if (hooks === undefined) throw new AppError('NOT_FOUND', 'hooks are off', { hint: 'Start the API with --hooks.' })
+          await limitAddress(request as FastifyRequest, reply as FastifyReply)
+        },
+        preValidation: async (request) => {
+          const { namespace = '', hook = '' } = request.params as Readonly<Record<string, string | undefined>>
+          const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+          request.admitted = (await hooks?.admit({ namespace, hook, body, signature: request.headers['x-tranche-signature'] })) ?? null
+          request.body = jsonOf(body) as typeof request.body
+        },
+        schema: {
+          tags: tags.hooks,
+          operationId: 'sendToHook',
+          summary: 'Steer with the key of a hook',
+          description:
+            'The sender needs no token: the body is signed. 401 is all that is told of a signature that is wrong or old, of a hook that is not ' +
+            'there, and of an action that it does not allow. 404 where hooks are off.',
+          security: [],
+          params: hookParamsSchema,
+          querystring: waitQuerySchema,
+          headers: hookHeadersSchema,
+          body: hookBodySchema,
+          response: { ...answers(wishAnswerSchema), 202: wishAnswerSchema },
+        },
+      },
+      async (request, reply) => {
+        const { admitted } = request
+        if (hooks === undefined || admitted === null) throw new Error('a message was not looked at')
+        const { id, action, ...body } = request.body
+        const { hook, repeatableSinceMs } = admitted
+        hooks.allow(hook, action)
+        const answer: WishAnswer = await carryOut(
+          {
+            on: 'Rollout',
+            key: rolloutOf(hook, reads),
+            type: action,
+            body,
+            by: `hook:${hook.name}`,
+            via: 'hook',
+            from: request.ip,
+            idempotencyKey: id,
+            repeatableSinceMs,
+            waitMs: request.query.wait * 1000,
+          },
+          whileConnected(reply as FastifyReply),
+        )
+        return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
+      },
+    )
+  })
+}
+
+/** The bytes of a body are what was signed. */
+function takeBytes(scope: ApiServer): void {
+  scope.decorateRequest('admitted', null)
+  scope.removeAllContentTypeParsers()
+  const plain = scope as unknown as FastifyInstance
+  plain.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString()) as unknown
+  } catch {
+    throw new AppError('REQUEST_INVALID', 'the body is not JSON')
+  }
+}
+
+/** Which Rollout a hook is for; where it names a DaemonSet, the one that releases it. */
+function rolloutOf({ namespace, target }: Hook, reads: ReleaseReads): ObjectKey {
+  if (target.kind === 'Rollout') return { namespace, name: target.name }
+  for (const key of reads.keys())
+    if (key.namespace === namespace && reads.summary(key)?.daemonSet === target.name) return { namespace, name: key.name }
+  throw new AppError('ROLLOUT_NOT_FOUND', `no Rollout releases DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)}`)
+}
