@@ -28,7 +28,7 @@ function ask({ method, url }: Pick<GuardedRoute, 'method' | 'url'>, headers: Rea
 }
 
 function guarded(): readonly GuardedRoute[] {
-  return stage.app.guardedRoutes.filter(({ access }) => access.kind !== 'public')
+  return stage.app.guardedRoutes.filter(({ access }) => access.kind !== 'public' && access.kind !== 'signed')
 }
 
 describe('every route', () => {
@@ -79,6 +79,18 @@ describe('every route', () => {
       if (kind === 'filtered' && answer.statusCode === 200 && route.method === 'GET' && route.url.endsWith('rollouts'))
         expect(answer.json()).toEqual({ items: [], total: 0 })
     }
+  })
+
+  it('that takes signed messages takes no others, whoever sends them', async () => {
+    const signed = stage.app.guardedRoutes.filter(({ access }) => access.kind === 'signed')
+    expect(signed.map(({ url }) => url)).toEqual(['/api/v1/namespaces/:namespace/hooks/:hook'])
+    const forged = `t=${Math.floor(stage.clock.nowMs() / 1000)},v1=${'0'.repeat(64)}`
+    for (const route of signed)
+      for (const headers of [{}, stage.as('admin'), { 'x-tranche-signature': 'v1=' }, { 'x-tranche-signature': forged }]) {
+        const answer = await ask(route, headers)
+        expect(answer.statusCode).toBe(401)
+        expect(problemSchema.parse(answer.json())).toMatchObject({ code: 'HOOK_REFUSED', status: 401 })
+      }
   })
 
   it.each(['gone', 'failing'] as const)('lets nobody in while the API server is %s', async (how) => {

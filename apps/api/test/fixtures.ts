@@ -9,6 +9,7 @@ import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from '../src/auth/remembered-reviews.ts'
 import { createReviews } from '../src/auth/reviews.ts'
 import { type ApiParts, createApi } from '../src/create-api.ts'
+import { createHookDoor } from '../src/hooks/hook-door.ts'
 import { defaultLimits, type Limits } from '../src/http/limits.ts'
 import { createApiMetrics } from '../src/http/metrics.ts'
 import type { ApiServer } from '../src/http/create-server.ts'
@@ -68,6 +69,7 @@ export async function openDoor(
     corsOrigins: [],
     trustProxies: [],
     checkAnswers: true,
+    hooks: createHookDoor({ client, clock: clock as Clock, log: silentLogger }),
     stream: () => undefined,
     clock: clock as Clock,
     isSynced: () => true,

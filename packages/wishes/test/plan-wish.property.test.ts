@@ -136,3 +136,45 @@ function users({ rollout, daemonSet }: WishFacts, { type }: Wish): unknown {
 }
 
 type Loose = Record<string, unknown>
+
+it('writes no signed message twice while its signature counts, however many wishes crowd the record', () => {
+  const WINDOW_MS = 300_000
+  let repetitions = 0
+  let crowded = 0
+  const step = fc.record({
+    kind: fc.constantFrom('new', 'again', 'again', 'crowd'),
+    which: fc.nat(40),
+    awayMs: fc.integer({ min: -WINDOW_MS, max: WINDOW_MS }),
+    passMs: fc.constantFrom(0, 1_000, 20_000, 200_000),
+    reason: fc.constantFrom('', 'x'.repeat(1_024), 'ß'.repeat(1_024)),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
+      let facts = factsIn('updating')
+      const sent: { readonly wish: Wish; readonly signedMs: number; writes: number }[] = []
+      for (const [at, { kind, which, awayMs, passMs, reason: why }] of steps.entries()) {
+        facts = { ...facts, nowMs: facts.nowMs + passMs }
+        const pause = { ...aWish('pause', { id: `hook-${at}` }), body: why === '' ? {} : { reason: why } }
+        if (kind === 'crowd') {
+          const plan = planWish({ ...pause, id: `rest-${at}` }, facts)
+          facts = plan.kind === 'write' ? after(facts, plan)! : facts
+          continue
+        }
+        const signedMs = facts.nowMs + awayMs
+        if (kind === 'new') sent.push({ wish: { ...pause, repeatableSinceMs: signedMs - WINDOW_MS }, signedMs, writes: 0 })
+        const message = kind === 'new' ? sent.at(-1) : sent[which % Math.max(1, sent.length)]
+        if (message === undefined || Math.abs(facts.nowMs - message.signedMs) > WINDOW_MS) continue
+        const plan = planWish(message.wish, facts)
+        if (plan.kind === 'repeated') repetitions += 1
+        if (plan.kind === 'refused') crowded += 1
+        if (plan.kind !== 'write') continue
+        message.writes += 1
+        expect(message.writes).toBe(1)
+        facts = after(facts, plan)!
+      }
+    }),
+    { numRuns: 150 },
+  )
+  expect(repetitions).toBeGreaterThan(50)
+  expect(crowded).toBeGreaterThan(50)
+})

@@ -46,7 +46,15 @@ const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
  *
  * Whatever is wrong, senders are told the same: who guesses learns neither which hooks there are, nor what they allow. The log has why.
  */
-export function createHookDoor({ client, clock, log }: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger }): HookDoor {
+export function createHookDoor({
+  client,
+  clock,
+  log,
+}: {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+}): HookDoor {
   let reading = 0
 
   function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string): never {

@@ -31,7 +31,8 @@ export function readHook({ metadata, data }: HookSecret): Hook | string {
   const daemonSet = annotations[hookAnnotations.daemonSet]
   if ((rollout === undefined) === (daemonSet === undefined))
     return `it needs one of the annotations ${hookAnnotations.rollout} and ${hookAnnotations.daemonSet}`
-  const target = rollout === undefined ? ({ kind: 'DaemonSet', name: daemonSet ?? '' } as const) : ({ kind: 'Rollout', name: rollout } as const)
+  const target =
+    rollout === undefined ? ({ kind: 'DaemonSet', name: daemonSet ?? '' } as const) : ({ kind: 'Rollout', name: rollout } as const)
   const words = (annotations[hookAnnotations.actions] ?? '').split(',').map((word) => word.trim())
   return { name, namespace, key, target, actions: new Set(wishTypes.filter((type) => words.includes(type))) }
 }

@@ -1,4 +1,11 @@
-import { hookBodySchema, hookHeadersSchema, hookParamsSchema, waitQuerySchema, type WishAnswer, wishAnswerSchema } from '@tranche/api-schema'
+import {
+  hookBodySchema,
+  hookHeadersSchema,
+  hookParamsSchema,
+  waitQuerySchema,
+  type WishAnswer,
+  wishAnswerSchema,
+} from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -38,7 +45,10 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, carryOut, lim
       '/api/v1/namespaces/:namespace/hooks/:hook',
       {
         config: {
-          access: { kind: 'signed', why: 'the key of the hook proves the sender, and the hook says what they may; both before anything is done' },
+          access: {
+            kind: 'signed',
+            why: 'the key of the hook proves the sender, and the hook says what they may; both before anything is done',
+          },
         },
         bodyLimit: LARGEST,
         handlerTimeout: waitingMs(limits.requestMs),
@@ -115,5 +125,8 @@ function rolloutOf({ namespace, target }: Hook, reads: ReleaseReads): ObjectKey 
   if (target.kind === 'Rollout') return { namespace, name: target.name }
   for (const key of reads.keys())
     if (key.namespace === namespace && reads.summary(key)?.daemonSet === target.name) return { namespace, name: key.name }
-  throw new AppError('ROLLOUT_NOT_FOUND', `no Rollout releases DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)}`)
+  throw new AppError(
+    'ROLLOUT_NOT_FOUND',
+    `no Rollout releases DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)}`,
+  )
 }

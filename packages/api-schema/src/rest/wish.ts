@@ -18,7 +18,12 @@ export const wishBodySchema = z
     expectedStep: z.int().min(1).optional().meta({
       description: 'Step, from 1, at which the wish is meant; at another it is a 409. `approve` and `jump` need it.',
     }),
-    revision: z.string().min(1).max(253).optional().meta({ description: 'Canary revision that the wish is meant for; for another it is a 409.' }),
+    revision: z
+      .string()
+      .min(1)
+      .max(253)
+      .optional()
+      .meta({ description: 'Canary revision that the wish is meant for; for another it is a 409.' }),
     step: z.int().min(1).optional().meta({ description: 'Step to go to; only for `jump`, which needs it.' }),
     full: z.boolean().optional().meta({ description: 'Skips soak and analysis too; only for `promote`.' }),
     toRevision: z.string().min(1).max(253).optional().meta({
