@@ -145,7 +145,7 @@ it('writes no signed message twice while its signature counts, however many wish
     kind: fc.constantFrom('new', 'again', 'again', 'crowd'),
     which: fc.nat(40),
     awayMs: fc.integer({ min: -WINDOW_MS, max: WINDOW_MS }),
-    passMs: fc.constantFrom(0, 1_000, 20_000, 200_000),
+    passMs: fc.constantFrom(0, 1_000, 5_000, 20_000, 150_000),
     reason: fc.constantFrom('', 'x'.repeat(1_024), 'ß'.repeat(1_024)),
   })
   fc.assert(
@@ -173,8 +173,8 @@ it('writes no signed message twice while its signature counts, however many wish
         facts = after(facts, plan)!
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
-  expect(repetitions).toBeGreaterThan(50)
-  expect(crowded).toBeGreaterThan(50)
+  expect(repetitions).toBeGreaterThan(10)
+  expect(crowded).toBeGreaterThan(10)
 })
