@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -20,11 +21,11 @@ it('what docs/operations/hooks.md signs with openssl is taken by the hook that i
   expect(hook).toMatchObject({ name: 'ci', target: { kind: 'Rollout', name: 'node-agent' } })
 
   const got = Promise.withResolvers<{ readonly url: string; readonly signature: unknown; readonly body: Buffer }>()
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    got.resolve({ url: request.url ?? '', signature: request.headers['x-tranche-signature'], body: Buffer.concat(chunks) })
-    response.end('{}')
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      got.resolve({ url: request.url ?? '', signature: request.headers['x-tranche-signature'], body })
+      response.end('{}')
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const env = { ...process.env, API: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, KEY: stringData.key }
