@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { run } from '@tranche/cli'
 import { systemClock } from '@tranche/clock'
@@ -108,6 +109,9 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('fails when a version is bad, and is taken back', async () => {
     await setImage('v3-bad-crash')
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
+    const asked = await tranche('abort node-agent', 'no\n')
+    expect(asked.err).toMatch(/abort holds revision [^]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/)
+    expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
     await tranche('status node-agent --timeout 2m')
     expect((await tranche('get -o json')).out).toContain(':v2')
@@ -192,12 +196,14 @@ async function setImage(tag: string): Promise<void> {
   await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
 }
 
-async function tranche(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+/** @param typed what somebody at a terminal types */
+async function tranche(line: string, typed?: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const texts = { out: '', err: '' }
   const code = await run([...line.split(' '), '-n', 'demo', '--kubeconfig', kubeconfig], {
     out: { write: (text) => void (texts.out += text) },
-    err: { write: (text) => void (texts.err += text) },
+    err: { write: (text) => void (texts.err += text), isTTY: typed !== undefined, columns: 200 },
     env: {},
+    ...(typed !== undefined && { in: Object.assign(Readable.from([typed]), { isTTY: true }) }),
   })
   return { code, ...texts }
 }

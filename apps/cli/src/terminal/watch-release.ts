@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
 import { errorLine } from '../desk/error-line.ts'
 import { lookAgain } from '../desk/look-again.ts'
@@ -43,8 +43,9 @@ interface Showing {
 }
 
 /** Ages go on between two looks. */
-function openLive({ clock }: Session, { output }: WatchReleaseOptions, io: CommandIo): Showing {
+function openLive({ clock }: Session, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
+  screen.draw(() => [`looking at ${keyText(key)}, Ctrl-C ends`])
   let latest: ReleasePicture | null = null
   let problem: string | null = null
   const draw = (): void => {

@@ -1,0 +1,98 @@
+import { explained, explainedOfServer, run } from '@tranche/cli'
+import { AppError } from '@tranche/errors'
+import { KubeStatusError } from '@tranche/kube-client'
+import { describe, expect, it } from 'vitest'
+
+const cluster = {
+  server: 'https://10.0.0.1:6443',
+  context: 'production',
+  namespace: 'demo',
+  credentials: async () => ({ headers: {} }),
+}
+const attempt = 'GET /apis/rollouts.kruise.io/v1beta1/namespaces/demo/rollouts'
+
+describe('what a person at a terminal reads of an error', () => {
+  const cases: Record<string, { error: unknown; code: string; message: RegExp; hint: RegExp }> = {
+    'a right that is missing': {
+      error: new KubeStatusError({ attempt, status: 403, reason: 'Forbidden', message: 'User "jane" cannot list resource "rollouts"' }),
+      code: 'API_REFUSED',
+      message:
+        /^the API server https:\/\/10\.0\.0\.1:6443 \(context production\) answers 403 Forbidden: User "jane" cannot list resource "rollouts"$/,
+      hint: /^Ask whoever runs the cluster for this right/,
+    },
+    'credentials that are not accepted': {
+      error: new KubeStatusError({ attempt, status: 401, reason: 'Unauthorized' }),
+      code: 'API_REFUSED',
+      message: /answers 401 Unauthorized$/,
+      hint: /^Log in again/,
+    },
+    'a cluster without Tranche': {
+      error: new KubeStatusError({ attempt, status: 404, reason: 'NotFound', message: 'the server could not find the requested resource' }),
+      code: 'API_REFUSED',
+      message: /serves no Rollouts$/,
+      hint: /tranche doctor says what is missing\.$/,
+    },
+    'a cluster that does not answer': {
+      error: new AppError('API_UNREACHABLE', 'GET /version got no answer: connect ECONNREFUSED 10.0.0.1:6443'),
+      code: 'API_UNREACHABLE',
+      message: /^the API server https:\/\/10\.0\.0\.1:6443 \(context production\) does not answer: .*ECONNREFUSED/,
+      hint: /^Check that the cluster runs/,
+    },
+  }
+
+  it.each(Object.entries(cases))('says what %s is, and what to do', (_what, { error, code, message, hint }) => {
+    expect(explained(error, cluster)).toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+      hint: expect.stringMatching(hint) as string,
+    })
+  })
+
+  it('leaves alone what says by itself what is wrong', () => {
+    const error = new AppError('MOVED_ON', 'step 1 is over')
+    expect(explained(error, cluster)).toBe(error)
+    expect(explainedOfServer(error, { kind: 'server', url: 'http://x', token: undefined, tokenFile: undefined })).toBe(error)
+  })
+})
+
+describe('the exit code', () => {
+  const cases: Record<string, { line: string; code: number; says: RegExp }> = {
+    'of status is 4 where the command line is wrong': {
+      line: 'status --timeout soon',
+      code: 4,
+      says: /^OPTION_INVALID: --timeout does not take "soon"\. [^\n]+\n$/,
+    },
+    'of status is 4 for an option that it has not': { line: 'status --wat', code: 4, says: /unknown option '--wat'/ },
+    'of status is 4 without a kubeconfig': {
+      line: 'status x --kubeconfig /does/not/exist',
+      code: 4,
+      says: /^KUBECONFIG_INVALID: [^\n]+\n$/,
+    },
+    'of get is 1 without a kubeconfig': { line: 'get x --kubeconfig /does/not/exist', code: 1, says: /^KUBECONFIG_INVALID: [^\n]+\n$/ },
+    'is 1 where no REST API answers': {
+      line: 'list --server http://127.0.0.1:2',
+      code: 1,
+      says: /^API_UNREACHABLE: the REST API http:\/\/127\.0\.0\.1:2 does not answer: [^\n]+\n$/,
+    },
+    'is 2 for two ways to be asked': {
+      line: 'list --server http://127.0.0.1:2 --context x',
+      code: 2,
+      says: /^OPTION_INVALID: --context stands beside --server\. [^\n]+\n$/,
+    },
+    'is 2 for a wish that names nothing': { line: 'abort', code: 2, says: /missing required argument 'rollout'/ },
+    'is 2 for a jump to nowhere': { line: 'jump x --step 0', code: 2, says: /^OPTION_INVALID: --step does not take "0"\. [^\n]+\n$/ },
+  }
+
+  it.each(Object.entries(cases))('%s', async (_what, { line, code, says }) => {
+    let err = ''
+    const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
+    await expect(run(line.split(' '), io)).resolves.toBe(code)
+    expect(err).toMatch(says)
+  })
+
+  it('comes with the nearest command where one is misspelt', async () => {
+    let err = ''
+    await run(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
+    expect(err).toContain('Did you mean approve?')
+  })
+})
