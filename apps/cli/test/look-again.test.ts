@@ -14,11 +14,11 @@ describe('lookAgain', () => {
   it('looks on where a later look may pass, and says so', async () => {
     const clock = new FakeClock()
     const failed: unknown[] = []
-    const answers = [1, away, away, 2]
+    const answers: (number | AppError)[] = [1, away, away, 2]
     const look = async (): Promise<number> => {
       const answer = answers.shift()
-      if (typeof answer !== 'number') throw answer
-      return answer
+      if (answer instanceof AppError) throw answer
+      return answer ?? 0
     }
     const looks = lookAgain(look, { ...optionsOf(clock), failed: (error) => void failed.push(error) })
     await expect(looks.next()).resolves.toEqual({ value: 1, done: false })
