@@ -110,7 +110,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     await setImage('v3-bad-crash')
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
     const asked = await tranche('abort node-agent', 'no\n')
-    expect(asked.err).toMatch(/abort holds revision [^]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/)
+    expect(asked.err).toMatch(/abort holds revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/)
     expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
     await tranche('status node-agent --timeout 2m')
