@@ -7,6 +7,7 @@ import { type ApiServer, createServer, type ServerParts } from './http/create-se
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
+import { addLoginRoutes, type LoginParts } from './routes/login.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
@@ -15,11 +16,11 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addWishRoutes } from './routes/wishes.ts'
 
 /** Everything that the API is made of. */
-export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts {}
+export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {}
 
 /** Builds the API with all its routes; it listens nowhere yet. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
-  const app = await createServer(parts, { [DOCS_PATH]: docsAccess })
+  const app = await createServer({ ...parts, sessions: parts.login?.sessions }, { [DOCS_PATH]: docsAccess })
   parts.metrics.count(app)
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
@@ -28,6 +29,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)
   addStreamRoute(app, parts)
+  addLoginRoutes(app, parts)
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)
   await serveDescription(app)

@@ -13,6 +13,8 @@ import { watchEvents } from './cluster/events-watch.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
+import { createLogin } from './login/login.ts'
+import type { LoginOptions } from './login/login-options.ts'
 import { createHookDoor } from './hooks/hook-door.ts'
 import type { ApiServer } from './http/create-server.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
@@ -40,6 +42,8 @@ export interface ApiOptions {
   readonly audiences?: readonly string[]
   /** Whether Secrets with the label of a hook let pipelines in. @default false */
   readonly hooks?: boolean
+  /** How people log in with a browser. @default not at all */
+  readonly login?: LoginOptions | undefined
   /** Whether answers are held against their schemas; costs much. @default false */
   readonly checkAnswers?: boolean
   /** Decides the jitter of reconnects. @default 0 */
@@ -85,6 +89,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, signal) => carryOut({ client, clock, log, component: fieldManagers.api }, order, { signal }),
     hooks: options.hooks === true ? createHookDoor({ client, clock, log }) : undefined,
+    login: options.login === undefined ? undefined : createLogin(options.login, { clock, log }),
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,
     log,

@@ -12,7 +12,7 @@ afterEach(() => stage.breakReviews(null))
 afterAll(() => stage.end())
 
 /** Routes that need no token, and no others. Each has its reason beside it in the code. */
-const open = ['/healthz', '/readyz', '/errors/:code', '/openapi.json']
+const open = ['/login', '/login/callback', '/healthz', '/readyz', '/errors/:code', '/openapi.json']
 
 interface Answer {
   readonly statusCode: number

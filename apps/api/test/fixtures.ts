@@ -45,7 +45,11 @@ const users = ['viewer', 'approver', 'nobody']
 
 export async function openDoor(
   reads: ReleaseReads,
-  options: { readonly limits?: Partial<Limits>; readonly parts?: Partial<ApiParts> } = {},
+  options: {
+    readonly limits?: Partial<Limits>
+    readonly parts?: Partial<ApiParts>
+    readonly withParts?: (made: { readonly clock: Clock }) => Partial<ApiParts>
+  } = {},
 ): Promise<DoorStage> {
   const actors = Object.fromEntries(users.map((name) => [name, { name, groups: ['people'] }]))
   const simulator = createSimulator({ clock: systemClock, nodes: 0, watchDelayMs: 0, actors })
@@ -76,6 +80,7 @@ export async function openDoor(
     isStopping: () => false,
     metrics: createApiMetrics(),
     ...options.parts,
+    ...options.withParts?.({ clock: clock as Clock }),
   })
   await app.ready()
   for (const name of ['demo', 'other']) await simulator.clientFor({ name: 'admin' }).create(resources.namespaces, { metadata: { name } })

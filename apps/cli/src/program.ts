@@ -170,6 +170,15 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
     .option('--cors-origin <origin>', 'origin of pages that may read answers; may be given again', collect)
     .option('--trust-proxy <address>', 'proxy, or range, whose X-Forwarded-For is believed; may be given again', collect)
     .option('--hooks', 'let pipelines in by Secrets with the label tranche.dev/hook; needs the right to read Secrets')
+    .option('--oidc-issuer <url>', 'let people log in with a browser, by this OpenID provider')
+    .option('--oidc-client-id <id>', 'as what the provider knows the API')
+    .option('--oidc-client-secret-file <path>', 'what the API proves that with; without it: a public client')
+    .option('--oidc-username-claim <name>', 'claim that is the user', 'sub')
+    .option('--oidc-username-prefix <text>', 'stands before each user; - for none; ISSUER# if left out, and none for email')
+    .option('--oidc-groups-claim <name>', 'claim that is the groups; without it nobody has any')
+    .option('--oidc-groups-prefix <text>', 'stands before each group')
+    .option('--external-url <origin>', 'where browsers reach the API, as https://tranche.example.com')
+    .option('--session-key-file <path>', 'keys that seal sessions, one a line: the first seals, all of them open')
     .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
 }
 

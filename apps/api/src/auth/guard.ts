@@ -1,6 +1,7 @@
 import { AppError } from '@tranche/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Access, questionOf, questionText } from './access.ts'
+import type { Session, Sessions } from '../login/sessions.ts'
 import type { Caller } from './caller.ts'
 import type { RememberedReviews } from './remembered-reviews.ts'
 
@@ -14,6 +15,8 @@ declare module 'fastify' {
     caller: Caller | undefined
     /** The bearer token that `caller` was told from; empty where there is none. */
     token: string
+    /** The session of a browser that `caller` was told from; null where there is none. */
+    loginSession: Session | null
   }
   interface FastifyInstance {
     /** Every route that is registered, and who may use it. */
@@ -32,6 +35,8 @@ export interface GuardedRoute {
 /** What stands at the door. */
 export interface GuardParts {
   readonly reviews: RememberedReviews
+  /** Sessions of browsers; undefined where there are none. They count where a request carries no bearer token. */
+  readonly sessions?: Sessions | undefined
   /**
    * Counts a request of a sender whose token is not known yet, or who has none; throws where there are too many. Others are counted by
    * their token.
@@ -45,13 +50,14 @@ export interface GuardParts {
  * Asks of every request who sends it and whether they may, before its body is read. A route that does not say who may use it
  * fails at the start of the server.
  *
- * @throws {AppError} (each request) TOKEN_INVALID, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
+ * @throws {AppError} (each request) TOKEN_INVALID, CSRF_REFUSED, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
  */
-export function guardRoutes(app: FastifyInstance, { reviews, limitSender, pluginAccess }: GuardParts): void {
+export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSender, pluginAccess }: GuardParts): void {
   const routes: GuardedRoute[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('token', '')
+  app.decorateRequest('loginSession', null)
   app.addHook('onRoute', (route) => {
     const access = route.config?.access ?? Object.entries(pluginAccess).find(([path]) => isBelow(route.url, path))?.[1]
     if (access === undefined) throw new Error(`the route ${String(route.method)} ${route.url} does not say who may use it`)
@@ -61,11 +67,15 @@ export function guardRoutes(app: FastifyInstance, { reviews, limitSender, plugin
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access
     const token = bearerToken(request)
-    await limitSender(request, reply, token !== '' && reviews.knows(token) ? token : '')
+    const session = token === '' && sessions !== undefined ? await sessions.of(request.headers) : null
+    await limitSender(request, reply, session?.id ?? (token !== '' && reviews.knows(token) ? token : ''))
     // Nothing is registered without: what comes here is no route, and will be told so.
     if (access === undefined || access.kind === 'public' || access.kind === 'signed') return
-    const caller = token === '' ? null : await reviews.whoIs(token)
+    const caller = session?.caller ?? (token === '' ? null : await reviews.whoIs(token))
     if (caller === null) throw tokenInvalid(token)
+    // Browsers send cookies along with whatever any page has them ask for.
+    if (session !== null && request.method !== 'GET' && request.method !== 'HEAD') sessions?.checkWrite(request.headers, session)
+    request.loginSession = session
     request.caller = caller
     request.token = token
     const question = questionOf(access, request.params as Readonly<Record<string, string>>)

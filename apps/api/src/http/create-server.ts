@@ -36,6 +36,8 @@ export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, Serve
 /** What a server is made with. */
 export interface ServerParts {
   readonly reviews: GuardParts['reviews']
+  /** Sessions of browsers; undefined where there are none. */
+  readonly sessions?: GuardParts['sessions']
   readonly log: Logger
   readonly limits: Limits
   /** Origins of pages that may read answers; none by default. */
@@ -81,6 +83,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   await app.register(underPressure, { maxEventLoopDelay: LATE_MS, exposeStatusRoute: false })
   guardRoutes(app as unknown as FastifyInstance, {
     reviews: parts.reviews,
+    sessions: parts.sessions,
     limitSender: await createSenderLimit(app, limits),
     pluginAccess,
   })

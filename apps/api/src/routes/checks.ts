@@ -15,7 +15,8 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
     },
     async (request) => {
       const { username, uid, groups } = callerOf(request)
-      return { username, groups, ...(uid !== undefined && { uid }) }
+      const csrfToken = request.loginSession?.csrfToken
+      return { username, groups, ...(uid !== undefined && { uid }), ...(csrfToken !== undefined && { csrfToken }) }
     },
   )
   await app.register(async (scope: ApiServer) => {

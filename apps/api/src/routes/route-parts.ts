@@ -23,6 +23,7 @@ export const tags = {
   actions: ['Actions'],
   daemonSets: ['DaemonSets'],
   hooks: ['Hooks'],
+  login: ['Login'],
   stream: ['Stream'],
   checks: ['Checks'],
   server: ['Server'],

@@ -77,9 +77,10 @@ function namespacesOf(source: StreamSource): ReadonlySet<string> {
   return new Set(source.keys().map(({ namespace }) => namespace))
 }
 
-function sessionOf(request: FastifyRequest, { reviews }: StreamParts): Parameters<typeof readStreamRights>[1] {
+function sessionOf(request: FastifyRequest, { reviews, clock }: StreamParts): Parameters<typeof readStreamRights>[1] {
   const caller = callerOf(request)
-  const { token } = request
+  const { token, loginSession } = request
+  if (loginSession !== null) return { caller, isSession: async () => clock.nowMs() < loginSession.expiresMs }
   return { caller, isSession: async () => (await reviews.whoIs(token))?.username === caller.username }
 }
 

@@ -1,3 +1,5 @@
+import type { LoginOptions } from '@tranche/api'
+import { toLoginOptions } from './login-options.ts'
 import { invalid, parseWhole } from '../option-values.ts'
 
 /** How the REST API is served. */
@@ -13,6 +15,8 @@ export interface ApiProcessOptions {
   readonly audiences: readonly string[]
   /** Whether Secrets with the label of a hook let pipelines in. */
   readonly hooks: boolean
+  /** How people log in with a browser; undefined: not at all. */
+  readonly login: LoginOptions | undefined
   /** From one sender, 1 to 1,000,000. */
   readonly requestsPerSecond: number
 }
@@ -29,6 +33,7 @@ export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): 
     trustProxies: list(values, 'trustProxy'),
     audiences: list(values, 'audience'),
     hooks: values['hooks'] === true,
+    login: toLoginOptions(values),
     requestsPerSecond: parseWhole('--requests-per-second', text(values, 'requestsPerSecond') ?? '200', { min: 1, max: 1_000_000 }),
   }
 }

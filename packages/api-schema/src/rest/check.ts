@@ -30,6 +30,16 @@ export const validateAnswerSchema = z
 export type ValidateAnswer = Frozen<z.infer<typeof validateAnswerSchema>>
 
 /** Who sends a request, as the API server knows them. */
-export const meSchema = z.object({ username: z.string(), uid: z.string().optional(), groups: z.array(z.string()) }).meta({ id: 'Me' })
+export const meSchema = z
+  .object({
+    username: z.string(),
+    uid: z.string().optional(),
+    groups: z.array(z.string()),
+    csrfToken: z
+      .string()
+      .optional()
+      .meta({ description: 'Only in the session of a browser: to be sent as `X-CSRF-Token` with each write.' }),
+  })
+  .meta({ id: 'Me' })
 /** @see meSchema */
 export type Me = Frozen<z.infer<typeof meSchema>>

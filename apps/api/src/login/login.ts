@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '@tranche/clock'
+import { AppError, isAppError } from '@tranche/errors'
+import type { Logger } from '@tranche/log'
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
+import { identityOf } from './identity.ts'
+import type { LoginOptions } from './login-options.ts'
+import { createProvider } from './provider.ts'
+import { createSeal } from './sealed.ts'
+import { createSessions, type Sessions } from './sessions.ts'
+
+/** Where a browser goes next, and what it keeps. */
+export interface Step {
+  /** Absolute. */
+  readonly location: string
+  /** Values of `Set-Cookie`. */
+  readonly cookies: readonly string[]
+}
+
+/** The login of browsers. */
+export interface Login {
+  readonly sessions: Sessions
+  /** @throws {AppError} LOGIN_UNAVAILABLE */
+  begin(returnTo: string | undefined): Promise<Step>
+  /**
+   * @param url path and query that the browser came back with
+   * @throws {AppError} LOGIN_FAILED, without the reason, which the log has; LOGIN_UNAVAILABLE
+   */
+  finish(url: string, headers: IncomingHttpHeaders): Promise<Step>
+}
+
+/** A login that takes longer begins again, in seconds. */
+const ATTEMPT_SECONDS = 600
+const PURPOSE = 'login'
+
+/** Makes the login by an OpenID provider. Nothing is kept here: what a login under way needs is in a sealed cookie, too. */
+export function createLogin(options: LoginOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Login {
+  const { externalUrl } = options
+  const seal = createSeal(options.sessionKeys, externalUrl, clock)
+  const sessions = createSessions(seal, externalUrl)
+  const provider = createProvider(options)
+
+  async function told<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isAppError(error)) throw error
+      log.warn({ code: error.code, why: error.message }, 'a login failed')
+      throw new AppError(error.code, 'the login did not come to its end', { hint: 'Begin again at /login.' })
+    }
+  }
+
+  return {
+    sessions,
+    begin: (returnTo) =>
+      told(async () => {
+        const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+        const location = await provider.authorizationUrl(attempt)
+        const kept = { ...attempt, returnTo: safeReturn(returnTo, externalUrl) }
+        const cookie = sessions.cookie(PURPOSE, await seal.close(PURPOSE, kept, ATTEMPT_SECONDS), ATTEMPT_SECONDS)
+        return { location: location.href, cookies: [cookie] }
+      }),
+    finish: (url, headers) =>
+      told(async () => {
+        const attempt = await seal.open(PURPOSE, sessions.read(PURPOSE, headers) ?? '')
+        if (attempt === null) throw new AppError('LOGIN_FAILED', 'the browser has begun no login, or too long ago')
+        const back = new URL('/login/callback', externalUrl)
+        back.search = url.includes('?') ? url.slice(url.indexOf('?')) : ''
+        const { state = '', nonce = '', verifier = '', returnTo } = attempt as Readonly<Record<string, string | undefined>>
+        const claims = await provider.claims(back, { state, nonce, verifier })
+        const session = await sessions.begin(identityOf(claims, options))
+        return { location: safeReturn(returnTo, externalUrl), cookies: [session, sessions.cookie(PURPOSE, '', 0)] }
+      }),
+  }
+}
+
+/** @returns an absolute address on our own origin, whatever was asked for */
+export function safeReturn(wanted: string | undefined, externalUrl: string): string {
+  const home = `${externalUrl}/docs`
+  if (wanted === undefined || wanted.length > 1_024 || !URL.canParse(wanted, externalUrl)) return home
+  const url = new URL(wanted, externalUrl)
+  return url.origin === externalUrl && url.username === '' && url.password === '' ? url.href : home
+}

@@ -1,0 +1,258 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FakeClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/log'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { identityOf } from '../src/login/identity.ts'
+import { createLogin, safeReturn } from '../src/login/login.ts'
+import type { LoginOptions } from '../src/login/login-options.ts'
+import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+
+const EXTERNAL = 'https://tranche.example.com'
+
+/** An OpenID provider on loopback: everybody who comes is logged in at once. */
+interface TestProvider {
+  readonly issuer: string
+  /** Of the next ID token. */
+  claims: Record<string, unknown>
+  /** Members of the next ID token that the request does not decide. */
+  nonce: string | undefined
+  readonly server: Server
+}
+
+async function startProvider(): Promise<TestProvider> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+  const codes = new Map<string, { readonly challenge: string; readonly nonce: string; readonly redirect: string }>()
+  const server = createServer((request, response) => void answer(request, response))
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '', provider.issuer)
+    const json = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
+    if (url.pathname === '/.well-known/openid-configuration')
+      return json(200, {
+        issuer: provider.issuer,
+        authorization_endpoint: `${provider.issuer}/authorize`,
+        token_endpoint: `${provider.issuer}/token`,
+        jwks_uri: `${provider.issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      })
+    if (url.pathname === '/keys') return json(200, { keys: [jwk] })
+    const query = url.searchParams
+    if (url.pathname === '/authorize') {
+      const code = randomBytes(8).toString('hex')
+      const redirect = query.get('redirect_uri') ?? ''
+      codes.set(code, { challenge: query.get('code_challenge') ?? '', nonce: query.get('nonce') ?? '', redirect })
+      response.writeHead(302, { location: `${redirect}?code=${code}&state=${query.get('state')}` }).end()
+      return
+    }
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    const form = new URLSearchParams(text)
+    const known = codes.get(form.get('code') ?? '')
+    codes.delete(form.get('code') ?? '')
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    const isGood = known?.challenge === challenge && known.redirect === form.get('redirect_uri') && form.get('client_secret') === 'secret'
+    if (known === undefined || !isGood) return json(400, { error: 'invalid_grant' })
+    const token = new SignJWT({ nonce: provider.nonce ?? known.nonce, ...provider.claims }).setProtectedHeader({ alg: 'RS256', kid: 'one' })
+    token.setIssuer(provider.issuer).setAudience('tranche').setSubject('1234').setIssuedAt().setExpirationTime('5m')
+    json(200, { access_token: 'x', token_type: 'Bearer', id_token: await token.sign(privateKey) })
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider: TestProvider = { issuer, claims: { email: 'viewer' }, nonce: undefined, server }
+  return provider
+}
+
+function optionsOf(issuer: string): LoginOptions {
+  return {
+    issuer,
+    clientId: 'tranche',
+    clientSecret: 'secret',
+    usernameClaim: 'email',
+    usernamePrefix: '',
+    groupsClaim: 'groups',
+    groupsPrefix: 'oidc:',
+    externalUrl: EXTERNAL,
+    sessionKeys: ['k'.repeat(32)],
+  }
+}
+
+interface Answer {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly json: () => unknown
+}
+
+describe('a login with a browser', () => {
+  let provider: TestProvider
+  let stage: DoorStage
+  let clock: FakeClock
+
+  beforeAll(async () => {
+    provider = await startProvider()
+    stage = await openDoor(readsOf([aSummary()]), {
+      withParts: (parts) => ({ login: createLogin(optionsOf(provider.issuer), { clock: parts.clock, log: silentLogger }) }),
+    })
+    clock = stage.clock
+    await stage.grant('viewer', 'demo', { verbs: ['get', 'list'] })
+  })
+  afterAll(async () => {
+    await stage.end()
+    provider.server.close()
+  })
+
+  const get = (url: string, cookie = ''): Promise<Answer> => stage.app.inject({ method: 'GET', url, headers: { cookie } })
+
+  const cookieOf = ({ headers }: Answer): string =>
+    [headers['set-cookie']]
+      .flat()
+      .map((text) => String(text).split(';', 1)[0])
+      .join('; ')
+
+  /** @returns the way back that the provider sends, and the cookies of the login under way */
+  async function toProvider(path = '/login'): Promise<{ readonly back: string; readonly cookie: string }> {
+    const begun = await get(path)
+    expect(begun.statusCode).toBe(302)
+    const answer = await fetch(String(begun.headers['location']), { redirect: 'manual' })
+    return { back: (answer.headers.get('location') ?? '').slice(EXTERNAL.length), cookie: cookieOf(begun) }
+  }
+
+  async function logIn(): Promise<string> {
+    const { back, cookie } = await toProvider()
+    return cookieOf(await get(back, cookie))
+  }
+
+  const failed = { code: 'LOGIN_FAILED', status: 400, detail: 'the login did not come to its end. Begin again at /login.' }
+
+  it('makes a session that is known by its cookie, and goes back to where it began', async () => {
+    const { back, cookie } = await toProvider('/login?return_to=/docs/static/index.html%3Fa=b')
+    const answer = await get(back, cookie)
+    expect(answer.statusCode).toBe(302)
+    expect(answer.headers['location']).toBe(`${EXTERNAL}/docs/static/index.html?a=b`)
+    const [session] = answer.headers['set-cookie'] as readonly string[]
+    expect(session).toMatch(/^__Host-tranche-session=[\w.-]+; Max-Age=28800; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+    const me = await get('/api/v1/me', cookieOf(answer))
+    expect(me.json()).toEqual({ username: 'viewer', groups: [], csrfToken: expect.stringMatching(/^[\w-]{43}$/) as unknown })
+    expect((await get('/api/v1/namespaces/demo/rollouts/agent', cookieOf(answer))).statusCode).toBe(200)
+    expect((await get('/api/v1/namespaces/other/rollouts/agent', cookieOf(answer))).json()).toMatchObject({ code: 'ACCESS_DENIED' })
+  })
+
+  it('fails with another state', async () => {
+    const { back, cookie } = await toProvider()
+    expect((await get(back.replace(/state=.*/, 'state=guessed'), cookie)).json()).toMatchObject(failed)
+  })
+
+  it('fails in another browser than the one that began it', async () => {
+    const [mine, others] = [await toProvider(), await toProvider()]
+    expect((await get(mine.back)).json()).toMatchObject(failed)
+    expect((await get(mine.back, others.cookie)).json()).toMatchObject(failed)
+  })
+
+  it('fails with another nonce', async () => {
+    const { back, cookie } = await toProvider()
+    provider.nonce = 'of another login'
+    expect((await get(back, cookie)).json()).toMatchObject(failed)
+    provider.nonce = undefined
+  })
+
+  it('fails with a code that was used', async () => {
+    const { back, cookie } = await toProvider()
+    expect((await get(back, cookie)).statusCode).toBe(302)
+    expect((await get(back, cookie)).json()).toMatchObject(failed)
+  })
+
+  it('fails ten minutes after it began', async () => {
+    const { back, cookie } = await toProvider()
+    clock.advance(601_000)
+    expect((await get(back, cookie)).json()).toMatchObject(failed)
+  })
+
+  it('fails for a user of the cluster itself', async () => {
+    provider.claims = { email: 'system:admin' }
+    const { back, cookie } = await toProvider()
+    expect((await get(back, cookie)).json()).toMatchObject(failed)
+    provider.claims = { email: 'viewer' }
+  })
+
+  it('ends after eight hours', async () => {
+    const cookie = await logIn()
+    clock.advance(8 * 3_600_000 - 1_000)
+    expect((await get('/api/v1/me', cookie)).statusCode).toBe(200)
+    clock.advance(1_000)
+    expect((await get('/api/v1/me', cookie)).json()).toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
+  })
+
+  it('is none with a forged cookie, nor with that of a login under way', async () => {
+    const cookie = await logIn()
+    const at = cookie.length - 40
+    const forged = `${cookie.slice(0, at)}${cookie[at] === 'A' ? 'B' : 'A'}${cookie.slice(at + 1)}`
+    const underWay = (await toProvider()).cookie.replace('tranche-login', 'tranche-session')
+    for (const bad of [forged, underWay, '__Host-tranche-session=x', '__Host-tranche-session=a.b.c.d.e'])
+      expect((await get('/api/v1/me', bad)).json()).toMatchObject({ code: 'TOKEN_INVALID' })
+  })
+
+  it('writes only from our own pages, with the token of its session', async () => {
+    const cookie = await logIn()
+    const { csrfToken } = (await get('/api/v1/me', cookie)).json() as { csrfToken: string }
+    const { csrfToken: others } = (await get('/api/v1/me', await logIn())).json() as { csrfToken: string }
+    const post = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      const answer = await stage.app.inject({ method: 'POST', url: '/logout', headers: { cookie, ...headers } })
+      return answer.statusCode === 204 ? 204 : answer.json()
+    }
+    const refused = { code: 'CSRF_REFUSED', status: 403 }
+    const ours = { 'sec-fetch-site': 'same-origin', origin: EXTERNAL }
+    expect(await post(ours)).toMatchObject(refused)
+    expect(await post({ ...ours, 'x-csrf-token': others })).toMatchObject(refused)
+    expect(await post({ 'x-csrf-token': csrfToken })).toMatchObject(refused)
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect(await post({ 'x-csrf-token': csrfToken, 'sec-fetch-site': site })).toMatchObject(refused)
+    expect(await post({ 'x-csrf-token': csrfToken, ...ours, origin: 'https://evil.example' })).toMatchObject(refused)
+    expect(await post({ 'x-csrf-token': csrfToken, origin: 'null' })).toMatchObject(refused)
+    expect(await post({ 'x-csrf-token': csrfToken, ...ours })).toBe(204)
+    expect(await post({ 'x-csrf-token': csrfToken, origin: EXTERNAL })).toBe(204)
+  })
+
+  it('waits for a provider that does not answer', async () => {
+    const login = createLogin(optionsOf('http://127.0.0.1:1'), { clock, log: silentLogger })
+    await expect(login.begin('/')).rejects.toMatchObject({ code: 'LOGIN_UNAVAILABLE' })
+  })
+})
+
+it.each([
+  ['/docs?a=b#c', `${EXTERNAL}/docs?a=b#c`],
+  [undefined, `${EXTERNAL}/docs`],
+  ['//evil.example', `${EXTERNAL}/docs`],
+  ['/\\evil.example', `${EXTERNAL}/docs`],
+  ['/\t/evil.example', `${EXTERNAL}/docs`],
+  ['https://evil.example/', `${EXTERNAL}/docs`],
+  ['https://tranche.example.com.evil.example/', `${EXTERNAL}/docs`],
+  ['https://me@tranche.example.com/', `${EXTERNAL}/docs`],
+  ['javascript:alert(1)', `${EXTERNAL}/docs`],
+  ['http://', `${EXTERNAL}/docs`],
+  ['/.//evil.example', `${EXTERNAL}//evil.example`],
+])('whoever asks to come back to %s comes to our own origin', (wanted, want) => {
+  expect(safeReturn(wanted, EXTERNAL)).toBe(want)
+})
+
+it('claims become user and groups with their prefixes, and nobody becomes one of the cluster', () => {
+  const options = { ...optionsOf('https://issuer.example'), groupsPrefix: '' }
+  const of = (claims: Record<string, unknown>): unknown => identityOf(claims, options)
+  expect(of({ email: 'a@b', groups: ['x', 'y'] })).toEqual({ username: 'a@b', groups: ['x', 'y'] })
+  expect(of({ email: 'a@b', groups: 'x' })).toEqual({ username: 'a@b', groups: ['x'] })
+  for (const claims of [
+    {},
+    { email: 1 },
+    { email: 'a@b', email_verified: false },
+    { email: 'a@b', groups: [1] },
+    { email: 'a', groups: ['system:masters'] },
+  ])
+    expect(() => of(claims)).toThrow()
+})

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import type { LoginOptions } from '@tranche/api'
+import { invalid, misplaced } from '../option-values.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Options without which nobody can log in with a browser. */
+const needed = { oidcClientId: '--oidc-client-id', externalUrl: '--external-url', sessionKeyFile: '--session-key-file' } as const
+/** A shorter key could be guessed, in characters. */
+const SHORTEST_KEY = 32
+
+/**
+ * @returns how people log in with a browser; undefined without `--oidc-issuer`
+ * @throws {AppError} OPTION_INVALID
+ */
+export function toLoginOptions(values: Values): LoginOptions | undefined {
+  const issuer = text(values, 'oidcIssuer')
+  if (issuer === undefined) return undefined
+  if (!isSafe(issuer)) throw invalid('--oidc-issuer', issuer, 'give an https:// address, or http:// on loopback')
+  for (const [name, option] of Object.entries(needed))
+    if (text(values, name) === undefined) throw misplaced('--oidc-issuer', `needs ${option}`, 'give both, or neither')
+  const externalUrl = text(values, 'externalUrl') ?? ''
+  if (!isSafe(externalUrl) || new URL(externalUrl).origin !== externalUrl)
+    throw invalid('--external-url', externalUrl, 'give the origin that browsers use, without a path, as https://tranche.example.com')
+  const secretFile = text(values, 'oidcClientSecretFile')
+  const usernameClaim = text(values, 'oidcUsernameClaim') ?? 'sub'
+  return {
+    issuer,
+    clientId: text(values, 'oidcClientId') ?? '',
+    clientSecret: secretFile === undefined ? undefined : linesOf('--oidc-client-secret-file', secretFile)[0],
+    usernameClaim,
+    usernamePrefix: prefixOf(text(values, 'oidcUsernamePrefix'), usernameClaim === 'email' ? '' : `${issuer}#`),
+    groupsClaim: text(values, 'oidcGroupsClaim'),
+    groupsPrefix: prefixOf(text(values, 'oidcGroupsPrefix'), ''),
+    externalUrl,
+    sessionKeys: sessionKeys(text(values, 'sessionKeyFile') ?? ''),
+  }
+}
+
+/** As the API server takes it: a dash is no prefix at all. */
+function prefixOf(given: string | undefined, usual: string): string {
+  return given === '-' ? '' : (given ?? usual)
+}
+
+function isSafe(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname } = new URL(value)
+  return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname))
+}
+
+function sessionKeys(path: string): readonly string[] {
+  const keys = linesOf('--session-key-file', path)
+  if (keys.some((key) => key.length < SHORTEST_KEY))
+    throw invalid('--session-key-file', path, `give each key at least ${SHORTEST_KEY} characters, as openssl rand -hex 32 makes them`)
+  return keys
+}
+
+function linesOf(option: string, path: string): readonly string[] {
+  const lines = contentOf(option, path)
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+  if (lines.length === 0) throw invalid(option, path, 'give a file that is not empty')
+  return lines
+}
+
+function contentOf(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw invalid(option, path, 'give a file that can be read')
+  }
+}
+
+function text(values: Values, name: string): string | undefined {
+  const value = values[name]
+  return typeof value === 'string' ? value : undefined
+}
