@@ -33,6 +33,7 @@ export interface ApiCallOptions {
   readonly deadlineMs?: number | undefined
 }
 
+/** How long one attempt may take where nobody says otherwise, in milliseconds. */
 export const DEFAULT_DEADLINE_MS = 15_000
 /** Attempts of what is safe. */
 const MOST_ATTEMPTS = 4
