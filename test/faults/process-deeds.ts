@@ -22,10 +22,12 @@ const RESTART_MS = 2_000
 export function createFates(world: World): Fates {
   const traps: { readonly trap: Trap; left: number }[] = []
   const frozen = new Set<Program>()
+  const killed = new WeakSet<Program>()
 
   function kill(program: Program, downMs: number): void {
     const { slot } = program
     frozen.delete(program)
+    killed.add(program)
     world.kill(program)
     world.later(downMs, () => restart(slot))
   }
@@ -89,7 +91,8 @@ export function createFates(world: World): Fates {
       case 'freezeBefore':
         world.note(`${identity} will freeze for ${durationText(deed.forMs)} before its next ${deed.write}`)
         return process.freezeBefore((request) => {
-          if (!isWrite(request, deed.write)) return false
+          // What was killed is not woken by a freeze that was to come.
+          if (killed.has(program) || !isWrite(request, deed.write)) return false
           world.note(`${identity} freezes before ${request.method} ${request.path}`)
           thawAfter(program, deed.forMs)
           return true
