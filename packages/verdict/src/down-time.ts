@@ -19,14 +19,19 @@ export function stoppedMs({ stopped }: Times, atMs: number): number {
   return stopped.seconds * 1000 + Math.max(0, atMs - sinceMs || 0)
 }
 
+/** What a release brings may be there so long before anybody has seen the release. */
+const MADE_FOR_IT_MS = 60_000
+
 /**
  * Since when a node that nobody watched has had no available pod, as far as its pod tells: its last change to or from Ready,
- * else its creation. Never earlier than the truth.
+ * else its creation. Never earlier than the truth: a stamp from long before the release is of a clock that goes wrong, or says
+ * nothing of this release, and then it counts from now on.
  */
-export function downSinceMs({ pod }: Suspect, nowMs: number): number {
+export function downSinceMs({ pod }: Suspect, { nowMs, stopped }: Times): number {
   if (pod === undefined) return nowMs
   const stampMs = Date.parse(pod.readyStamp ?? pod.createdAt)
-  return Number.isNaN(stampMs) ? nowMs : Math.min(stampMs, nowMs)
+  const earliestMs = Date.parse(stopped?.startedAt ?? '') - MADE_FOR_IT_MS
+  return Number.isNaN(stampMs) || stampMs < earliestMs ? nowMs : Math.min(stampMs, nowMs)
 }
 
 /** For how long the release had been stopped at `sinceMs`; where that is long ago and nobody watched, every stop counts as later. */
@@ -46,7 +51,7 @@ export function downTimeMs(suspect: Suspect, watched: WatchedNode | undefined, t
 
 function runningMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
   const isKnown = watched?.downSince !== undefined
-  const sinceMs = isKnown ? Date.parse(watched.downSince) : downSinceMs(suspect, times.nowMs)
+  const sinceMs = isKnown ? Date.parse(watched.downSince) : downSinceMs(suspect, times)
   const stoppedAtMs = isKnown ? (watched.stoppedSeconds ?? 0) * 1000 : stoppedBeforeMs(times, sinceMs)
   return Math.max(0, times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs))
 }

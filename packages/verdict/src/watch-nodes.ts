@@ -111,7 +111,7 @@ function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: 
     return { ...(downSeconds !== undefined && { downSeconds }), downSince, ...(stoppedSeconds !== undefined && { stoppedSeconds }) }
   }
   if (suspect.isDown) {
-    const sinceMs = downSinceMs(suspect, question.nowMs)
+    const sinceMs = downSinceMs(suspect, question)
     const stopped = Math.floor(stoppedBeforeMs(question, sinceMs) / 1000)
     return {
       ...(downSeconds !== undefined && { downSeconds }),

@@ -74,6 +74,17 @@ describe('a node on which the new version failed', () => {
       says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-of-before'] } }),
       want: ['a: CrashLoopBackOff'],
     },
+    'is none yet where the clock of the API server is hours behind ours, and its pod only starts': {
+      says: a({ ready: false, createdAt: at(-7_200) }),
+      want: [],
+    },
+    'is one where it has been watched for as long all the same': {
+      says: a(
+        { ready: false, createdAt: at(-7_200) },
+        { at: 620, watched: [{ node: 'a', since: at(10), uid: 'uid-pod-a', downSince: at(10) }] },
+      ),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
     'is one also where the clock of the API server is hours behind ours': {
       says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-7_200) }),
       want: ['a: CrashLoopBackOff'],
