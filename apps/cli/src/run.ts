@@ -1,7 +1,7 @@
 import { isAppError } from '@tranche/errors'
 import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
-import { errorLine } from './desk/error-line.ts'
+import { errorText } from './desk/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
 import { createProgram } from './program.ts'
 
@@ -35,6 +35,6 @@ function explain(error: unknown, io: CommandIo): number {
     io.err.write(`tranche: unexpected error: ${error instanceof Error ? error.stack : String(error)}\n`)
     return exitCodes.failed
   }
-  io.err.write(`${errorLine(error)}\n`)
+  io.err.write(`${errorText(error)}\n`)
   return error.code === 'OPTION_INVALID' ? exitCodes.usage : exitCodes.failed
 }
