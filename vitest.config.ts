@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'threads',
+    // Most tests compute, in virtual time: a core that waits is lost.
+    maxWorkers: '100%',
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', './scripts/closing-line-reporter.ts'],
   },
 })
