@@ -60,7 +60,7 @@ export async function measureRestLoad(cli: string): Promise<RestLoad> {
   cleanup.defer(() => ended(api))
   const url = await urlOf(api)
   await untilReady(url)
-  return load({ api, url, token: ready.token, client })
+  return await load({ api, url, token: ready.token, client })
 }
 
 async function ended(child: ChildProcess): Promise<void> {
