@@ -1,3 +1,4 @@
+import type { FlightRecord } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
@@ -63,6 +64,27 @@ it('takes no second node while its watch does not show the first, which has join
   expectKept(stage)
 })
 
+it('settles nothing in a pause while its watch does not show that minReadySeconds was raised (F6, G1, G2)', async () => {
+  stage = await setStage({ ...options, minReadySeconds: 2, executors: ['executor-1', 'executor-2'] })
+  await stage.setImage('v2')
+  await stage.until('a new pod is there', async () => (await nodesOn(stage, 'v2')).length > 0)
+  stall('daemonsets')
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 60 } })
+  const generation = (await stage.daemonSet()).metadata.generation
+  await stage.until('the record follows', async () => (await flight())?.generation === generation)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('it is stopped', async () => (await flight())?.state === 'stopped')
+  await stage.pass(30_000)
+  expect((await flight())?.permits.map(({ node }) => node)).toEqual(await nodesOn(stage, 'v2'))
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+async function flight(): Promise<FlightRecord | undefined> {
+  return (await stage.release())?.status?.flight
+}
+
 async function untilFirstIsReady(tag: string): Promise<void> {
   await stage.setImage(tag)
   await stage.until('the first new pod is Ready', async () => (await stage.pods()).some((pod) => runs(pod, tag) && isReady(pod)))
@@ -70,7 +92,7 @@ async function untilFirstIsReady(tag: string): Promise<void> {
 }
 
 /** This watch of the executor shows nothing from now on, and breaks when the stall is over. */
-function stall(watched: 'pods' | 'nodes'): void {
+function stall(watched: 'pods' | 'nodes' | 'daemonsets'): void {
   let isStalled = false
   stage.disturb({
     onEvent({ actor, resource }) {
