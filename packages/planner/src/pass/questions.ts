@@ -48,7 +48,7 @@ function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: Scene, due
   return [...byPod.values()].map((one) => ({ ...one, overdueMs: monotonicMs - (availableFromMs(one.pod, minReadyMs) ?? monotonicMs) }))
 }
 
-/** That a node is not in our view may only mean that its watch has not got so far, and it makes no version move that F2 would miss. */
+/** That a node is not in our view may only mean that its watch has not got so far: the watermark says nothing of nodes. */
 function nodesToConfirm(due: readonly FlownPermit[]): readonly NodeToConfirm[] {
   const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
   return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))
