@@ -589,6 +589,7 @@ class FenceWorld {
   #compareAndSwap(from: Home | null, to: FlightRecord): boolean {
     if (from === null || from.uid !== this.#releaseUid) return false
     if (this.#record.epoch !== from.record.epoch || this.#record.seq !== from.record.seq) return false
+    // Who comes next counts by the record alone: a node in flight that it does not have would be taken for up.
     const kept = new Set(to.permits.map(({ node }) => node))
     const lost = from.record.permits.find(({ node }) => this.#down.has(node) && !kept.has(node))
     if (lost !== undefined) this.#fail(`F6: a permit left while ${lost.node} was in flight`)
