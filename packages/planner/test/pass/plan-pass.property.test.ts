@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { changePermits, permitId, recordTouches } from '@tranche/flight'
 import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
 import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
