@@ -161,6 +161,22 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
+    fault: 'a node that is there has left',
+    file: confirm,
+    find: 'read === null || !isDesiredNode(placement, { metadata: read, spec: read })',
+    replace: "read === null || placement.nodeName !== ''",
+    tests: [confirmTests, 'packages/partition-executor/test/executor-pass.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node that was tainted or relabelled never leaves',
+    file: confirm,
+    find: 'read === null || !isDesiredNode(placement, { metadata: read, spec: read })',
+    replace: 'read === null',
+    tests: [confirmTests],
+  },
+  {
+    rule: 'F6',
     fault: 'minReadySeconds goes on over a break that no watch has shown',
     file: fleetPod,
     find: 'previous.readyStamp === stamp && ',

@@ -5,7 +5,7 @@ import type { Story } from './crash-story.ts'
 import { deletions } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import type { Stage, StageOptions } from './stage.ts'
+import { drive, type Stage, type StageOptions } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 /** How long a step of a story may take where one call after the other hangs. */
@@ -79,7 +79,7 @@ export const deletion: Story = {
   },
 }
 
-/** An old pod breaks that has its permit behind healthy ones: with a budget of one, the head must be withdrawn. */
+/** An old pod breaks that has its permit behind healthy ones: with a budget of one, the head must be withdrawn. Then a node leaves with its pod on the way. */
 export const withdrawal: Story = {
   setting: { nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }] },
   async tell(stage) {
@@ -95,8 +95,17 @@ export const withdrawal: Story = {
       if (pod !== undefined) await breakPod(stage, pod)
       await stage.pass(500)
     }
+    await removeNodeInFlight(stage)
     await untilReleased(stage, 'v2', LONG_MS)
   },
+}
+
+async function removeNodeInFlight(stage: Stage): Promise<void> {
+  const inFlight = async (): Promise<string | undefined> => (await stage.release())?.status?.flight?.permits[0]?.node
+  const isOver = async (): Promise<boolean> => (await nodesOn(stage, 'v2')).length === 8
+  await stage.until('a node is in flight', async () => (await inFlight()) !== undefined || (await isOver()), LONG_MS)
+  const node = await inFlight()
+  if (node !== undefined) await drive(stage.clock, stage.simulator.nodes.removeNode(node))
 }
 
 /** Uids of the old pods that have a permit and are not terminating. */

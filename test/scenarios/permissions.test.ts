@@ -89,6 +89,8 @@ const rare: readonly string[] = [
   'controller: patch rollouts.kruise.io/rollouts/status',
   // A permit is withdrawn.
   'executor: patch /pods',
+  // A node leaves with its pod on the way.
+  'executor: get /nodes',
   'controller: patch tranche.dev/releasepolicies/status',
 ]
 

@@ -1,9 +1,10 @@
+import type { FlightRecord } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
-import { runs, untilReleased } from './looks.ts'
+import { nodesOn, runs, untilReleased } from './looks.ts'
 import { createRequestLog } from './requests.ts'
-import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -15,7 +16,7 @@ it('takes no second node while its watch has stalled on a pod that was Ready and
   const log = createRequestLog()
   stage = await setStage({ ...options, tap: log.tap })
   await untilFirstIsReady('bad-probe')
-  stallPods()
+  stall('pods')
   log.reset()
   await stage.pass(STALL_MS - 10_000)
   expect(deletions(stage)).toBe(1)
@@ -30,12 +31,59 @@ it('takes no second node while its watch has stalled on a pod that was Ready and
 it('goes on while its watch has stalled, where a read says that the pod has stayed Ready (F6, G6)', async () => {
   stage = await setStage(options)
   await untilFirstIsReady('v2')
-  stallPods()
+  stall('pods')
   await stage.pass(STALL_MS - 10_000)
   expect(deletions(stage)).toBe(2)
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
+
+it('takes no second node while its watch does not show the first, which has joined (F6, G1, G2)', async () => {
+  const log = createRequestLog()
+  stage = await setStage({
+    ...{ nodes: 3, maxUnavailable: 1, steps: [{ replicas: '100%' }], executors: ['executor-1', 'executor-2'], tap: log.tap },
+    policy: { nodes: { order: [{ by: 'Newest' }] } },
+    annotations: { 'sim.tranche.dev/start-ms': '20000' },
+  })
+  stall('nodes')
+  await drive(stage.clock, stage.simulator.nodes.addNode('new-1'))
+  await stage.until('the pod of the new node is Ready', async () => (await stage.pods()).filter(isReady).length === 4)
+  const { process } = stage.program('executor-1')
+  process.freeze()
+  await stage.setImage('v2')
+  await stage.until('it is the first to be taken', async () => (await nodesOn(stage, 'v2')).length > 0)
+  expect(await nodesOn(stage, 'v2')).toEqual(['new-1'])
+  log.reset()
+  process.thaw()
+  await stage.pass(10_000)
+  expect(deletions(stage)).toBe(1)
+  const reads = log.sent().filter(({ identity, what }) => identity === 'executor-1' && what.startsWith('GET /api/v1/nodes/'))
+  expect(reads.length).toBeGreaterThan(0)
+  expect(reads.length).toBeLessThan(5)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('settles nothing in a pause while its watch does not show that minReadySeconds was raised (F6, G1, G2)', async () => {
+  stage = await setStage({ ...options, minReadySeconds: 2, executors: ['executor-1', 'executor-2'] })
+  await stage.setImage('v2')
+  await stage.until('a new pod is there', async () => (await nodesOn(stage, 'v2')).length > 0)
+  stall('daemonsets')
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 60 } })
+  const generation = (await stage.daemonSet()).metadata.generation
+  await stage.until('the record follows', async () => (await flight())?.generation === generation)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('it is stopped', async () => (await flight())?.state === 'stopped')
+  await stage.pass(30_000)
+  expect((await flight())?.permits.map(({ node }) => node)).toEqual(await nodesOn(stage, 'v2'))
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+async function flight(): Promise<FlightRecord | undefined> {
+  return (await stage.release())?.status?.flight
+}
 
 async function untilFirstIsReady(tag: string): Promise<void> {
   await stage.setImage(tag)
@@ -43,12 +91,12 @@ async function untilFirstIsReady(tag: string): Promise<void> {
   await stage.pass(500)
 }
 
-/** The pod watch of the executor shows nothing from now on, and breaks when the stall is over. */
-function stallPods(): void {
+/** This watch of the executor shows nothing from now on, and breaks when the stall is over. */
+function stall(watched: 'pods' | 'nodes' | 'daemonsets'): void {
   let isStalled = false
   stage.disturb({
     onEvent({ actor, resource }) {
-      if (isStalled || actor !== 'executor-1' || resource.resource !== 'pods') return undefined
+      if (isStalled || actor !== 'executor-1' || resource.resource !== watched) return undefined
       isStalled = true
       return { kind: 'stall', ms: STALL_MS }
     },

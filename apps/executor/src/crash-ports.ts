@@ -4,6 +4,13 @@ import type { JobQueue } from '@tranche/queue'
 
 /** The calls by which an executor reads and writes, by the names of their crash points. */
 export const executorCrashPorts = {
-  executor: { read: 'value', writeRecord: 'promise', deletePod: 'promise', touchPod: 'promise', readPod: 'promise' },
+  executor: {
+    read: 'value',
+    writeRecord: 'promise',
+    deletePod: 'promise',
+    touchPod: 'promise',
+    readPod: 'promise',
+    readNode: 'promise',
+  },
   queue: { announce: 'promise', process: 'value' },
 } as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>> }

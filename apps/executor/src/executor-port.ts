@@ -1,4 +1,4 @@
-import { readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import { readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
@@ -13,8 +13,9 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       if (daemonSet === undefined || control === undefined) return null
       const release = cluster.newest.batchReleases.get({ namespace: key.namespace, name: control.name })
       if (release === undefined) return null
-      const fleet = cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {})
-      return { announcement: toAnnouncement(daemonSet), release, fleet, podsSeen: cluster.pods.resourceVersion }
+      const placement = daemonSet.spec.template.spec ?? {}
+      const fleet = cluster.fleet.view(daemonSet.metadata.uid, placement)
+      return { announcement: toAnnouncement(daemonSet), release, fleet, placement, podsSeen: cluster.pods.resourceVersion }
     },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)
@@ -34,6 +35,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
     touchPod: ({ permit, namespace, podName }, signal) =>
       touchPod(client, { namespace, name: podName, uid: permit.podUid }, uniqueValue(), signal),
     readPod: (pod, signal) => readPod(client, pod, signal),
+    readNode: (name, signal) => readNode(client, name, signal),
   }
 }
 

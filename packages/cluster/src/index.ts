@@ -9,6 +9,7 @@ export {
   type PeerWatchOptions,
   watchPeer,
 } from './peer-watch.ts'
+export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { readSchemaGap } from './read-schema-gap.ts'
 export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'

@@ -3,8 +3,8 @@ import type { LivePod } from '@tranche/flight'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey, Pod } from '@tranche/kube-types'
 
-/** A pass waits for it, and whoever waits takes no pod: a read that hangs is given up early. In milliseconds. */
-const READ_DEADLINE_MS = 5_000
+/** A pass waits for a live read, and whoever waits takes no pod: one that hangs is given up early. In milliseconds. */
+export const READ_DEADLINE_MS = 5_000
 
 /**
  * Reads a pod as it is now: a GET without a resourceVersion is answered from the store itself, never from a cache that lags.

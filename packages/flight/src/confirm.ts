@@ -1,4 +1,5 @@
-import type { FleetPod } from '@tranche/fleet'
+import { type FleetNode, type FleetPod, isDesiredNode } from '@tranche/fleet'
+import type { PodPlacement } from '@tranche/kube-types'
 
 /** What a live read says of a pod. */
 export type LivePod = Pick<FleetPod, 'uid' | 'resourceVersion' | 'terminating' | 'ready' | 'readyStamp'>
@@ -18,4 +19,15 @@ export function isConfirmedBy(seen: FleetPod, read: LivePod | null, overdueMs: n
   if (read?.uid !== seen.uid || read.terminating || !read.ready) return false
   if (read.resourceVersion === seen.resourceVersion) return true
   return seen.readyStamp !== undefined && read.readyStamp === seen.readyStamp && overdueMs >= STAMP_MS
+}
+
+/**
+ * Rule F6: whether a live read shows that a node is gone, or no longer desired by the rules by which a view is made. A watch cannot:
+ * one that is old does not have the nodes that have joined since, nor knows of a taint that was taken away.
+ *
+ * @param read what the API server answered; null where there is no such node
+ * @param placement where pods of the DaemonSet belong, as it was seen when the question came up
+ */
+export function hasLeft(read: FleetNode | null, placement: PodPlacement): boolean {
+  return read === null || !isDesiredNode(placement, { metadata: read, spec: read })
 }

@@ -1,6 +1,6 @@
 export { type Allowance, type Direction, directionOf, nodeScopeText, parseNodeScope, type ScopeReading } from './allowance.ts'
 export { type Carried, carriedText, carryOver, inheritPermits, MAX_CARRIED_LENGTH, parseCarried } from './carried.ts'
-export { isConfirmedBy, type LivePod } from './confirm.ts'
+export { hasLeft, isConfirmedBy, type LivePod } from './confirm.ts'
 export {
   allowanceOf,
   changePermits,

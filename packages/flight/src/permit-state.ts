@@ -11,7 +11,8 @@ import { compareResourceVersions } from '@tranche/kube-types'
  * - `dead`: its pod lives on with a newer version, so no delete by this permit can be accepted any more (F5).
  * - `flying`: its pod is terminating or gone, and the node has no available pod yet.
  * - `settled`: its pod is gone and the node has an available one (F6).
- * - `left`: its pod is gone and the node is no longer desired; it counts as unsettled until the record says so (F6).
+ * - `left`: its pod is gone and the node is no longer desired; in our view, which may be old: it counts as unsettled
+ *   until the record says so, and leaves that only after a live read ({@link hasLeft}, F6).
  */
 export type PermitState = 'standing' | 'unseen' | 'dead' | 'flying' | 'settled' | 'left'
 

@@ -1,6 +1,7 @@
-import { type FleetPod, toFleetPod } from '@tranche/fleet'
-import { isConfirmedBy, type LivePod } from '@tranche/flight'
-import { aPod } from '@tranche/testing'
+import { type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { hasLeft, isConfirmedBy, type LivePod } from '@tranche/flight'
+import type { Node, PodPlacement } from '@tranche/kube-types'
+import { aNode, aPod } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 const seen: FleetPod = {
@@ -40,5 +41,22 @@ describe('isConfirmedBy: what a live read says of a pod that the clock has made 
 
   it.each(Object.entries(cases))('%s', (_name, { read, overdueMs = 0, seen: change, is }) => {
     expect(isConfirmedBy({ ...seen, ...change }, read === null ? null : { ...seen, ...read }, overdueMs)).toBe(is)
+  })
+})
+
+describe('hasLeft: what a live read says of a node that our view does not have (F6)', () => {
+  const tainted = aNode('a', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] })
+  const cases: Record<string, { read: Node | null; placement?: PodPlacement; is: boolean }> = {
+    'yes where the node is gone': { read: null, is: true },
+    'no where it is there': { read: aNode('a'), is: false },
+    'no where it is there and its kubelet does not answer': { read: aNode('a', { ready: false, answers: false }), is: false },
+    'yes where it has a taint that is not tolerated': { read: tainted, is: true },
+    'no where its taint is tolerated': { read: tainted, placement: { tolerations: [{ operator: 'Exists' }] }, is: false },
+    'yes where its labels are not those asked for': { read: aNode('a'), placement: { nodeSelector: { disk: 'ssd' } }, is: true },
+    'no where they are': { read: aNode('a', { labels: { disk: 'ssd' } }), placement: { nodeSelector: { disk: 'ssd' } }, is: false },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { read, placement = {}, is }) => {
+    expect(hasLeft(read === null ? null : toFleetNode(read), placement)).toBe(is)
   })
 })

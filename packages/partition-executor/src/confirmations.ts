@@ -1,20 +1,20 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { permitId } from '@tranche/flight'
-import type { Confirmation, PodToConfirm } from '@tranche/planner'
+import type { Confirmation } from '@tranche/planner'
 
-/** How soon a pod is read again that was read in vain, in milliseconds: doubled each time, so that no failure becomes a storm. */
+/** How soon a pod or node is read again that was read in vain, in milliseconds: doubled each time, so that no failure becomes a storm. */
 const FIRST_AGAIN_MS = 1_000
 const LONGEST_AGAIN_MS = 30_000
 
 /**
- * What this process has read of pods that only the clock made available (F6). Saves requests, guards nothing: what is
- * forgotten is read again. It holds no more than the permits of one record.
+ * What this process has read of pods that only the clock made available, and of nodes that its view did not have (F6). Saves
+ * requests, guards nothing: what is forgotten is read again. It holds no more than the permits of one record.
  */
 export interface Confirmations {
-  /** A live read has shown that these permits have settled. */
+  /** A live read has shown that these permits have settled, or left. */
   confirmed(permits: readonly Permit[]): void
-  /** The pod was read in vain at `atMs` (monotonic). */
-  open(asked: PodToConfirm, atMs: number): void
+  /** The node of these permits, or its pod, which was of `podVersion` in our view, was read in vain at `atMs` (monotonic). */
+  open(permits: readonly Permit[], podVersion: string | null, atMs: number): void
   /** @returns what is known of the permits in `record`, by permit id; all else is forgotten */
   of(record: FlightRecord | undefined): ReadonlyMap<string, Confirmation>
 }
@@ -28,10 +28,10 @@ export function createConfirmations(): Confirmations {
     confirmed(permits) {
       for (const permit of permits) known.set(permitId(permit), { kind: 'confirmed', waitMs: 0 })
     },
-    open({ pod, permits }, atMs) {
+    open(permits, podVersion, atMs) {
       for (const id of permits.map(permitId)) {
         const waitMs = Math.min(LONGEST_AGAIN_MS, 2 * (known.get(id)?.waitMs ?? FIRST_AGAIN_MS / 2))
-        known.set(id, { kind: 'open', podVersion: pod.resourceVersion, againAtMs: atMs + waitMs, waitMs })
+        known.set(id, { kind: 'open', podVersion, againAtMs: atMs + waitMs, waitMs })
       }
     },
     of(record) {

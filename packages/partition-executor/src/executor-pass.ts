@@ -1,8 +1,9 @@
+import type { Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { changePermits, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
+import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type PodToConfirm } from '@tranche/planner'
+import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
@@ -21,8 +22,8 @@ const OVERTAKEN_RECHECK_MS = 1_000
 
 /**
  * Builds the pass of the partition executor over one DaemonSet: read everything, decide, write one permit change or
- * delete pods by permit. Where the decision hangs on pods that only the clock has made available, it reads those pods first
- * and decides anew.
+ * delete pods by permit. Where the decision hangs on pods that only the clock has made available, or on nodes that its watch
+ * does not show, it reads those first and decides anew.
  *
  * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): nothing
  * here is kept that matters.
@@ -49,7 +50,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     // Nothing is awaited between the last decision and the sending of its first request: F1 holds when chosen and when used.
     const first = decide(key)
     if (first?.plan.kind !== 'confirm') return first === null ? awaitChange : apply(first, doing)
-    await confirm(first.plan.pods, first.memory.confirmations, doing)
+    await confirm(first.plan, first, doing)
     const second = decide(key)
     return second === null ? awaitChange : apply(second, doing)
   }
@@ -75,7 +76,7 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
   switch (plan.kind) {
     case 'execute':
       return execute(plan.pods, memory.sent, doing)
-    // Others have become available meanwhile.
+    // Others have become available, or have left, meanwhile.
     case 'confirm':
       return recheckAfter(0)
     case 'changePermits': {
@@ -112,28 +113,43 @@ async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { clust
 }
 
 /**
- * F6: reads pods that only the clock has made available, side by side. One that cannot be read, or of which the API server
- * tells another story than our watch, keeps its permits unsettled; whatever else there is to do goes on meanwhile.
+ * F6: reads pods that only the clock has made available, and nodes that our view does not have, side by side. What cannot be
+ * read, or of which the API server tells another story than our watch, keeps its permits unsettled; whatever else there is to
+ * do goes on meanwhile.
  */
-async function confirm(
-  asked: readonly PodToConfirm[],
-  confirmations: Confirmations,
-  { cluster, clock, log, signal }: Doing,
-): Promise<void> {
-  await Promise.all(
-    asked.map(async (one) => {
-      const { namespace, name } = one.pod
-      try {
-        const read = await cluster.readPod({ namespace, name }, signal)
-        if (isConfirmedBy(one.pod, read, one.overdueMs)) confirmations.confirmed(one.permits)
-        else confirmations.open(one, clock.monotonicMs())
-      } catch (error) {
-        if (signal.aborted) throw error
-        confirmations.open(one, clock.monotonicMs())
-        log.warn({ pod: keyText({ namespace, name }), err: error }, 'could not read a pod that may have become available')
-      }
+async function confirm(questions: Questions, { reading, memory: { confirmations } }: Decision, doing: Doing): Promise<void> {
+  const { cluster, clock, log, signal } = doing
+
+  async function ask(permits: readonly Permit[], { what, podVersion, read }: Question): Promise<void> {
+    try {
+      if (await read()) confirmations.confirmed(permits)
+      else confirmations.open(permits, podVersion, clock.monotonicMs())
+    } catch (error) {
+      if (signal.aborted) throw error
+      confirmations.open(permits, podVersion, clock.monotonicMs())
+      log.warn({ ...what, err: error }, 'could not read whether a node is back, or has left')
+    }
+  }
+
+  await Promise.all([
+    ...questions.pods.map(({ pod, permits, overdueMs }) => {
+      const { namespace, name, resourceVersion } = pod
+      const read = async (): Promise<boolean> => isConfirmedBy(pod, await cluster.readPod({ namespace, name }, signal), overdueMs)
+      return ask(permits, { what: { pod: keyText({ namespace, name }) }, podVersion: resourceVersion, read })
     }),
-  )
+    ...questions.nodes.map(({ node, permits }) => {
+      const read = async (): Promise<boolean> => hasLeft(await cluster.readNode(node, signal), reading.placement)
+      return ask(permits, { what: { node }, podVersion: null, read })
+    }),
+  ])
+}
+
+interface Question {
+  /** For the log. */
+  readonly what: Readonly<Record<string, string>>
+  readonly podVersion: string | null
+  /** Whether the API server says so too. */
+  read(): Promise<boolean>
 }
 
 /** F7: a permit leaves the record only after a touch of its pod was answered without a deletionTimestamp. */
@@ -205,5 +221,6 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
 
 function podsOf(plan: PassPlan): number {
   if (plan.kind === 'changePermits') return plan.change.append.length + plan.change.remove.length
+  if (plan.kind === 'confirm') return plan.pods.length + plan.nodes.length
   return plan.kind === 'wait' ? 0 : plan.pods.length
 }

@@ -1,7 +1,7 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
-import type { FleetView } from '@tranche/fleet'
+import type { FleetNode, FleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/flight'
-import type { ObjectKey } from '@tranche/kube-types'
+import type { ObjectKey, PodPlacement } from '@tranche/kube-types'
 import type { Announcement, PermittedPod } from '@tranche/planner'
 
 /** What one pass reads about a DaemonSet, all of it from this process's own watches. */
@@ -10,6 +10,8 @@ export interface ExecutorReading {
   /** The BatchRelease that control-info names; the newest we have seen, in a watch or in an answer to a write. */
   readonly release: BatchRelease
   readonly fleet: FleetView
+  /** By which `fleet` says that a node is desired: of the DaemonSet of `announcement`. */
+  readonly placement: PodPlacement
   /** How far the pod watch has got. */
   readonly podsSeen: string
 }
@@ -39,4 +41,11 @@ export interface ExecutorPort {
    * @throws where there is no clear answer
    */
   readPod(pod: ObjectKey, signal: AbortSignal): Promise<LivePod | null>
+  /**
+   * Reads a node as it is now, from the API server and not from a watch (F6).
+   *
+   * @returns null where there is no node of this name
+   * @throws where there is no clear answer
+   */
+  readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
 }

@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
-import { type FleetPod, toFleetView } from '@tranche/fleet'
+import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/flight'
 import { silentLogger } from '@tranche/log'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
@@ -148,6 +148,56 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['read pod-a', 'read pod-a', 'delete pod-b'])
   })
 
+  it('reads a node that its watch does not show, and takes its permit out in the same pass (F6)', async () => {
+    const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
+    stage.set(goneOn('z', stage.record))
+    stage.liveNode = null
+    await stage.pass()
+    expect(stage.calls).toEqual(['read node z', 'writeRecord b'])
+  })
+
+  it.each([
+    ['is there', aLiveNode([])],
+    ['cannot be read', 'fails'],
+  ] as const)(
+    'deletes nothing while a node that its watch does not show %s, and reads it again later and later (F6, G2)',
+    async (_why, answer) => {
+      const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
+      stage.set(goneOn('z', stage.record))
+      stage.liveNode = answer
+      const waits: number[] = []
+      for (let read = 0; read < 3; read++) {
+        const outcome = await stage.pass()
+        const ms = outcome.kind === 'recheckAfter' ? outcome.ms : Number.NaN
+        waits.push(ms)
+        stage.clock.advance(ms - 1)
+        await stage.pass()
+        stage.clock.advance(1)
+      }
+      expect(waits).toEqual([1_000, 2_000, 4_000])
+      expect(stage.calls).toEqual(Array.from({ length: 3 }, () => 'read node z'))
+      stage.liveNode = aLiveNode([{ key: 'dedicated', effect: 'NoSchedule' }])
+      await stage.pass()
+      expect(stage.calls.at(-1)).toBe('writeRecord b')
+    },
+  )
+
+  it('judges a node that it has read by where the DaemonSet belongs (F6)', async () => {
+    const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
+    stage.set(goneOn('z', stage.record))
+    stage.liveNode = aLiveNode([{ key: 'dedicated', effect: 'NoSchedule' }])
+    stage.reading = { ...stage.reading!, placement: { tolerations: [{ operator: 'Exists' }] } }
+    await stage.pass()
+    expect(stage.calls).toEqual(['read node z'])
+  })
+
+  it('reads no node where every permit is of one that its watch shows (F6)', async () => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.set(goneOn('a', stage.record))
+    await stage.pass()
+    expect(stage.calls.filter((call) => call.startsWith('read'))).toEqual([])
+  })
+
   it('does nothing while its pod watch is behind the record (F2)', async () => {
     const stage = aStage({ permits: [permitFor('a')], watermark: '1000' })
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
@@ -167,6 +217,8 @@ interface Stage {
   touch: TouchAnswer
   /** How the pod of node a differs from the view, read live. */
   live: Partial<LivePod> | null | 'fails'
+  /** A node, read live. */
+  liveNode: FleetNode | null | 'fails'
   minReadySeconds: number
   set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
   pass(): Promise<Outcome>
@@ -187,6 +239,7 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     fails: null,
     touch: { kind: 'standing', resourceVersion: '20' },
     live: {},
+    liveNode: null,
     minReadySeconds: 0,
     set(changed, pods = {}) {
       stage.record = changed
@@ -229,6 +282,11 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       if (stage.live === 'fails') throw new Error('the connection was reset')
       return stage.live === null ? null : { ...aFleetPod('a'), ...newPodOnA.a, ...stage.live }
     },
+    async readNode(name) {
+      stage.calls.push(`read node ${name}`)
+      if (stage.liveNode === 'fails') throw new Error('the connection was reset')
+      return stage.liveNode
+    },
   }
 }
 
@@ -249,8 +307,13 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
     },
     release: { metadata: { ...key, uid: 'release', resourceVersion: '5' }, spec, status: { flight } },
     fleet: toFleetView(nodes),
+    placement: {},
     podsSeen: '100',
   }
+}
+
+function aLiveNode(taints: FleetNode['taints']): FleetNode {
+  return { name: 'z', uid: 'node-z', labels: {}, taints, ready: true, answers: true }
 }
 
 function aFleetPod(node: string): FleetPod {

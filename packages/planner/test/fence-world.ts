@@ -22,15 +22,17 @@ import {
   type Announcement,
   batchScope,
   type Confirmation,
+  type NodeToConfirm,
   type PassPlan,
   type PermittedPod,
   planPass,
   type PodToConfirm,
+  type Questions,
 } from '@tranche/planner'
 import { scopeTextOf } from '../src/nodes/batch-scope.ts'
 
 /**
- * A random walk over the fence: executors whose views lag, each by itself, and who freeze between any read and any
+ * A random walk over the fence: executors whose views of pods, of nodes and of the DaemonSet lag, each by itself, and who freeze between any read and any
  * write; a controller that stops, rolls over, changes the limit and the rules by which nodes are taken, grows the batch, and
  * lets go of the DaemonSet for another release to take over; nodes that come and go; pods that flap, for longer or shorter than
  * minReadySeconds; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
@@ -52,6 +54,9 @@ export interface WalkReport {
   /** Live reads that have settled permits, and those that told another story than the view. */
   confirmed: number
   contradicted: number
+  /** Live reads by which a node had left, and those that found it where the view had none. */
+  left: number
+  stayed: number
   /** Deletions while a spread rule was in force, and those with which as many nodes of the zone were down as it allows. */
   spread: number
   spreadExhausted: number
@@ -79,11 +84,16 @@ interface SeenPod extends WorldPod {
   readonly readyFromMs: number | null
 }
 
-/** What the watch of pods and nodes delivers. The DaemonSet has a watch of its own, which may be ahead or behind. */
+/** What the watch of pods delivers. Nodes and the DaemonSet have watches of their own, which may be ahead or behind. */
 interface Delivery {
   readonly version: number
   readonly node: string
   readonly pod: WorldPod | null
+}
+
+/** What the watch of nodes delivers: a node has joined or left, or is to run a pod or not any more. */
+interface NodeDelivery {
+  readonly node: string
   readonly desired: boolean
 }
 
@@ -99,6 +109,11 @@ interface Executor {
   heard: number
   home: Home | null
   deafUntil: number
+  /** How many deliveries of its watch of nodes it has seen, and until when that stands still. */
+  nodeCursor: number
+  blindUntil: number
+  /** Until when it does nothing. */
+  frozenUntil: number
   /** Decided and not yet written, in order; any of them may be frozen for long. */
   jobs: Job[]
 }
@@ -115,8 +130,9 @@ type Job =
   | { readonly kind: 'delete'; readonly pod: PermittedPod; readonly view: Known }
   | { readonly kind: 'write'; readonly from: Home; readonly to: FlightRecord }
   | { readonly kind: 'withdraw'; readonly from: Home; readonly pods: readonly PermittedPod[] }
-  | { readonly kind: 'confirm'; readonly asked: readonly PodToConfirm[] }
+  | { readonly kind: 'confirm'; readonly questions: Questions }
   | { readonly kind: 'learn'; readonly asked: PodToConfirm; readonly read: LivePod | null }
+  | { readonly kind: 'learnNode'; readonly asked: NodeToConfirm; readonly desired: boolean }
 
 /** What the controller is about, and how far it has got. */
 interface Change {
@@ -147,6 +163,8 @@ class FenceWorld {
     deletions: 0,
     confirmed: 0,
     contradicted: 0,
+    left: 0,
+    stayed: 0,
     spread: 0,
     spreadExhausted: 0,
     budgetExhausted: false,
@@ -160,6 +178,7 @@ class FenceWorld {
   readonly #pods = new Map<string, WorldPod>()
   readonly #desired = new Map<string, boolean>()
   readonly #log: Delivery[] = []
+  readonly #nodeLog: NodeDelivery[] = []
   readonly #executors: Executor[]
   #version = 1
   #nowMs = 0
@@ -195,6 +214,8 @@ class FenceWorld {
   readonly #spreads: { readonly version: number; readonly limit: number }[] = []
   /** New pods break again and again, until all is calm. */
   readonly #flaps: boolean
+  /** Nodes come and go more than elsewhere. */
+  readonly #roams: boolean
   /** A revision whose pods never become Ready, until all is calm. */
   readonly #bad: string | null
   #change: Change | null = null
@@ -205,14 +226,15 @@ class FenceWorld {
     this.#bad = pick(this.#random, [null, null, 'v2', 'v3'])
     this.#minReadySeconds = pick(this.#random, [0, 0, 5, 15])
     this.#flaps = this.#minReadySeconds > 0 && this.#random(2) === 0
+    this.#roams = this.#random(3) === 0
     const count = 3 + this.#random(6)
     this.#nodes = Array.from({ length: count }, (_, at) => `node-${at}`)
     for (const node of this.#nodes) {
-      this.#desired.set(node, this.#random(12) > 0)
+      this.#setDesired(node, this.#random(this.#roams ? 2 : 12) > 0)
       this.#put(node, { uid: this.#uid++, revision: 'v1', ready: this.#random(5) > 0, terminating: false })
     }
     const limit = 1 + this.#random(3)
-    this.#size = 1 + this.#random(count)
+    this.#size = this.#roams ? count : 1 + this.#random(count)
     this.#rules = pick(this.#random, ruleSets)
     const scope = this.#scope()
     const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit, scope }
@@ -220,7 +242,7 @@ class FenceWorld {
     this.#largestLimit = limit
     this.#noteLimit()
     this.#announcements = [this.#announcement()]
-    this.#executors = Array.from({ length: 1 + this.#random(3) }, () => this.#newExecutor())
+    this.#executors = Array.from({ length: (this.#roams ? 2 : 1) + this.#random(3) }, () => this.#newExecutor())
   }
 
   step(at: number): void {
@@ -245,6 +267,7 @@ class FenceWorld {
       this.#moveWorld(true)
       for (const executor of this.#executors) {
         this.#deliver(executor, this.#log.length)
+        this.#deliverNodes(executor, this.#nodeLog.length)
         executor.heard = this.#announcements.length
         while (executor.jobs.length > 0) this.#perform(executor, 0)
         executor.home = this.#home()
@@ -274,7 +297,7 @@ class FenceWorld {
     } else if (!pod.ready && dice < 8 && ((calm && this.#isHealing(node, pod)) || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
     else if (pod.ready && (dice === 0 || (this.#isFlapping(pod) && !calm && dice < 8))) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
-    if (!calm && this.#random(60) === 0) this.#flipDesired(node)
+    if (!calm && this.#random(this.#roams ? 20 : 60) === 0) this.#flipDesired(node)
   }
 
   #isFlapping({ revision }: WorldPod): boolean {
@@ -318,11 +341,20 @@ class FenceWorld {
 
   #flipDesired(node: string): void {
     const desired = this.#desired.get(node) !== true
-    this.#desired.set(node, desired)
+    this.#setDesired(node, desired)
     // A node that comes runs the new revision unasked; one that goes takes its old pod, and its place in the size, with it.
     if (desired || this.#pods.get(node)?.revision !== this.#record.revision) this.#leaked++
     if (!desired) this.#down.delete(node)
-    this.#put(node, this.#pods.get(node) ?? null)
+    // Somebody freezes just when a node comes, which others will delete on; its watch of nodes takes longest to come back.
+    const [frozen] = this.#executors
+    if (!desired || frozen === undefined || this.#random(3) === 0) return
+    frozen.frozenUntil = this.#nowMs + STEP_MS * this.#random(200)
+    frozen.blindUntil = frozen.frozenUntil + STEP_MS * this.#random(200)
+  }
+
+  #setDesired(node: string, desired: boolean): void {
+    this.#desired.set(node, desired)
+    this.#nodeLog.push({ node, desired })
   }
 
   #put(node: string, pod: Omit<WorldPod, 'version' | 'readyMs'> | null): void {
@@ -333,7 +365,7 @@ class FenceWorld {
       const readyMs = before?.uid === pod.uid && before.ready ? before.readyMs : this.#nowMs
       this.#pods.set(node, { ...pod, version, readyMs: pod.ready ? readyMs : null })
     }
-    const delivery = { version, node, pod: this.#pods.get(node) ?? null, desired: this.#desired.get(node) === true }
+    const delivery = { version, node, pod: this.#pods.get(node) ?? null }
     noteBreak(this.#brokenSince, delivery)
     this.#log.push(delivery)
   }
@@ -351,14 +383,21 @@ class FenceWorld {
       heard: this.#announcements.length,
       home: null,
       deafUntil: 0,
+      nodeCursor: 0,
+      blindUntil: 0,
+      frozenUntil: 0,
       jobs: [],
     }
     this.#deliver(executor, this.#log.length)
+    this.#deliverNodes(executor, this.#nodeLog.length)
     return executor
   }
 
   #moveExecutor(executor: Executor, at: number): void {
+    if (executor.frozenUntil > this.#nowMs) return
     if (this.#random(3) === 0) executor.heard += this.#random(this.#announcements.length - executor.heard + 1)
+    if (executor.blindUntil <= this.#nowMs && this.#random(3) === 0)
+      this.#deliverNodes(executor, executor.nodeCursor + this.#random(this.#nodeLog.length - executor.nodeCursor + 1))
     if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
     if (executor.deafUntil <= at && this.#random(4) === 0) {
       this.#deliver(executor, Math.min(this.#log.length, executor.cursor + 1 + this.#random(this.#log.length - executor.cursor + 1)))
@@ -379,10 +418,16 @@ class FenceWorld {
     for (; executor.cursor < to; executor.cursor++) {
       const delivery = this.#log[executor.cursor]!
       executor.seen = delivery.version
-      executor.desired.set(delivery.node, delivery.desired)
       noteBreak(executor.brokenSince, delivery)
       if (delivery.pod === null) executor.pods.delete(delivery.node)
       else executor.pods.set(delivery.node, this.#seen(delivery.pod, executor.pods.get(delivery.node)))
+    }
+  }
+
+  #deliverNodes(executor: Executor, to: number): void {
+    for (; executor.nodeCursor < to; executor.nodeCursor++) {
+      const { node, desired } = this.#nodeLog[executor.nodeCursor]!
+      executor.desired.set(node, desired)
     }
   }
 
@@ -418,7 +463,7 @@ class FenceWorld {
     if (plan.kind === 'execute') return plan.pods.map((pod): Job => ({ kind: 'delete', pod, view }))
     if (plan.kind === 'changePermits') return [{ kind: 'write', from, to: changePermits(from.record, plan.change) }]
     if (plan.kind === 'withdraw') return [{ kind: 'withdraw', from, pods: plan.pods }]
-    if (plan.kind === 'confirm') return [{ kind: 'confirm', asked: plan.pods }]
+    if (plan.kind === 'confirm') return [{ kind: 'confirm', questions: plan }]
     return []
   }
 
@@ -428,8 +473,11 @@ class FenceWorld {
     if (job.kind === 'delete') this.#delete(job)
     else if (job.kind === 'write') this.#compareAndSwap(job.from, job.to)
     else if (job.kind === 'confirm') {
-      for (const asked of job.asked) executor.jobs.push({ kind: 'learn', asked, read: this.#read(asked.pod.node) })
+      const { pods, nodes } = job.questions
+      for (const asked of pods) executor.jobs.push({ kind: 'learn', asked, read: this.#read(asked.pod.node) })
+      for (const asked of nodes) executor.jobs.push({ kind: 'learnNode', asked, desired: this.#desired.get(asked.node) === true })
     } else if (job.kind === 'learn') this.#learn(executor, job)
+    else if (job.kind === 'learnNode') this.#learnNode(executor, job)
     else {
       const touched = job.pods.map(({ permit }) => ({ permit, answer: this.#touch(permit.node, permit.podUid) }))
       executor.jobs.push({ kind: 'write', from: job.from, to: recordTouches(job.from.record, touched) })
@@ -446,6 +494,12 @@ class FenceWorld {
     this.report[isConfirmed ? 'confirmed' : 'contradicted']++
     const open = { kind: 'open', podVersion: asked.pod.resourceVersion, againAtMs: this.#nowMs + 1_000 } as const
     for (const permit of asked.permits) confirmations.set(permitId(permit), isConfirmed ? { kind: 'confirmed' } : open)
+  }
+
+  #learnNode({ confirmations }: Executor, { asked, desired }: Job & { kind: 'learnNode' }): void {
+    this.report[desired ? 'stayed' : 'left']++
+    const open = { kind: 'open', podVersion: null, againAtMs: this.#nowMs + 1_000 } as const
+    for (const permit of asked.permits) confirmations.set(permitId(permit), desired ? open : { kind: 'confirmed' })
   }
 
   /** The API server's side of a delete: preconditions first, then what the guarantees say about it. */
@@ -535,6 +589,10 @@ class FenceWorld {
   #compareAndSwap(from: Home | null, to: FlightRecord): boolean {
     if (from === null || from.uid !== this.#releaseUid) return false
     if (this.#record.epoch !== from.record.epoch || this.#record.seq !== from.record.seq) return false
+    // Who comes next counts by the record alone: a node in flight that it does not have would be taken for up.
+    const kept = new Set(to.permits.map(({ node }) => node))
+    const lost = from.record.permits.find(({ node }) => this.#down.has(node) && !kept.has(node))
+    if (lost !== undefined) this.#fail(`F6: a permit left while ${lost.node} was in flight`)
     this.#record = to
     this.#noteLimit()
     return true
@@ -675,6 +733,8 @@ class FenceWorld {
   /** A partition follows the desired nodes; here a larger one is as good as void and open again at once. */
   #settlePartition(): void {
     if (this.#record.state !== 'open' || this.#record.partition === this.#partition()) return
+    // Other rules are voided for first: they are never widened to.
+    if (this.#change?.kind === 'scope') return
     if (this.#partition() < this.#record.partition) this.#widen(this.#record.limit)
     else this.#change ??= { kind: 'limit', at: 'start', limit: this.#record.limit }
   }

@@ -13,6 +13,9 @@ describe('the fence, walked at random by lagging, frozen and doubled executors',
     // Views that were old while pods broke and came back: only the live read knew.
     expect(reports.reduce((sum, { confirmed }) => sum + confirmed, 0)).toBeGreaterThan(WALKS)
     expect(reports.reduce((sum, { contradicted }) => sum + contradicted, 0)).toBeGreaterThan(WALKS / 2)
+    // Nodes that had left, and nodes that had joined while a view did not have them.
+    expect(reports.reduce((sum, { left }) => sum + left, 0)).toBeGreaterThan(WALKS)
+    expect(reports.reduce((sum, { stayed }) => sum + stayed, 0)).toBeGreaterThan(WALKS / 10)
     expect(reports.reduce((sum, { inheritances }) => sum + inheritances, 0)).toBeGreaterThan(WALKS / 5)
 
     const share = (met: (report: WalkReport) => boolean): number => reports.filter(met).length / WALKS

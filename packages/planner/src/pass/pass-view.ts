@@ -22,12 +22,15 @@ export interface Announcement {
   readonly minReadySeconds: number
 }
 
-/** What a live read has said of a permit that only the clock has settled (F6). */
+/** What a live read has said of a permit that is over by the clock alone, or because our view does not have its node (F6). */
 export type Confirmation =
-  /** It has settled, for good. */
+  /** It has settled, or its node has left, for good. */
   | { readonly kind: 'confirmed' }
-  /** The read failed, or told another story than our view. Not asked again before `againAtMs` (monotonic) unless our view of the pod moves. */
-  | { readonly kind: 'open'; readonly podVersion: string; readonly againAtMs: number }
+  /**
+   * The read failed, or told another story than our view. Not asked again before `againAtMs` (monotonic) unless our view of the pod
+   * moves from `podVersion`, which is null where a node was asked about.
+   */
+  | { readonly kind: 'open'; readonly podVersion: string | null; readonly againAtMs: number }
 
 /** Everything one pass of an executor over one DaemonSet has read. */
 export interface PassView {
@@ -43,7 +46,7 @@ export interface PassView {
   readonly podsSeen: string
   /** Permits this process has sent a delete for, whose outcome its watch has not shown yet; by permit id. */
   readonly sent: ReadonlySet<string>
-  /** What this process has read, by permit id. Only ever saves requests: without it a pod is read again. */
+  /** What this process has read, by permit id. Only ever saves requests: what is missing is read again. */
   readonly confirmations: ReadonlyMap<string, Confirmation>
   /** The new version is bad, or an analysis says so, and nobody has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean

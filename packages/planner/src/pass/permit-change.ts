@@ -2,14 +2,14 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '@tranche/flight'
 import { chooseCandidates } from './choose-candidates.ts'
-import { type FlownPermit, isOldNode, nodesBeingTaken, type Scene } from './scene.ts'
+import { type FlownPermit, isOldNode, isOver, nodesBeingTaken, type Scene } from './scene.ts'
 
 /** How many standing permits may be left before new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
 
 /** The next write of the record, or null while none is worth its cost. Settles ride along with the next append (F3). */
 export function permitChange(scene: Scene, again: readonly NodeView[] | null): PermitChange | null {
-  const gone = scene.permits.filter(({ state }) => state === 'settled' || state === 'dead' || state === 'left')
+  const gone = scene.permits.filter((flown) => isOver(flown) || flown.state === 'dead')
   const standing = scene.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
   const cannotWait = mustLeaveNow(scene, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null

@@ -9,8 +9,8 @@ import type { PassView } from './pass-view.ts'
 import { nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange, restsOn } from './permit-change.ts'
 import { sizeWithout } from './places.ts'
-import { nextReadMs, podsToConfirm, type PodToConfirm } from './pods-to-confirm.ts'
-import { type FlownPermit, isUnsettled, nodesBeingTaken, readScene, type Scene, standingPermits } from './scene.ts'
+import { nextReadMs, type Questions, questionsOf } from './questions.ts'
+import { type FlownPermit, isGone, isOver, isUnsettled, nodesBeingTaken, readScene, type Scene, standingPermits } from './scene.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit together with the pod that it is for. */
@@ -26,8 +26,8 @@ export type PassPlan =
   | { readonly kind: 'execute'; readonly pods: readonly PermittedPod[] }
   /** One write of the record (F3, F5, F6). */
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
-  /** Read these pods from the API server, remember what it says, and pass again (F6). */
-  | { readonly kind: 'confirm'; readonly pods: readonly PodToConfirm[] }
+  /** Read these pods and nodes from the API server, remember what it says, and pass again (F6). */
+  | ({ readonly kind: 'confirm' } & Questions)
   /** Touch these pods, then take the permits of those that still stand out of the record (F7). */
   | { readonly kind: 'withdraw'; readonly pods: readonly PermittedPod[] }
   /** Nothing now. `wakeAtMs` (monotonic) where only the clock will change that; null: a watch event will come. */
@@ -56,8 +56,8 @@ export function planPass(view: PassView): PassPlan {
   if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)
   const executable = executablePermits(scene)
   if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
-  const unconfirmed = podsToConfirm(scene)
-  if (unconfirmed.length > 0) return { kind: 'confirm', pods: unconfirmed }
+  const questions = questionsOf(scene)
+  if (questions !== null) return { kind: 'confirm', ...questions }
   const again = nodesToTakeAgain(scene)
   const inTheWay = again === null ? headThatBlocks(scene) : permitsInTheWay(scene, again)
   const blocking = inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(scene)
@@ -118,20 +118,25 @@ function permitsInTheWay(scene: Scene, again: readonly NodeView[]): readonly Flo
 
 /** Settling goes on while a record is being voided or is stopped (F8). */
 function settleOnly(scene: Scene): PassPlan {
-  const unconfirmed = podsToConfirm(scene)
-  if (unconfirmed.length > 0) return { kind: 'confirm', pods: unconfirmed }
-  const gone = scene.permits.filter(({ state }) => state === 'settled' || state === 'left')
+  if (isOutdated(scene)) return waitFor('agreement')
+  const questions = questionsOf(scene)
+  if (questions !== null) return { kind: 'confirm', ...questions }
+  const gone = scene.permits.filter(isOver)
   if (gone.length === 0) return waitFor(scene.permits.length > 0 ? 'availability' : 'opening', wakeMs(scene))
   return { kind: 'changePermits', change: { remove: gone.map(({ permit }) => permit), append: [], restsOn: restsOn(scene, gone, []) } }
 }
 
-function waitAsNeeded(scene: Scene): PassPlan {
-  const standing = scene.permits.some(({ state }) => state === 'standing')
-  const flying = scene.permits.some(({ state }) => state === 'flying')
-  return waitFor(standing ? 'budget' : flying ? 'availability' : 'batch', wakeMs(scene))
+/** F6: our DaemonSet is older than the record, and with it what it says of minReadySeconds and of where pods belong. */
+function isOutdated({ view: { announcement }, record }: Scene): boolean {
+  return announcement.uid === record.workloadUid && announcement.generation < record.generation
 }
 
-/** When the clock alone makes a pod available, or lets one be read again. */
+function waitAsNeeded(scene: Scene): PassPlan {
+  const standing = scene.permits.some(({ state }) => state === 'standing')
+  return waitFor(standing ? 'budget' : scene.permits.some(isGone) ? 'availability' : 'batch', wakeMs(scene))
+}
+
+/** When the clock alone makes a pod available, or lets something be read again. */
 function wakeMs(scene: Scene): number | null {
   const { nextAvailableMs } = scene.tally
   const readMs = nextReadMs(scene)

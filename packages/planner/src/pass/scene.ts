@@ -32,9 +32,15 @@ export interface FlownPermit {
   readonly pod: FleetPod | undefined
   /** This process has sent its delete, and its watch has not shown the outcome yet. */
   readonly isSent: boolean
-  /** F6: the pod that only the clock has made available: `flying` until a live read has confirmed it. */
-  readonly unconfirmed?: FleetPod
+  readonly unconfirmed?: Unconfirmed
 }
+
+/** F6: what our view shows of a permit and only a live read can tell. */
+export type Unconfirmed =
+  /** Only the clock has made this pod available: the permit is `flying` until it was read. */
+  | { readonly kind: 'pod'; readonly pod: FleetPod }
+  /** The node is not desired in our view: the permit, though `left`, stays in the record until the node was read. */
+  | { readonly kind: 'node' }
 
 /** Works out what the rules look at. */
 export function readScene(view: PassView, record: FlightRecord): Scene {
@@ -58,15 +64,21 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
 
 /**
  * F6: time passes in a view that stands still, too. Where only the clock makes a pod available, its permit has not settled
- * before a read has said so; with minReadySeconds 0 the watch event itself says it.
+ * before a read has said so; with minReadySeconds 0 the watch event itself says it. Nor has a node left because our watch
+ * does not show it: it may have joined since, or its taints may be gone.
  */
 function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<FlownPermit, 'state' | 'unconfirmed'> {
   const node = nodeInView(view.fleet, permit.node)
   const state = permitState(permit, node, availability)
+  if (state === 'left') return { state, ...(!isConfirmed(view, permit) && { unconfirmed: { kind: 'node' } }) }
   if (state !== 'settled' || availability.minReadyMs === 0) return { state }
-  if (view.confirmations.get(permitId(permit))?.kind === 'confirmed') return { state }
-  const unconfirmed = node?.pods.find((pod) => isAvailable(pod, availability.minReadyMs, availability.monotonicMs))
-  return { state: 'flying', ...(unconfirmed !== undefined && { unconfirmed }) }
+  if (isConfirmed(view, permit)) return { state }
+  const pod = node?.pods.find((one) => isAvailable(one, availability.minReadyMs, availability.monotonicMs))
+  return { state: 'flying', ...(pod !== undefined && { unconfirmed: { kind: 'pod', pod } }) }
+}
+
+function isConfirmed({ confirmations }: PassView, permit: Permit): boolean {
+  return confirmations.get(permitId(permit))?.kind === 'confirmed'
 }
 
 /** A node whose pod may be taken now: desired, of the batch, and in reach. */
@@ -78,6 +90,11 @@ export function isTakeable({ view, scope, revisions }: Scene, name: string): boo
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
 export function isUnsettled({ state }: FlownPermit): boolean {
   return state !== 'settled'
+}
+
+/** F6: it may leave the record: it has settled, or a live read has shown that its node has left. */
+export function isOver({ state, unconfirmed }: FlownPermit): boolean {
+  return state === 'settled' || (state === 'left' && unconfirmed === undefined)
 }
 
 /** Standing, and not sent yet. */

@@ -16,12 +16,14 @@ export interface PassCase {
   readonly permits?: string
   /** Nodes whose permit was sent and not yet seen. */
   readonly sent?: string
-  /** Nodes whose gone pod's permit has settled by a live read (F6). */
+  /** Nodes whose gone pod's permit has settled, or left, by a live read (F6). */
   readonly confirmed?: string
   /** Nodes whose new pod was read in vain at its version of now, to be read again a second from now. */
   readonly open?: string
   /** The same, at an older version. */
   readonly openBefore?: string
+  /** Nodes that were read in vain, to be read again a second from now. */
+  readonly openNodes?: string
   readonly limit?: number
   /** Label `zone` of nodes, as `a=x b=y`. */
   readonly zones?: string
@@ -55,6 +57,7 @@ export function passView(given: PassCase): PassView {
       ...words(given.confirmed ?? '').map((node) => [`gone-${node}@4`, { kind: 'confirmed' }] as const),
       ...words(given.open ?? '').map((node) => openUntil(node, '10')),
       ...words(given.openBefore ?? '').map((node) => openUntil(node, '9')),
+      ...words(given.openNodes ?? '').map((node) => openUntil(node, null)),
     ]),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
@@ -109,14 +112,14 @@ export function permitsOf(text: string): readonly Permit[] {
   })
 }
 
-/** The plan in words: `execute a b`, `confirm a`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
+/** The plan in words: `execute a b`, `confirm a`, `confirm node a`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
 export function planText(plan: PassPlan): string {
   switch (plan.kind) {
     case 'execute':
     case 'withdraw':
       return [plan.kind, ...plan.pods.map(({ permit }) => permit.node)].join(' ')
     case 'confirm':
-      return [plan.kind, ...plan.pods.map(({ pod }) => pod.node)].join(' ')
+      return [plan.kind, ...plan.pods.map(({ pod }) => pod.node), ...plan.nodes.map(({ node }) => `node ${node}`)].join(' ')
     case 'changePermits':
       return [changeText('remove', plan.change.remove), changeText('append', plan.change.append)].filter((part) => part !== '').join(', ')
     case 'wait':
@@ -126,7 +129,7 @@ export function planText(plan: PassPlan): string {
   }
 }
 
-function openUntil(node: string, podVersion: string): readonly [string, Confirmation] {
+function openUntil(node: string, podVersion: string | null): readonly [string, Confirmation] {
   return [`gone-${node}@4`, { kind: 'open', podVersion, againAtMs: NOW_MS + 1_000 }]
 }
 

@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { changePermits, permitId, recordTouches } from '@tranche/flight'
 import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
 import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
@@ -55,6 +55,34 @@ describe('planPass, for every view', () => {
         const { generation, observedGeneration } = view.announcement
         const moved = { generation: generation + by, observedGeneration: observedGeneration + by, minReadySeconds }
         expect(planPass({ ...view, announcement: { ...view.announcement, ...moved } }).kind).toBe('wait')
+      }),
+      { numRuns },
+    )
+  })
+
+  it('settles nothing in a record that is not open by a DaemonSet older than it, whatever this says (F6, F8, G2)', () => {
+    fc.assert(
+      fc.property(
+        generatedPasses(),
+        fc.constantFrom(0, 1, 60, 3_600),
+        fc.constantFrom('voiding' as const, 'stopped' as const),
+        ({ cluster, view }, minReadySeconds, state) => {
+          const announcement = { ...view.announcement, generation: cluster.record.generation - 1, minReadySeconds }
+          expect(planPass({ ...view, record: { ...cluster.record, state }, announcement }).kind).toBe('wait')
+        },
+      ),
+      { numRuns },
+    )
+  })
+
+  it('takes no permit out because its view does not have the node (F6, G2)', () => {
+    fc.assert(
+      fc.property(generatedPasses(), fc.constantFrom('open' as const, 'stopped' as const), ({ cluster, view }, state) => {
+        const plan = planPass({ ...view, record: { ...cluster.record, state }, confirmations: new Map() })
+        const truth = truthOf(cluster)
+        const removed = plan.kind === 'changePermits' ? plan.change.remove : []
+        const isThere = ({ podUid }: Permit): boolean => cluster.pods.some(({ pod }) => pod.metadata.uid === podUid)
+        expect(removed.filter((permit) => truth.get(permit.node)?.desired !== true && !isThere(permit))).toEqual([])
       }),
       { numRuns },
     )
@@ -307,7 +335,9 @@ function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wa
     return { cluster, view: { ...view, sent: new Set([...view.sent, ...sent]) } }
   }
   if (plan.kind === 'confirm') {
-    const confirmed = plan.pods.flatMap(({ permits }) => permits.map((permit) => [permitId(permit), { kind: 'confirmed' }] as const))
+    const confirmed = [...plan.pods, ...plan.nodes].flatMap(({ permits }) =>
+      permits.map((permit) => [permitId(permit), { kind: 'confirmed' }] as const),
+    )
     return { cluster, view: { ...view, confirmations: new Map([...view.confirmations, ...confirmed]) } }
   }
   if (plan.kind === 'changePermits') return withRecord(cluster, view, changePermits(cluster.record, plan.change))

@@ -189,8 +189,19 @@ describe('planPass: which permits are executed (F4)', () => {
     'lets a pod that is not Ready go, whatever else is broken': { nodes: 'a:new! b:old!', permits: 'b', want: 'execute b' },
     'does not count broken nodes that are not desired': { nodes: 'a-:new! b:old', permits: 'b', want: 'execute b' },
     'counts a node that a later permit took': { nodes: 'a:old b:none', permits: 'a b.gone', want: 'wait for budget' },
-    'counts a permit of a node that left, until the record says so': { nodes: 'b:old', permits: 'a.gone b', want: 'remove a' },
-    'keeps the place of a node that left from a pod that costs no budget too': { nodes: 'b:old!', permits: 'a.gone b', want: 'remove a' },
+    'counts a permit of a node that left, until the record says so': {
+      nodes: 'b:old',
+      permits: 'a.gone b',
+      confirmed: 'a',
+      want: 'remove a',
+    },
+    'counts a permit of a node that only our view does not have': { nodes: 'b:old', permits: 'a.gone b', want: 'confirm node a' },
+    'keeps the place of a node that left from a pod that costs no budget too': {
+      nodes: 'b:old!',
+      permits: 'a.gone b',
+      confirmed: 'a',
+      want: 'remove a',
+    },
     'permits an old pod that has come up on a node in flight, and takes it at once': {
       nodes: 'a:older!',
       permits: 'a.gone',
@@ -337,7 +348,49 @@ describe('planPass: which permits leave the record', () => {
       confirmed: 'a',
       want: 'wait for availability',
     },
-    'F6 takes out the permit of a node that is no longer desired': { nodes: 'a-:new b:new', permits: 'a.gone', want: 'remove a' },
+    'F6 reads a node that is not desired in our view before its permit leaves': {
+      nodes: 'a-:new b:new',
+      permits: 'a.gone',
+      want: 'confirm node a',
+    },
+    'F6 takes out the permit of a node that a read has found to be no longer desired': {
+      nodes: 'a-:new b:new',
+      permits: 'a.gone',
+      confirmed: 'a',
+      want: 'remove a',
+    },
+    'F6 holds the place of a node that our view does not have and a read has found, and reads it again after a while': {
+      nodes: 'b:old',
+      permits: 'a.gone b',
+      openNodes: 'a',
+      want: 'wait for budget until 101000',
+    },
+    'F6 waits for the watch of nodes, where nothing else is to be done': {
+      nodes: 'b:new',
+      permits: 'a.gone',
+      openNodes: 'a',
+      want: 'wait for availability until 101000',
+    },
+    'F6 reads no node that has come into view': { nodes: 'a:new! b:new', permits: 'a.gone', openNodes: 'a', want: 'wait for availability' },
+    'F6 reads a pod at once whose node has come into view': {
+      nodes: 'a:new b:new',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      openNodes: 'a',
+      want: 'confirm a',
+    },
+    'F6 executes first what has its place whether the node has left or not': {
+      nodes: 'b:old',
+      permits: 'a.gone b',
+      limit: 2,
+      want: 'execute b',
+    },
+    'F6 reads pods and nodes side by side': {
+      nodes: 'a:new b-:new',
+      permits: 'a.gone b.gone',
+      minReadySeconds: 60,
+      want: 'confirm a node b',
+    },
     'F6 never takes a standing pod out without a touch': { nodes: 'a-:old', permits: 'a', want: 'withdraw a' },
     'F6 lets a few settled permits wait for the next write': {
       nodes: 'a:new b:none',
@@ -436,6 +489,7 @@ describe('planPass: while a record is not open (F8)', () => {
       permits: 'a.gone b.gone',
       minReadySeconds: 60,
       open: 'a',
+      confirmed: 'b',
       want: 'remove b',
     },
     'settles though somebody has changed the DaemonSet': {
@@ -444,7 +498,33 @@ describe('planPass: while a record is not open (F8)', () => {
       announcement: { generation: 9 },
       want: 'remove a',
     },
-    'takes out permits of nodes that left': { nodes: 'b:old', permits: 'a.gone', want: 'remove a' },
+    'reads a node before its permit leaves (F6)': { nodes: 'b:old', permits: 'a.gone', want: 'confirm node a' },
+    'takes out permits of nodes that left': { nodes: 'b:old', permits: 'a.gone', confirmed: 'a', want: 'remove a' },
+    'waits for the watch of nodes where a read has found the node (F6)': {
+      nodes: 'b:old',
+      permits: 'a.gone',
+      openNodes: 'a',
+      want: 'wait for availability until 101000',
+    },
+    'settles nothing by a DaemonSet older than the record (F6)': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      announcement: { generation: 0 },
+      want: 'wait for agreement',
+    },
+    'reads nothing by a DaemonSet older than the record (F6)': {
+      nodes: 'a:new',
+      permits: 'a.gone b.gone',
+      minReadySeconds: 60,
+      announcement: { generation: 0 },
+      want: 'wait for agreement',
+    },
+    'settles by a DaemonSet that was made anew, whose generations begin anew': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      announcement: { uid: 'another', generation: 0 },
+      want: 'remove a',
+    },
     'buries nothing: a touch answers for it': { nodes: 'a:old', permits: 'a.dead', want: 'wait for availability' },
     'waits for the moment at which a pod becomes available': {
       nodes: 'a:new*',
@@ -465,6 +545,13 @@ it('reads a pod once, however many permits of its node it may settle (F6)', () =
   const permits = [gone('first'), gone('second')]
   const plan = planPass(passView({ nodes: 'a:new', minReadySeconds: 60, record: { permits } }))
   expect(plan).toMatchObject({ kind: 'confirm', pods: [{ pod: { node: 'a' }, permits, overdueMs: 40_000 }] })
+})
+
+it('reads a node once, however many of its permits may leave (F6)', () => {
+  const gone = (podUid: string): Permit => ({ node: 'a', podUid, podResourceVersion: '4' })
+  const permits = [gone('first'), gone('second')]
+  const plan = planPass(passView({ nodes: 'b:new', record: { permits } }))
+  expect(plan).toEqual({ kind: 'confirm', pods: [], nodes: [{ node: 'a', permits }] })
 })
 
 function table(cases: Record<string, Case>): void {

@@ -1,6 +1,6 @@
 import type { BatchRelease, Failure, FlightRecord, ReleasePolicy, ReleasePolicySpec, Rollout, RolloutStep } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
-import { changePermits, createRecord, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
+import { changePermits, createRecord, permitId, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
 import {
   type ControllerRevision,
   type DaemonSet,
@@ -273,7 +273,8 @@ export class ToyCluster {
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),
-      confirmations: new Map(),
+      // The view is the truth.
+      confirmations: new Map(record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
       isBad: false,
       monotonicMs: this.nowMs,
     })

@@ -1,0 +1,19 @@
+import { type FleetNode, toFleetNode } from '@tranche/fleet'
+import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { Node } from '@tranche/kube-types'
+import { READ_DEADLINE_MS } from './read-pod.ts'
+
+/**
+ * Reads a node as it is now: a GET without a resourceVersion is answered from the store itself, never from a cache that lags.
+ *
+ * @returns null where there is no such node
+ * @throws {KubeStatusError | AppError} no clear answer came
+ */
+export async function readNode(client: KubeClient, name: string, signal: AbortSignal): Promise<FleetNode | null> {
+  try {
+    return toFleetNode(await client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }))
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+import type { Permit } from '@tranche/api-schema'
+import { availableFromMs, type FleetPod } from '@tranche/fleet'
+import { permitId } from '@tranche/flight'
+import type { FlownPermit, Scene } from './scene.ts'
+
+/** What a live read is to tell before permits leave, or give their place away (F6); never both lists empty. */
+export interface Questions {
+  readonly pods: readonly PodToConfirm[]
+  readonly nodes: readonly NodeToConfirm[]
+}
+
+/** A pod that the clock has made available, and the permits of its node that have settled if it is so in truth. */
+export interface PodToConfirm {
+  /** As our view shows it. */
+  readonly pod: FleetPod
+  readonly permits: readonly Permit[]
+  /** For how long it has been available by the clock, in milliseconds (≥ 0). */
+  readonly overdueMs: number
+}
+
+/** A node that our view does not have, or not as a desired one, and its permits, which have left if it is so in truth. */
+export interface NodeToConfirm {
+  readonly node: string
+  readonly permits: readonly Permit[]
+}
+
+/** F6: the pods and nodes to read now, each once, however many permits wait for it; null where there is none. */
+export function questionsOf(scene: Scene): Questions | null {
+  const due = scene.permits.filter((flown) => flown.unconfirmed !== undefined && askAgainMs(scene, flown) <= scene.view.monotonicMs)
+  return due.length === 0 ? null : { pods: podsToConfirm(scene, due), nodes: nodesToConfirm(due) }
+}
+
+/** When what was asked about in vain is to be read again (monotonic); null where nothing waits for that. */
+export function nextReadMs(scene: Scene): number | null {
+  const times = scene.permits.flatMap((flown) => (flown.unconfirmed === undefined ? [] : [askAgainMs(scene, flown)]))
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: Scene, due: readonly FlownPermit[]): readonly PodToConfirm[] {
+  const byPod = new Map<string, { readonly pod: FleetPod; readonly permits: Permit[] }>()
+  for (const { permit, unconfirmed } of due) {
+    if (unconfirmed?.kind !== 'pod') continue
+    const { pod } = unconfirmed
+    const known = byPod.get(pod.uid)
+    if (known === undefined) byPod.set(pod.uid, { pod, permits: [permit] })
+    else known.permits.push(permit)
+  }
+  return [...byPod.values()].map((one) => ({ ...one, overdueMs: monotonicMs - (availableFromMs(one.pod, minReadyMs) ?? monotonicMs) }))
+}
+
+/** That a node is not in our view may only mean that its watch has not got so far: the watermark says nothing of nodes. */
+function nodesToConfirm(due: readonly FlownPermit[]): readonly NodeToConfirm[] {
+  const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
+  return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))
+}
+
+/** At once, where our view of a pod has moved since it was asked about. A node that has come into view is not asked about any more. */
+function askAgainMs({ view }: Scene, { permit, unconfirmed }: FlownPermit): number {
+  const known = view.confirmations.get(permitId(permit))
+  const podVersion = unconfirmed?.kind === 'pod' ? unconfirmed.pod.resourceVersion : null
+  return known?.kind === 'open' && known.podVersion === podVersion ? known.againAtMs : view.monotonicMs
+}
