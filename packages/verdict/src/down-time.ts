@@ -24,8 +24,8 @@ const MADE_FOR_IT_MS = 60_000
 
 /**
  * Since when a node that nobody watched has had no available pod, as far as its pod tells: its last change to or from Ready,
- * else its creation. Never earlier than the truth: a stamp from long before the release is of a clock that goes wrong, or says
- * nothing of this release, and then it counts from now on.
+ * else its creation. A stamp from long before the release is of a clock that goes wrong, or says nothing of this release, and
+ * then it counts from now on. Where the clock of the API server lags by less than the release is old, it may be too early.
  */
 export function downSinceMs({ pod }: Suspect, { nowMs, stopped }: Times): number {
   if (pod === undefined) return nowMs
