@@ -2,7 +2,7 @@
  * What the sources say about each guarantee (G1 to G12) and rule of the fence (F1 to F13): the code whose doc comment carries
  * its id, and the tests whose names carry it in parentheses. The lists of docs/guarantees.md are made from it.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 /** Every id there is, in order. */
@@ -120,8 +120,5 @@ function numbered(kind: string, count: number): readonly string[] {
 }
 
 function typeScriptFiles(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
-    .map((file) => `${folder}/${file}`)
-    .toSorted()
+  return globSync(`${folder}/**/*.ts`, { exclude: ['**/node_modules'] }).toSorted()
 }
