@@ -1,9 +1,9 @@
 import type { EventReport, Rollout } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { compareResourceVersions, type KubeObject, type ObjectKey } from '@tranche/kube-types'
-import { AppError } from '@tranche/errors'
 import { getOrNone, workloadKey } from './read-wish-facts.ts'
 import type { AskOptions } from './release-desk.ts'
+import { rolloutNotFound } from './rollout-not-found.ts'
 
 /** An event of core/v1, as far as we read it. */
 export interface SeenEvent extends KubeObject {
@@ -32,7 +32,7 @@ export async function readEvents(
   options: AskOptions = {},
 ): Promise<readonly EventReport[]> {
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, options)
-  if (rollout === undefined) throw new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${key.name} in namespace ${key.namespace}`)
+  if (rollout === undefined) throw rolloutNotFound(key)
   const daemonSet = workloadKey(rollout).name
   const lists = await Promise.all(
     [...new Set([key.name, daemonSet])].map((name) =>

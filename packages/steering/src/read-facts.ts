@@ -1,6 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { AppError } from '@tranche/errors'
 import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import {
@@ -17,6 +16,7 @@ import {
 import type { ReleaseFacts } from '@tranche/reports'
 import { getOrNone, readRevisions, workloadKey } from './read-wish-facts.ts'
 import type { AskOptions } from './release-desk.ts'
+import { rolloutNotFound } from './rollout-not-found.ts'
 import { selectorText } from './selector-text.ts'
 
 /** What reading afresh takes. */
@@ -36,7 +36,7 @@ const READS_AT_ONCE = 8
 export async function readFacts(reader: FactReader, key: ObjectKey, options: AskOptions = {}): Promise<ReleaseFacts> {
   const { client, clock } = reader
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, callOptions(options))
-  if (rollout === undefined) throw notFound(key)
+  if (rollout === undefined) throw rolloutNotFound(key)
   const [daemonSet, release] = await Promise.all([
     getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), callOptions(options)),
     getOrNone<BatchRelease>(client, resourcePaths.batchReleases, key, callOptions(options)),
@@ -136,11 +136,4 @@ async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item:
 /** Limits as the client takes them. */
 export function callOptions({ signal, deadlineMs }: AskOptions): { readonly signal?: AbortSignal; readonly deadlineMs?: number } {
   return { ...(signal !== undefined && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) }
-}
-
-function notFound({ namespace, name }: ObjectKey): AppError {
-  return new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${name} in namespace ${namespace}`, {
-    details: { namespace, name },
-    hint: 'Look for it in another namespace.',
-  })
 }

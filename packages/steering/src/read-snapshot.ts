@@ -11,6 +11,8 @@ import {
   type PodTemplate,
   rolloutAnnotations,
 } from '@tranche/kube-types'
+import { getOrNone } from './read-wish-facts.ts'
+import { rolloutNotFound } from './rollout-not-found.ts'
 
 /** How a snapshot is read. */
 export interface ReadSnapshotOptions {
@@ -24,22 +26,23 @@ export interface ReadSnapshotOptions {
  * beside these, such as quotas, is named in `unread`.
  *
  * @param key of the Rollout
- * @throws as KubeClient; 404 where there is no such Rollout
+ * @throws {AppError} ROLLOUT_NOT_FOUND; as KubeClient
  */
 export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, signal }: ReadSnapshotOptions): Promise<ClusterSnapshot> {
   const call = { signal }
   const { namespace } = key
-  const rollout = await client.get<Rollout>(resourcePaths.rollouts, key, call)
+  const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, call)
+  if (rollout === undefined) throw rolloutNotFound(key)
   const workload: ObjectKey = { namespace, name: rollout.spec.workloadRef.name }
-  const daemonSet = await orUndefined(client.get<DaemonSet>(resourcePaths.daemonSets, workload, call))
+  const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workload, call)
   const policyName = rollout.metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const owned = <T extends KubeObject>(object: KubeObject): T | null =>
     controllerOf(object)?.uid === daemonSet?.metadata.uid ? (withoutManagedFields(object) as T) : null
   const [release, policy, nodes, pods, revisions, { others, unread }] = await Promise.all([
-    orUndefined(client.get<BatchRelease>(resourcePaths.batchReleases, key, call)),
+    getOrNone<BatchRelease>(client, resourcePaths.batchReleases, key, call),
     policyName === undefined
       ? undefined
-      : orUndefined(client.get<ReleasePolicy>(resourcePaths.releasePolicies, { namespace, name: policyName }, call)),
+      : getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, { namespace, name: policyName }, call),
     client.list<Node>(resourcePaths.nodes, { ...call, transform: toNode }),
     client.list<Pod>(resourcePaths.pods, { ...call, namespace, ...labelsOf(daemonSet), transform: owned<Pod> }),
     client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...call, namespace, transform: owned<ControllerRevision> }),
@@ -75,52 +78,42 @@ async function readOthers(client: KubeClient, namespace: string, template: PodTe
   const { priorityClassName } = (template?.spec ?? {}) as { readonly priorityClassName?: string }
   const list = (resource: ResourcePath): Promise<readonly KubeObject[]> =>
     client.list<KubeObject>(resource, { namespace, signal }).then(({ items }) => items)
-  const reads: readonly {
-    readonly kind: string
-    readonly apiVersion: string
-    readonly what: string
-    readonly read: Promise<readonly KubeObject[]>
-  }[] = [
-    { kind: 'ServiceAccount', apiVersion: 'v1', what: 'service accounts', read: list(serviceAccounts) },
-    { kind: 'ResourceQuota', apiVersion: 'v1', what: 'quotas', read: list(resourceQuotas) },
-    { kind: 'LimitRange', apiVersion: 'v1', what: 'limit ranges', read: list(limitRanges) },
+  const parts = await Promise.all([
+    readOther({ kind: 'ServiceAccount', apiVersion: 'v1', what: 'service accounts' }, list(serviceAccounts)),
+    readOther({ kind: 'ResourceQuota', apiVersion: 'v1', what: 'quotas' }, list(resourceQuotas)),
+    readOther({ kind: 'LimitRange', apiVersion: 'v1', what: 'limit ranges' }, list(limitRanges)),
     ...(priorityClassName === undefined
       ? []
       : [
-          {
-            kind: 'PriorityClass',
-            apiVersion: 'scheduling.k8s.io/v1',
-            what: `priority class ${priorityClassName}`,
-            read: client.get<KubeObject>(priorityClasses, { namespace: '', name: priorityClassName }, { signal }).then((one) => [one]),
-          },
+          readOther(
+            { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', what: `priority class ${priorityClassName}` },
+            client.get<KubeObject>(priorityClasses, { namespace: '', name: priorityClassName }, { signal }).then((one) => [one]),
+          ),
         ]),
-  ]
-  const others: KubeObject[] = []
-  const unread: string[] = []
-  for (const { kind, apiVersion, what, read } of reads) {
-    try {
-      for (const object of await read) others.push({ ...withoutManagedFields(object), apiVersion, kind })
-    } catch (error) {
-      if (!isForbidden(error) && !isNotFound(error)) throw error
-      unread.push(isForbidden(error) ? `${what}, which may not be read` : `${what}, which does not exist`)
-    }
+  ])
+  return { others: parts.flatMap(({ others }) => others), unread: parts.flatMap(({ unread }) => unread) }
+}
+
+interface Other {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly what: string
+}
+
+/** What may not be read, or does not exist, is named instead. */
+async function readOther({ kind, apiVersion, what }: Other, read: Promise<readonly KubeObject[]>): Promise<Others> {
+  try {
+    return { others: (await read).map((object) => ({ ...withoutManagedFields(object), apiVersion, kind })), unread: [] }
+  } catch (error) {
+    if (!isForbidden(error) && !isNotFound(error)) throw error
+    return { others: [], unread: [isForbidden(error) ? `${what}, which may not be read` : `${what}, which does not exist`] }
   }
-  return { others, unread }
 }
 
 const serviceAccounts: ResourcePath = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
 const resourceQuotas: ResourcePath = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 const limitRanges: ResourcePath = { group: '', version: 'v1', plural: 'limitranges', namespaced: true }
 const priorityClasses: ResourcePath = { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', namespaced: false }
-
-async function orUndefined<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
-}
 
 /** A node lists every image that it has: most of its size, and nothing to a release. */
 function toNode(object: KubeObject): Node {
