@@ -1,21 +1,29 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 let folder: string
+let there: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
+  there = join(folder, 'there')
+  mkdirSync(there)
   run(process.execPath, ['scripts/bundle-cli.ts', join(folder, 'package')], process.cwd())
   run('npm', ['pack', '--silent', './package'], folder)
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
-  run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', join(folder, 'there'), join(folder, archive)], folder)
+  run('npm', ['install', '--offline', '--silent', '--no-audit', '--no-fund', join(folder, archive)], there)
 }, 120_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the command line as one npm package', { timeout: 60_000 }, () => {
+describe('the command line as one npm package, installed in an empty folder', { timeout: 60_000 }, () => {
+  it('brings no other package along', () => {
+    expect(readdirSync(join(there, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['tranche'])
+  })
+
   it.each(['tranche', 'kubectl-tranche'])('runs where nothing else is, as %s', (name) => {
     expect(tranche(name, 'version')).toMatch(/^tranche \d+\.\d+\.\d+ \(Node\.js /)
   })
@@ -30,8 +38,44 @@ describe('the command line as one npm package', { timeout: 60_000 }, () => {
   })
 })
 
+describe('the installed command line, asked about a simulated cluster', { timeout: 120_000 }, () => {
+  const execute = promisify(execFile)
+  let cluster: ChildProcess
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    const ready = join(folder, 'ready.json')
+    const kubeconfig = join(folder, 'kubeconfig')
+    const bin = join(there, 'node_modules/.bin')
+    env = { PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter), HOME: folder, KUBECONFIG: kubeconfig }
+    const args = ['dev', '--nodes', '4', '--speed', '50', '--ready-file', ready, '--kubeconfig', kubeconfig]
+    cluster = spawn(process.execPath, [join(bin, 'tranche'), ...args], { stdio: 'ignore', cwd: there })
+    await vi.waitUntil(() => existsSync(ready), { timeout: 60_000, interval: 50 })
+    await execute('tranche', ['status', 'node-agent', '-n', 'demo', '--timeout', '1m'], { env, cwd: there })
+  }, 120_000)
+  afterAll(async () => {
+    const ended = new Promise((resolve) => cluster.on('exit', resolve))
+    cluster.kill('SIGINT')
+    await ended
+  })
+
+  it('finds nothing that is wrong with it, and says what it has looked at (doctor)', async () => {
+    const { stdout } = await execute('tranche', ['doctor'], { env, cwd: there })
+    const checks = ['server', 'resources', 'rights', 'controller', 'clock', 'peer', 'admission', 'redis']
+    const lines = stdout.split('\n').filter((line) => /^\S/.test(line))
+    expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(checks)
+    expect(lines[0]).toMatch(/^ok {7}server {6}https:\/\/127\.0\.0\.1:\d+ \(context \S+\) runs Kubernetes v1\./)
+    expect(stdout).not.toMatch(/^(problem|unknown)/m)
+  })
+
+  it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)('is a plugin of kubectl, where it is on the PATH', async () => {
+    const { stdout } = await execute('kubectl', ['tranche', 'doctor', '-o', 'json'], { env, cwd: there })
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ check: 'controller', state: 'ok' }))
+  })
+})
+
 function tranche(name: string, ...args: readonly string[]): string {
-  return run(process.execPath, [join(folder, 'there/node_modules/.bin', name), ...args], folder)
+  return run(process.execPath, [join(there, 'node_modules/.bin', name), ...args], there)
 }
 
 function run(program: string, args: readonly string[], cwd: string): string {
