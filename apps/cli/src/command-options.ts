@@ -1,4 +1,5 @@
 import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
+import { type HealthOptions, toHealthOptions } from './options/health-options.ts'
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
@@ -54,6 +55,8 @@ export interface ProcessOptions {
   readonly redis: RedisOptions
   /** How the REST API is served; null: not at all. */
   readonly api: ApiProcessOptions | null
+  /** Where it says how it is; null: nowhere. The REST API alone says it where it is served. */
+  readonly health: HealthOptions | null
 }
 
 /** What `lint` is told. */
@@ -133,6 +136,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
       prefix: parsePrefix(text(values, 'redisPrefix')),
     },
     api: command === 'api' || values['apiPort'] !== undefined ? toApiProcessOptions(values) : null,
+    health: toHealthOptions(values),
   }
 }
 

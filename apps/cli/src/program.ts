@@ -149,6 +149,7 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
       command.option('--admission <mode>', 'none: nothing of ours sees updates of DaemonSets before they are stored', 'none')
     if (name === 'controller' || name === 'all-in-one')
       withAllowHost(command).option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
+    if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
     if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
@@ -180,6 +181,12 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
     .option('--external-url <origin>', 'where browsers reach the API, as https://tranche.example.com')
     .option('--session-key-file <path>', 'keys that seal sessions, one a line: the first seals, all of them open')
     .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
+}
+
+function addHealthOptions(command: Command): void {
+  command
+    .option('--health-port <p>', 'answer /healthz and /readyz there; 0 takes a free one; nowhere if left out')
+    .option('--health-host <address>', 'address for that; 0.0.0.0 for all', '127.0.0.1')
 }
 
 function addRedisOptions(command: Command): void {

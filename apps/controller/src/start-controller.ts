@@ -61,6 +61,8 @@ export interface RunningController {
   readonly ready: Promise<void>
   /** Resolves at the end; rejects with what ended it before its time. */
   readonly stopped: Promise<void>
+  /** Whether it acts at this moment: leads, or runs without leader election. */
+  isLeading(): boolean
   /** Takes no more work, lets what runs end for a moment, gives leadership up, then ends. */
   stop(): Promise<void>
 }
@@ -101,6 +103,7 @@ export function startController(options: ControllerOptions): RunningController {
     onStopped: () => term.end(),
   })
 
+  let isSeen = false
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
@@ -108,6 +111,7 @@ export function startController(options: ControllerOptions): RunningController {
     if (announcer !== null) announceByWatches(cluster, announcer)
     if (options.leaderElection) elector.start()
     else term.begin()
+    isSeen = true
   })
   ready.catch(end.reject)
 
@@ -123,6 +127,7 @@ export function startController(options: ControllerOptions): RunningController {
   return {
     ready,
     stopped: end.promise,
+    isLeading: () => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted),
     async stop() {
       if (options.leaderElection) await elector.stop()
       else await term.end()

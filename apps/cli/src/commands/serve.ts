@@ -24,6 +24,8 @@ import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
+import { startHealth } from '../health/start-health.ts'
 import { createStderrLogger } from '../logging.ts'
 import type { ApiProcessOptions } from '../options/api-process-options.ts'
 import { readRedisSettings } from '../redis-options.ts'
@@ -122,17 +124,28 @@ async function startPrograms(
   const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints }
   const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: Running[] = []
+  const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
+  if (options.health !== null) {
+    // Adopted before the programs, so that it answers to their end.
+    const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
+    log.info({ program: options.command, identity }, `says how it is at ${url}/readyz`)
+  }
   const announce = (who: { readonly program: string; readonly identity: string }, next = ''): void => {
     log.info(who, `started${next}`)
     cleanup.defer(() => log.info(who, 'stopped'))
   }
-  const keep = (program: Running): void => void programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+  const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>): void => {
+    programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+    healthOf.set(name, followHealth(program))
+  }
 
-  if (options.command === 'controller' || options.command === 'all-in-one') {
+  const runs = new Set(healthOf.keys())
+  if (runs.has('controller')) {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
     announce({ program: fieldManagers.controller, identity: `${identity}_controller` }, next)
     keep(
+      'controller',
       startController({
         ...common,
         identity: `${identity}_controller`,
@@ -143,16 +156,23 @@ async function startPrograms(
       }),
     )
   }
-  if (options.command === 'executor' || options.command === 'all-in-one') {
+  if (runs.has('executor')) {
     announce({ program: fieldManagers.executor, identity: `${identity}_executor` })
-    keep(startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
+    keep('executor', startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
   if (options.api !== null) {
     const api = await startApiProgram(common, options.api)
     announce({ program: fieldManagers.api, identity: `${identity}_api` }, ` at ${api.url}`)
-    keep(api)
+    keep('api', api)
   }
   return programs
+}
+
+type ProgramName = 'controller' | 'executor' | 'api'
+
+function programsOf({ command, api }: ProcessOptions): readonly ProgramName[] {
+  const main: readonly ProgramName[] = command === 'all-in-one' ? ['controller', 'executor'] : command === 'api' ? [] : [command]
+  return api === null ? main : [...main, 'api']
 }
 
 type Running = Pick<RunningController | RunningExecutor | RunningApi, 'ready' | 'stopped' | 'stop'>

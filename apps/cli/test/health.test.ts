@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
+import { type HealthServer, startHealth } from '../src/health/start-health.ts'
+import { toHealthOptions } from '../src/options/health-options.ts'
+
+let server: HealthServer | undefined
+afterEach(() => server?.close())
+
+const host = '127.0.0.1'
+const ready: ProgramHealth = { isReady: () => true }
+
+async function ask(path: string, programs: Readonly<Record<string, ProgramHealth>>, method = 'GET') {
+  server = await startHealth({ host, port: 0 }, new Map(Object.entries(programs)))
+  const response = await fetch(server.url + path, { method })
+  return { status: response.status, body: await response.text() }
+}
+
+describe('/healthz', () => {
+  it('is 200 while nothing has been seen of the cluster', async () => {
+    expect(await ask('/healthz', { controller: notYet })).toEqual({ status: 200, body: '{"status":"ok"}\n' })
+  })
+})
+
+describe('/readyz', () => {
+  it('is 503 until every program of the process has seen the cluster, and says which has not', async () => {
+    const { status, body } = await ask('/readyz', { controller: ready, executor: notYet })
+    expect(status).toBe(503)
+    expect(JSON.parse(body)).toEqual({
+      status: 'the first lists of the cluster have not arrived yet',
+      programs: { controller: 'ready', executor: 'starting' },
+    })
+  })
+
+  it.each([
+    [true, 'leading'],
+    [false, 'standing by'],
+  ])('is 200 whether a controller leads (%s) or not, and says which', async (leads, word) => {
+    const { status, body } = await ask('/readyz', { controller: { ...ready, isLeading: () => leads } })
+    expect(status).toBe(200)
+    expect(JSON.parse(body)).toEqual({ status: 'ok', programs: { controller: word } })
+  })
+
+  it('follows a program: ready with its first lists, never when these fail', async () => {
+    const seen = Promise.withResolvers<void>()
+    const [followed, failing] = [followHealth({ ready: seen.promise }), followHealth({ ready: Promise.reject(new Error('no')) })]
+    expect(followed.isReady()).toBe(false)
+    seen.resolve()
+    await seen.promise
+    expect([followed.isReady(), failing.isReady()]).toEqual([true, false])
+  })
+})
+
+it('answers nothing else', async () => {
+  expect((await ask('/metrics', {})).status).toBe(404)
+  await server?.close()
+  expect((await ask('/readyz', {}, 'POST')).status).toBe(405)
+})
+
+it('says that another program has the port', async () => {
+  server = await startHealth({ host, port: 0 }, new Map())
+  const port = Number(new URL(server.url).port)
+  await expect(startHealth({ host, port }, new Map())).rejects.toMatchObject({ code: 'PORT_IN_USE', details: { port } })
+})
+
+describe('the options', () => {
+  it('serve nothing unless a port is given', () => {
+    expect(toHealthOptions({ healthHost: host })).toBeNull()
+    expect(toHealthOptions({ healthHost: '0.0.0.0', healthPort: '8081' })).toEqual({ host: '0.0.0.0', port: 8081 })
+  })
+
+  it.each([
+    [{ healthHost: '0.0.0.0' }, '--health-host stands without --health-port'],
+    [{ healthHost: host, healthPort: '70000' }, '--health-port does not take "70000"'],
+  ])('refuse %j', (values, message) => {
+    expect(() => toHealthOptions(values)).toThrow(message)
+  })
+})
