@@ -1,12 +1,13 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md, and the description of REST.
+ * the tables in docs/validation.md, the description of REST, and what the chart takes from elsewhere.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
+import { chartRules } from './chart-rules.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenRules } from './validation-rules.ts'
 
@@ -14,6 +15,11 @@ const check = process.argv.includes('--check')
 const problems: string[] = []
 
 align('packages/api-schema/crds', crdFiles())
+align('charts/tranche/files/crds', crdFiles())
+write(
+  'charts/tranche/files/rules.yaml',
+  `# Made by \`pnpm generate\` from docs/operations/permissions.md; changes belong there.\n${yaml(chartRules())}`,
+)
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()

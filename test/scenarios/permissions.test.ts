@@ -3,18 +3,13 @@ import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { chartRules } from '../../scripts/chart-rules.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
-interface PolicyRule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
-
 /** What docs/operations/permissions.md gives to each program, as `verb group/resource`. */
-const page = readFileSync(`${import.meta.dirname}/../../docs/operations/permissions.md`, 'utf8')
+const page = chartRules()
 const given: Readonly<Record<'controller' | 'executor', ReadonlySet<string>>> = {
   controller: rightsOf('tranche-controller'),
   executor: rightsOf('tranche-executor'),
@@ -104,12 +99,9 @@ function unused(asked: Readonly<Record<'controller' | 'executor', ReadonlySet<st
 }
 
 function rightsOf(name: string): ReadonlySet<string> {
-  const block = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
-    .map(([, text = '']) => text)
-    .find((text) => text.includes(`name: ${name}\n`))
-  const { rules } = parse(block ?? '') as { readonly rules: readonly PolicyRule[] }
+  const rules = [...(page.ClusterRole[name] ?? []), ...(page.Role[name] ?? [])]
   return new Set(
-    rules.flatMap(({ apiGroups, resources, verbs }) =>
+    rules.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
       verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),
     ),
   )

@@ -1,0 +1,179 @@
+{{/* What the command line of a component is: { root, component, values }. */}}
+{{- define "tranche.args" -}}
+{{- $root := .root -}}
+- {{ .component }}
+- --log-level={{ $root.Values.logLevel }}
+{{- if ne .component "api" }}
+- --health-host=0.0.0.0
+- --health-port=8081
+{{- end }}
+{{- if has .component (list "controller" "all-in-one") }}
+{{- range $root.Values.allowHosts }}
+- --allow-host={{ . }}
+{{- end }}
+{{- end }}
+{{- if has .component (list "executor" "all-in-one") }}
+- --workers={{ .values.workers }}
+{{- end }}
+{{- if has .component (list "controller" "executor") }}
+{{- with $root.Values.redis.url }}
+- --redis={{ . }}
+{{- end }}
+{{- if include "tranche.redisPasswordFile" $root }}
+- --redis-password-file=/etc/tranche/redis/{{ $root.Values.redis.secret.passwordKey }}
+{{- end }}
+{{- if $root.Values.redis.ca.configMap }}
+- --redis-ca=/etc/tranche/redis-ca/{{ $root.Values.redis.ca.key }}
+{{- end }}
+{{- with $root.Values.redis.prefix }}
+- --redis-prefix={{ . }}
+{{- end }}
+{{- end }}
+{{- if include "tranche.servesApi" . }}
+{{- include "tranche.apiArgs" $root.Values.api }}
+{{- end }}
+{{- end -}}
+
+{{- define "tranche.servesApi" -}}
+{{- if and .root.Values.api.enabled (has .component (list "api" "all-in-one")) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "tranche.redisPasswordFile" -}}
+{{- with .Values.redis.secret -}}{{- if and .name .passwordKey (not .urlKey) -}}true{{- end -}}{{- end -}}
+{{- end -}}
+
+{{- define "tranche.apiArgs" }}
+- --host=0.0.0.0
+- --api-port=8080
+- --requests-per-second={{ .requestsPerSecond }}
+{{- range .audiences }}
+- --audience={{ . }}
+{{- end }}
+{{- range .corsOrigins }}
+- --cors-origin={{ . }}
+{{- end }}
+{{- range .trustProxies }}
+- --trust-proxy={{ . }}
+{{- end }}
+{{- if .hooks.enabled }}
+- --hooks
+{{- end }}
+{{- with .login }}
+{{- if .issuer }}
+- --oidc-issuer={{ .issuer }}
+- --oidc-client-id={{ .clientId }}
+{{- if .secret.clientSecretKey }}
+- --oidc-client-secret-file=/etc/tranche/login/{{ .secret.clientSecretKey }}
+{{- end }}
+- --oidc-username-claim={{ .usernameClaim }}
+{{- with .usernamePrefix }}
+- --oidc-username-prefix={{ . }}
+{{- end }}
+{{- with .groupsClaim }}
+- --oidc-groups-claim={{ . }}
+{{- end }}
+{{- with .groupsPrefix }}
+- --oidc-groups-prefix={{ . }}
+{{- end }}
+- --external-url={{ .externalUrl }}
+- --session-key-file=/etc/tranche/login/{{ .secret.sessionKeyKey }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Environment of a component: { root, component, values }. */}}
+{{- define "tranche.env" -}}
+{{- if has .component (list "controller" "executor") }}
+{{- with .root.Values.redis.secret }}
+{{- if .urlKey }}
+- name: TRANCHE_REDIS_URL
+  valueFrom:
+    secretKeyRef: { name: {{ .name }}, key: {{ .urlKey }} }
+{{- end }}
+{{- if .sentinelPasswordKey }}
+- name: TRANCHE_REDIS_SENTINEL_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ .name }}, key: {{ .sentinelPasswordKey }} }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Files of a component beside its image: [{ name, path, source }], as YAML. */}}
+{{- define "tranche.files" -}}
+{{- $root := .root -}}
+{{- if has .component (list "controller" "executor") }}
+{{- if include "tranche.redisPasswordFile" $root }}
+- name: redis
+  path: /etc/tranche/redis
+  source:
+    secret:
+      secretName: {{ $root.Values.redis.secret.name }}
+      defaultMode: 0440
+      items:
+        - key: {{ $root.Values.redis.secret.passwordKey }}
+          path: {{ $root.Values.redis.secret.passwordKey }}
+{{- end }}
+{{- if $root.Values.redis.ca.configMap }}
+- name: redis-ca
+  path: /etc/tranche/redis-ca
+  source:
+    configMap:
+      name: {{ $root.Values.redis.ca.configMap }}
+{{- end }}
+{{- end }}
+{{- if include "tranche.servesApi" . }}
+{{- with $root.Values.api.login }}
+{{- if .issuer }}
+- name: login
+  path: /etc/tranche/login
+  source:
+    secret:
+      secretName: {{ .secret.name }}
+      defaultMode: 0440
+      items:
+        - key: {{ .secret.sessionKeyKey }}
+          path: {{ .secret.sessionKeyKey }}
+        {{- if .secret.clientSecretKey }}
+        - key: {{ .secret.clientSecretKey }}
+          path: {{ .secret.clientSecretKey }}
+        {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Pod Security `restricted`. */}}
+{{- define "tranche.podSecurity" -}}
+runAsNonRoot: true
+{{- if not (kindIs "invalid" .Values.runAsUser) }}
+runAsUser: {{ .Values.runAsUser }}
+{{- end }}
+{{- if not (kindIs "invalid" .Values.runAsGroup) }}
+runAsGroup: {{ .Values.runAsGroup }}
+fsGroup: {{ .Values.runAsGroup }}
+{{- end }}
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "tranche.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* { root, component } */}}
+{{- define "tranche.spread" -}}
+{{- range list (list "kubernetes.io/hostname" "ScheduleAnyway") (list "topology.kubernetes.io/zone" "ScheduleAnyway") }}
+- maxSkew: 1
+  topologyKey: {{ index . 0 }}
+  whenUnsatisfiable: {{ index . 1 }}
+  labelSelector:
+    matchLabels: {{- include "tranche.selector" $ | nindent 6 }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,83 @@
+{{- define "tranche.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* At most 40 characters, so that what is put behind it still fits a name. */}}
+{{- define "tranche.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "tranche.name" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Name of a component's objects: { root, component }. */}}
+{{- define "tranche.componentName" -}}
+{{- if eq .component "all-in-one" -}}
+{{- include "tranche.fullname" .root -}}
+{{- else -}}
+{{- printf "%s-%s" (include "tranche.fullname" .root) .component -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of every object: { root, component }; the component may be "". */}}
+{{- define "tranche.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "tranche.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: tranche
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "tranche.selector" -}}
+app.kubernetes.io/name: {{ include "tranche.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* The components that have a Deployment, and the key of their values. */}}
+{{- define "tranche.components" -}}
+{{- if eq .Values.mode "all-in-one" -}}
+all-in-one: allInOne
+{{- else -}}
+controller: controller
+executor: executor
+{{- if .Values.api.enabled }}
+api: api
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The component that serves the REST API. */}}
+{{- define "tranche.apiComponent" -}}
+{{- ternary "all-in-one" "api" (eq .Values.mode "all-in-one") -}}
+{{- end -}}
+
+{{/* { root, component, values } */}}
+{{- define "tranche.serviceAccountName" -}}
+{{- if .values.serviceAccount.create -}}
+{{- default (include "tranche.componentName" .) .values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "tranche.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with .Values.image.registry -}}{{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}{{- end -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}

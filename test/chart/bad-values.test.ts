@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { chart, helm, programs, renderText } from './chart.ts'
+
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+  readonly items?: Schema
+  readonly definitions?: Readonly<Record<string, Schema>>
+  readonly $ref?: string
+}
+
+const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')) as Schema
+const defaults = parse(readFileSync(`${chart}/values.yaml`, 'utf8')) as object
+/** Parts that are handed on as they are, since Kubernetes and the Prometheus operator check them. */
+const handedOn = /^(global|metrics\.serviceMonitor\.authorization|\w+\.affinity|extraEnv\.valueFrom|variable\.valueFrom)$/
+
+describe.skipIf(programs === null)('values that mean nothing', () => {
+  it.each([
+    [{ controler: { replicas: 3 } }, "at '': additional properties 'controler' not allowed"],
+    [{ controller: { replicas: 'two' } }, "at '/controller/replicas': got string, want integer"],
+    [{ controller: { replicas: 0 } }, "at '/controller/replicas': minimum: got 0, want 1"],
+    [{ executor: { worker: 3 } }, "at '/executor': additional properties 'worker' not allowed"],
+    [{ mode: 'ha' }, "at '/mode': value must be one of 'all-in-one', 'distributed'"],
+    [{ image: { tag: 'a tag' } }, "at '/image/tag': 'a tag' does not match pattern"],
+    [{ api: { service: { type: 'ExternalName' } } }, "at '/api/service/type': value must be one of"],
+    [{ api: { hooks: { secrets: [{ namespace: 'demo' }] } } }, "at '/api/hooks/secrets/0': missing property 'names'"],
+    [{ allowHosts: ['https://prometheus'] }, "at '/allowHosts/0': 'https://prometheus' does not match pattern"],
+    [{ metrics: { reader: { name: 'prometheus' } } }, "at '/metrics/reader': properties 'namespace' required, if 'name' exists"],
+    [{ allInOne: { resources: { limits: { memory: 'much' } } } }, "at '/allInOne/resources/limits/memory'"],
+    [{ runAsUser: 0 }, "at '/runAsUser': minimum: got 0, want 1"],
+  ])('%j are refused with their path', async (values, message) => {
+    await expect(renderText(values)).rejects.toThrow(message)
+  })
+
+  it.each([
+    [{ mode: 'distributed' }, 'redis.url: mode distributed shares work over Redis: set redis.url'],
+    [{ redis: { url: 'redis://redis' } }, 'redis.url: mode all-in-one uses no Redis: set mode: distributed'],
+    [{ mode: 'distributed', redis: { url: 'http://redis' } }, 'redis.url: "http://redis" is none: give redis://HOST:6379'],
+    [{ mode: 'distributed', redis: { url: 'redis://redis', secret: { urlKey: 'url' } } }, 'redis.secret.urlKey: the URL comes from'],
+    [{ mode: 'distributed', redis: { secret: { urlKey: 'url' } } }, 'redis.secret.name: name the Secret'],
+    [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: stands beside a URL without TLS'],
+    [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
+    [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
+    [{ api: { enabled: false, ingress: { enabled: true, host: 'a' } } }, 'api.ingress.enabled: there is no REST API'],
+    [{ api: { enabled: false }, metrics: { serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: the REST API'],
+  ])('%j are refused with what to write instead', async (values, message) => {
+    await expect(renderText(values)).rejects.toThrow(message)
+  })
+
+  it('are refused without repeating a password', async () => {
+    const { code, stderr, stdout } = await helm(['template', 'tranche', chart], {
+      values: { mode: 'distributed', redis: { url: 'redis://user:geheim@redis' } },
+    })
+    expect(code).toBe(1)
+    expect(stderr).toContain('redis.url: holds a password')
+    expect(stderr + stdout).not.toContain('geheim')
+  })
+})
+
+describe('the schema of the values', () => {
+  it('says of every value what it is, and takes no other', () => {
+    expect(objectsOf(schema, '').filter(({ path, schema: one }) => isOpen(one) && !handedOn.test(path))).toEqual([])
+    expect(objectsOf(schema, '').filter(({ schema: one }) => one.$ref === undefined && !one.description)).toEqual([])
+  })
+
+  it('knows exactly the values of values.yaml', () => {
+    const known = objectsOf(schema, '')
+      .map(({ path }) => path)
+      .filter((path) => path !== '' && !path.includes('[]'))
+    const given = pathsOf(defaults, '')
+    expect(given.filter((path) => !known.includes(path) && !isInMap(path))).toEqual([])
+  })
+})
+
+/** Labels and the like, whose keys are the user's. */
+function isInMap(path: string): boolean {
+  const parent = objectsOf(schema, '').find((one) => one.path === path.slice(0, path.lastIndexOf('.')))?.schema
+  return parent?.additionalProperties !== undefined && parent.additionalProperties !== false
+}
+
+function isOpen({ type, properties, additionalProperties }: Schema): boolean {
+  if (type !== 'object') return false
+  return properties === undefined ? additionalProperties === undefined : additionalProperties !== false
+}
+
+interface Found {
+  readonly path: string
+  readonly schema: Schema
+}
+
+function objectsOf(one: Schema, path: string): readonly Found[] {
+  const resolved = one.$ref === undefined ? one : { ...schema.definitions?.[one.$ref.split('/').at(-1) ?? ''] }
+  const below = Object.entries(resolved.properties ?? {}).flatMap(([key, value]) => objectsOf(value, path === '' ? key : `${path}.${key}`))
+  // Items of lists that Kubernetes checks are open.
+  return [{ path, schema: resolved }, ...below]
+}
+
+function pathsOf(value: unknown, path: string): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path]
+  const below = Object.entries(value).flatMap(([key, one]) => pathsOf(one, path === '' ? key : `${path}.${key}`))
+  return path === '' ? below : [path, ...below]
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { chartRules } from '../../scripts/chart-rules.ts'
+import { chart, helm, programs, render, renderText, type Rendered, type Values } from './chart.ts'
+import { choices } from './values.ts'
+
+const names = Object.keys(choices)
+const withoutDefinitions = (values: Values): Values => ({ ...values, crds: { install: false } })
+
+describe.skipIf(programs === null)('the chart', () => {
+  it('has nothing that helm lint would say about it, with any choice of values', async () => {
+    for (const values of Object.values(choices)) {
+      const { code, stdout, stderr } = await helm(['lint', '--strict', chart], { values })
+      expect({ code, stderr, said: /\[(WARNING|ERROR)\].*/.exec(stdout)?.[0] }).toEqual({ code: 0, stderr: '', said: undefined })
+    }
+  })
+
+  it.each(['all-in-one', 'distributed', 'every option', 'nothing but processes'])('renders %s as checked in', async (name) => {
+    const text = await renderText(withoutDefinitions(choices[name]!))
+    await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
+  })
+
+  it('is of the version of the program', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+    const { stdout } = await helm(['show', 'chart', chart])
+    expect(stdout).toMatch(new RegExp(`^appVersion: ${version}$`, 'm'))
+    expect(stdout).toMatch(new RegExp(`^version: ${version}$`, 'm'))
+  })
+
+  it('brings the CustomResourceDefinitions, which stay when it goes', async () => {
+    const definitions = (await render({})).filter(({ kind }) => kind === 'CustomResourceDefinition')
+    expect(definitions.map(({ metadata }) => metadata.name)).toEqual([
+      'batchreleases.rollouts.kruise.io',
+      'releasepolicies.tranche.dev',
+      'rollouts.rollouts.kruise.io',
+    ])
+    expect(definitions.map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])).toEqual(['keep', 'keep', 'keep'])
+  })
+})
+
+describe.skipIf(programs === null)('the rights that the chart grants', () => {
+  const page = chartRules()
+
+  it('are those of docs/operations/permissions.md, rule by rule', async () => {
+    const objects = await render({ ...choices['every option'], fullnameOverride: 'tranche' })
+    const rendered = objects.filter(({ kind }) => kind === 'ClusterRole')
+    expect(Object.fromEntries(rendered.map(({ metadata, rules }) => [metadata.name, rules]))).toEqual(page.ClusterRole)
+    const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system')
+    expect(role?.rules).toEqual(page.Role['tranche-controller'])
+  })
+
+  it('let Secrets be read by name, in the namespaces that are named, and nowhere without', async () => {
+    const rights = (objects: readonly Rendered[]): readonly unknown[] =>
+      objects
+        .filter(({ rules }) => JSON.stringify(rules ?? []).includes('"secrets"'))
+        .map(({ kind, metadata, rules }) => [kind, metadata.namespace, rules])
+    const toGet = (...resourceNames: readonly string[]): readonly unknown[] => [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames },
+    ]
+    expect(rights(await render(choices['every option']!))).toEqual([
+      ['Role', 'monitoring-agents', toGet('prometheus', 'slack')],
+      ['Role', 'demo', toGet('ci')],
+    ])
+    expect(rights(await render({}))).toEqual([])
+  })
+
+  it.each(names)('are given to the accounts of the pods and nobody else: %s', async (name) => {
+    const objects = await render(choices[name]!)
+    const accounts = new Set(deploymentsOf(objects).map((deployment) => podOf(deployment).serviceAccountName))
+    const subjects = objects
+      .filter(({ kind }) => kind.endsWith('Binding'))
+      .flatMap((binding) => (binding as unknown as { readonly subjects: readonly { readonly name: string }[] }).subjects)
+    const reader = (choices[name]!['metrics'] as { readonly reader?: { readonly name: string } } | undefined)?.reader?.name
+    expect(subjects.map((subject) => subject.name).filter((subject) => !accounts.has(subject) && subject !== reader)).toEqual([])
+  })
+})
+
+describe.skipIf(programs === null)('the pods of the chart', () => {
+  it.each(names)('keep the Pod Security Standard `restricted`: %s', async (name) => {
+    const pods = deploymentsOf(await render(choices[name]!)).map(podOf)
+    for (const { securityContext, containers, volumes, ...rest } of pods) {
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      expect(securityContext['runAsUser']).not.toBe(0)
+      for (const container of containers)
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+      const allowed = ['configMap', 'emptyDir', 'secret']
+      expect(volumes.flatMap((volume) => Object.keys(volume)).filter((key) => key !== 'name' && !allowed.includes(key))).toEqual([])
+      expect(rest).not.toHaveProperty('hostNetwork')
+      expect(rest).not.toHaveProperty('hostPID')
+    }
+  })
+
+  it('take a password of Redis from a file, which is read again, and never from the command line', async () => {
+    const [controller] = deploymentsOf(await render(choices['every option']!)).filter(
+      ({ metadata }) => metadata.name === 'rollouts-controller',
+    )
+    const { containers, volumes } = podOf(controller!)
+    expect(containers[0]?.args).toContain('--redis-password-file=/etc/tranche/redis/password')
+    expect(volumes).toContainEqual(expect.objectContaining({ secret: expect.objectContaining({ secretName: 'redis' }) }))
+  })
+
+  it('have a budget for disruptions exactly where there are several', async () => {
+    const budgets = async (values: Values): Promise<readonly string[]> =>
+      (await render(values)).filter(({ kind }) => kind === 'PodDisruptionBudget').map(({ metadata }) => metadata.name)
+    expect(await budgets({})).toEqual([])
+    expect(await budgets(choices['distributed']!)).toEqual(['tranche-api', 'tranche-controller', 'tranche-executor'])
+    expect(await budgets({ allInOne: { replicas: 2 } })).toEqual(['tranche'])
+  })
+})
+
+interface PodSpec {
+  readonly serviceAccountName: string
+  readonly securityContext: Readonly<Record<string, unknown>>
+  readonly containers: readonly { readonly args: readonly string[]; readonly securityContext: object }[]
+  readonly volumes: readonly Readonly<Record<string, unknown>>[]
+}
+
+function deploymentsOf(objects: readonly Rendered[]): readonly Rendered[] {
+  return objects.filter(({ kind }) => kind === 'Deployment')
+}
+
+function podOf({ spec }: Rendered): PodSpec {
+  return (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
+}
