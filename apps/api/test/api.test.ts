@@ -14,6 +14,7 @@ import { createSimulator, type Simulator } from '@tranche/sim'
 import { createKubeDesk, createRestDesk, type ReleaseDesk } from '@tranche/steering'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
+import { patient } from './fixtures.ts'
 
 // Everything is real but the cluster: sockets, watches, reviews. There is no controller: what it would write is written by hand.
 
@@ -37,6 +38,7 @@ beforeAll(async () => {
     log: silentLogger,
     port: 0,
     checkAnswers: true,
+    limits: patient,
   })
   await api.ready
 })
@@ -380,7 +382,13 @@ it('counts requests and reviews, and tells whoever may get /metrics', async () =
 })
 
 it('ends streams when it stops', async () => {
-  const other = await startApi({ exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port: 0 })
+  const other = await startApi({
+    exchange: simulator.exchangeFor('tranche-api'),
+    clock: systemClock,
+    log: silentLogger,
+    port: 0,
+    limits: patient,
+  })
   await other.ready
   const answer = await fetch(`${other.url}/api/v1/stream`, { headers: { authorization: `Bearer ${simulator.tokenFor('admin')}` } })
   const read = answer.text()

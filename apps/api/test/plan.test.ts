@@ -5,6 +5,7 @@ import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
+import { patient } from './fixtures.ts'
 import { createPlanner } from '../src/plan/create-planner.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
@@ -30,7 +31,7 @@ beforeAll(async () => {
       strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
     },
   } as never)
-  const options = { clock: systemClock, log: silentLogger, port: 0, checkAnswers: true, limits: { planNodes: 4 } }
+  const options = { clock: systemClock, log: silentLogger, port: 0, checkAnswers: true, limits: { ...patient, planNodes: 4 } }
   api = await startApi({ ...options, exchange: simulator.exchangeFor('tranche-api') })
   await api.ready
 })

@@ -50,9 +50,6 @@ export interface ServerParts {
   readonly checkAnswers: boolean
 }
 
-/** The event loop may be late by so many milliseconds before requests are turned away. */
-const LATE_MS = 2_000
-
 /**
  * Builds a server without routes: everything that holds for all of them.
  *
@@ -80,7 +77,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   await app.register(helmet, helmetOptions)
   if (parts.corsOrigins.length > 0)
     await app.register(cors, { origin: [...parts.corsOrigins], exposedHeaders: ['x-request-id', 'retry-after'] })
-  await app.register(underPressure, { maxEventLoopDelay: LATE_MS, exposeStatusRoute: false })
+  await app.register(underPressure, { maxEventLoopDelay: limits.loopLateMs, exposeStatusRoute: false })
   guardRoutes(app as unknown as FastifyInstance, {
     reviews: parts.reviews,
     sessions: parts.sessions,

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform, jsonSchemaTransformObject } from '@fastify/type-provider-zod'
 import type { Access } from '../auth/access.ts'
 import type { ApiServer } from './create-server.ts'
+import { PROBLEM_TYPE } from './problems.ts'
 
 /** Path of the page to read about routes and to try them. */
 export const DOCS_PATH = '/docs'
@@ -37,11 +38,50 @@ export async function describeRoutes(app: ApiServer): Promise<void> {
       security: [{ bearer: [] }],
     },
     transform: createJsonSchemaTransform({ skipList: ['/openapi.json'] }),
-    transformObject: (source) => withoutUnused(jsonSchemaTransformObject(source) as Described) as never,
+    transformObject: (source) => asSpoken(withoutUnused(jsonSchemaTransformObject(source) as Described)) as never,
   })
 }
 
-type Described = { readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> } }
+type Described = {
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
+interface DescribedOperation {
+  readonly requestBody?: { readonly required?: boolean; readonly content?: Content }
+  readonly responses?: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+type Content = Readonly<Record<string, { readonly schema?: object }>>
+
+/** The framework knows one media type for all answers of a route, and takes every body to be required. */
+function asSpoken({ paths = {}, ...described }: Described): Described {
+  const spoken = ({ requestBody, responses = {}, ...operation }: DescribedOperation): DescribedOperation => ({
+    ...operation,
+    ...(requestBody !== undefined && { requestBody: { ...requestBody, required: !mayBeNull(requestBody.content) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, answer]) => [status, isProblem(status) ? asProblem(answer) : answer]),
+    ),
+  })
+  const each = <T>(record: Readonly<Record<string, T>>, change: (value: T) => T): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+  return { ...described, paths: each(paths, (path) => each(path, spoken)) }
+}
+
+function mayBeNull(content: Content = {}): boolean {
+  return Object.values(content).some(({ schema }) =>
+    (schema as { readonly anyOf?: readonly { readonly type?: string }[] }).anyOf?.some(({ type }) => type === 'null'),
+  )
+}
+
+function isProblem(status: string): boolean {
+  return status === 'default' || Number(status) >= 400
+}
+
+function asProblem<T extends { readonly content?: Content }>({ content = {}, ...answer }: T): object {
+  const [schema] = Object.values(content)
+  return { ...answer, content: { [PROBLEM_TYPE]: schema ?? {} } }
+}
 
 /** Every schema of the registry is described, as it is taken and as it is answered; what no route names is left out. */
 function withoutUnused(described: Described): Described {

@@ -16,6 +16,8 @@ export interface Limits {
   readonly streams: number
   /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
   readonly streamPatienceMs: number
+  /** How late the event loop may be before requests are turned away, in milliseconds: the wall clock counts. @default 2000 */
+  readonly loopLateMs: number
   /** How often a stream says that it lives, in milliseconds. @default 15000 */
   readonly heartbeatMs: number
 }
@@ -30,5 +32,6 @@ export const defaultLimits: Limits = {
   planNodes: 10_000,
   streams: 1_000,
   streamPatienceMs: 10_000,
+  loopLateMs: 2_000,
   heartbeatMs: 15_000,
 }

@@ -44,7 +44,13 @@ export function toProblem(error: unknown, instance: string): Problem {
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer')
   if (problem.status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
-  return reply.status(problem.status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem)
+  // What the framework itself refuses never comes to the plugin that sets the others.
+  return reply
+    .status(problem.status)
+    .header('x-content-type-options', 'nosniff')
+    .type(PROBLEM_TYPE)
+    .serializer(JSON.stringify)
+    .send(problem)
 }
 
 /** @returns a problem; `type` leads, on the same server, to what is known of the code */

@@ -3,7 +3,7 @@ import type { Forecast, ForecastRequest } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { checkForecast } from '@tranche/forecast'
-import type { KubeClient } from '@tranche/kube-client'
+import { isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
 import type { Limits } from '../http/limits.ts'
@@ -12,7 +12,7 @@ import type { PlanAnswer, PlanOrder } from './plan-order.ts'
 /**
  * Tells what a release would do.
  *
- * @throws {AppError} FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long; as KubeClient
+ * @throws {AppError} ROLLOUT_NOT_FOUND, FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long; as KubeClient
  */
 export type PlanRelease = (key: ObjectKey, request: ForecastRequest, signal: AbortSignal) => Promise<Forecast>
 
@@ -34,7 +34,9 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
 
   async function plan(key: ObjectKey, request: ForecastRequest, signal: AbortSignal): Promise<Forecast> {
     signal.throwIfAborted()
-    const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal })
+    const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal }).catch((error: unknown) => {
+      throw isNotFound(error) ? rolloutNotFound(key) : error
+    })
     if (snapshot.nodes.length > limits.planNodes)
       throw new AppError('FORECAST_INVALID', `the cluster has ${snapshot.nodes.length} nodes, and ${limits.planNodes} are foretold here`, {
         hint: 'Run tranche plan, which knows no such limit.',
@@ -69,6 +71,10 @@ function inThread(order: PlanOrder, longestMs: number, signal: AbortSignal): Pro
     thread.once('exit', () => reject(new Error('the thread that made a forecast ended without an answer')))
     ending.addEventListener('abort', () => reject(tooLong.aborted ? takesTooLong(longestMs) : (signal.reason as Error)), { once: true })
   }).finally(() => void thread.terminate())
+}
+
+function rolloutNotFound({ namespace, name }: ObjectKey): AppError {
+  return new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
 }
 
 function takesTooLong(longestMs: number): AppError {

@@ -15,7 +15,7 @@ export type HookBody = Frozen<z.infer<typeof hookBodySchema>>
 
 /** Path of one hook. */
 export const hookParamsSchema = namespaceParamsSchema.extend({
-  hook: z.string().min(1).max(253).meta({ description: 'Name of the Secret that the hook is made of.' }),
+  hook: namespaceParamsSchema.shape.namespace.meta({ description: 'Name of the Secret that the hook is made of.' }),
 })
 
 /** What proves that a message was made by who has the key. */

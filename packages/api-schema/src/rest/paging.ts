@@ -26,7 +26,16 @@ export function pageOf<Item extends z.ZodType>(
   })
 }
 
-const name = (description: string): z.ZodString => z.string().min(1).max(253).meta({ description })
+/** As Kubernetes names objects: whatever else is asked for need not be looked up. */
+const name = (description: string): z.ZodString =>
+  z
+    .string()
+    .max(253)
+    .regex(
+      /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
+      'a name has lower-case letters, digits, - and . alone, and begins and ends with a letter or digit',
+    )
+    .meta({ description })
 
 /** Path of everything in one namespace. */
 export const namespaceParamsSchema = z.object({ namespace: name('Namespace.') })
