@@ -17,12 +17,12 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Access } from '../auth/access.ts'
 import { type GuardParts, guardRoutes } from '../auth/guard.ts'
 import type { z } from 'zod'
 import type { Limits } from './limits.ts'
-import { PROBLEM_TYPE, problemOf, sendProblem, toProblem } from './problems.ts'
+import { answerBadHttp, answerOddHttp } from './bad-http.ts'
+import { problemOf, sendProblem, toProblem } from './problems.ts'
 
 /** Tells what schemas in Zod let in, and what they let out: our values are read-only. */
 interface SchemaTypes extends FastifyTypeProvider {
@@ -69,15 +69,20 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     frameworkErrors: (error, request, reply) => void sendProblem(reply as FastifyReply, toProblem(error, request.id)),
     clientErrorHandler: answerBadHttp,
+    // Refused by us, as a problem.
+    http: { requireHostHeader: false },
     routerOptions: { maxParamLength: 253, ignoreTrailingSlash: true },
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
+  answerOddHttp(app)
   answerProblems(app, log)
   await app.register(helmet, helmetOptions)
   if (parts.corsOrigins.length > 0)
     await app.register(cors, { origin: [...parts.corsOrigins], exposedHeaders: ['x-request-id', 'retry-after'] })
-  await app.register(underPressure, { maxEventLoopDelay: limits.loopLateMs, exposeStatusRoute: false })
+  // An interval without a single turn of the loop counts as endlessly late, so it must not be shorter than what is borne.
+  const lateMs = limits.loopLateMs
+  await app.register(underPressure, { maxEventLoopDelay: lateMs, sampleInterval: lateMs, exposeStatusRoute: false })
   guardRoutes(app as unknown as FastifyInstance, {
     reviews: parts.reviews,
     sessions: parts.sessions,
@@ -122,20 +127,6 @@ function answerProblems(app: ApiServer, log: Logger): void {
     const detail = `There is no route ${request.method} ${request.url.split('?', 1)[0]}; /docs has those that there are.`
     return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance: request.id }))
   })
-}
-
-/** What is not even HTTP gets an answer, too, where somebody can still read it. */
-function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, detail] = badHttp[error.code ?? ''] ?? [400, 'The request is not HTTP/1.1.']
-  const body = JSON.stringify({ ...problemOf('REQUEST_INVALID', detail, { instance: randomUUID() }), status })
-  const head = `HTTP/1.1 ${status} Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
-  socket.end(head + body)
-}
-
-const badHttp: Readonly<Record<string, readonly [number, string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large.'],
 }
 
 /** Counts by token, or by address where nobody is known by the token: guessing tokens must not cost the API server a review each. */

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError } from '@tranche/errors'
+import type { ApiServer } from './create-server.ts'
+import { PROBLEM_TYPE, problemOf } from './problems.ts'
+
+/** Answers what is not even HTTP, where somebody can still read it. */
+export function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, detail] = badHttp[error.code ?? ''] ?? [400, 'The request is not HTTP/1.1.']
+  const body = bodyOf(status, detail)
+  const head = `HTTP/1.1 ${status} Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
+  socket.end(head + body)
+}
+
+/** Answers what Node.js would otherwise refuse without a body: requests that name no host, or expect what nobody does. */
+export function answerOddHttp(app: ApiServer): void {
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = bodyOf(417, 'Nothing is known here of what the header Expect asks for.')
+    response.writeHead(417, { 'content-type': PROBLEM_TYPE, 'x-content-type-options': 'nosniff', connection: 'close' }).end(body)
+  })
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      throw new AppError('REQUEST_INVALID', 'the request has no header Host', { hint: 'HTTP/1.1 needs it.' })
+  })
+}
+
+const badHttp: Readonly<Record<string, readonly [number, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large.'],
+}
+
+function bodyOf(status: number, detail: string): string {
+  return JSON.stringify({ ...problemOf('REQUEST_INVALID', detail, { instance: randomUUID() }), status })
+}
