@@ -29,7 +29,7 @@ const { output } = await bundle.write({
 await bundle.close()
 
 copyDocumentationPage()
-writeBin()
+writeBins()
 writeManifest()
 for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
 const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
@@ -44,13 +44,14 @@ function copyDocumentationPage(): void {
   copyFileSync(join(library, 'static/logo.svg'), join(folder, 'lib/static/logo.svg'))
 }
 
-/** The same starter as in the checkout, for the bundled code. */
-function writeBin(): void {
-  const starter = readFileSync('apps/cli/bin/tranche.mjs', 'utf8')
-  const path = join(folder, 'bin/tranche.mjs')
+/** The same starters as in the checkout, for the bundled code. */
+function writeBins(): void {
   mkdirSync(join(folder, 'bin'))
-  writeFileSync(path, starter.replace("'../src/main.ts'", "'../lib/main.mjs'"))
-  chmodSync(path, 0o755)
+  for (const name of ['tranche.mjs', 'kubectl_complete-tranche.mjs']) {
+    const path = join(folder, 'bin', name)
+    writeFileSync(path, readFileSync(join('apps/cli/bin', name), 'utf8').replace("'../src/main.ts'", "'../lib/main.mjs'"))
+    chmodSync(path, 0o755)
+  }
 }
 
 function writeManifest(): void {
@@ -62,7 +63,11 @@ function writeManifest(): void {
     license,
     type: 'module',
     engines: { node: '>=24' },
-    bin: { tranche: 'bin/tranche.mjs', 'kubectl-tranche': 'bin/tranche.mjs' },
+    bin: {
+      tranche: 'bin/tranche.mjs',
+      'kubectl-tranche': 'bin/tranche.mjs',
+      'kubectl_complete-tranche': 'bin/kubectl_complete-tranche.mjs',
+    },
     files: ['bin', 'lib', 'static'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

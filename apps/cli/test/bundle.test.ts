@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
+const kubectlIsMissing = spawnSync('kubectl', ['version', '--client']).status !== 0
 let folder: string
 let there: string
 
@@ -68,9 +69,14 @@ describe('the installed command line, asked about a simulated cluster', { timeou
     expect(stdout).not.toMatch(/^(problem|unknown)/m)
   })
 
-  it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)('is a plugin of kubectl, where it is on the PATH', async () => {
+  it.skipIf(kubectlIsMissing)('is a plugin of kubectl, where it is on the PATH', async () => {
     const { stdout } = await execute('kubectl', ['tranche', 'doctor', '-o', 'json'], { env, cwd: there })
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ check: 'controller', state: 'ok' }))
+  })
+
+  it.skipIf(kubectlIsMissing)('completes names behind `kubectl tranche`', async () => {
+    const { stdout } = await execute('kubectl', ['__complete', 'tranche', 'get', '-n', 'demo', ''], { env, cwd: there })
+    expect(stdout).toBe('node-agent\tDone\n:4\n')
   })
 })
 

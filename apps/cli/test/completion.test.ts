@@ -23,6 +23,11 @@ describe('completion', () => {
     expect(asked?.what ?? null).toBe(ask)
   })
 
+  it('offers files where the name of one can stand', () => {
+    expect(findCandidates(program, ['lint', '-f', '']).files).toBe(true)
+    expect(findCandidates(program, ['get', '']).files).toBe(false)
+  })
+
   it('offers every command that the help names, and none that it hides', () => {
     const words = findCandidates(program, ['']).candidates.map(({ word }) => word)
     expect(words).toEqual(expect.arrayContaining(['get', 'list', 'status', 'approve', 'doctor', 'dev', 'lint']))

@@ -11,11 +11,11 @@ describe('nextCommands', () => {
 
   it('can be copied: a shell puts continued lines together again', () => {
     const commands = text.split('\n').slice(2, -2).join('\n')
-    const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
+    const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\ntranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
     expect(heard.trim().split('\n')).toEqual([
-      '-n demo get rollouts,daemonsets,pods',
+      'get node-agent -n demo -w',
       '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2',
-      '-n demo patch rollout node-agent --subresource=status --type=merge -p {"status":{"canaryStatus":{"currentStepState":"StepReady"}}}',
+      'approve node-agent -n demo',
       '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2-bad-pull',
     ])
   })

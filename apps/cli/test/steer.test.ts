@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { run } from '@tranche/cli'
 import { systemClock } from '@tranche/clock'
 import {
@@ -16,7 +15,6 @@ import {
 } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { stringify } from 'yaml'
 
 const key = { namespace: 'demo', name: 'node-agent' }
 let folder: string
@@ -83,7 +81,9 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   })
 
   it('goes on when it is approved, paused and resumed, and ends', async () => {
-    expect((await tranche('approve node-agent --reason fine --wait')).out).toMatch(/^demo\/node-agent: approve acknowledged: /)
+    const approve = 'approve node-agent --reason fine --idempotency-key run-7'
+    expect((await tranche(`${approve} --wait`)).out).toMatch(/^demo\/node-agent: approve acknowledged: /)
+    expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve asked for before: /) as string })
     expect((await tranche('pause node-agent --reason lunch --wait')).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
     await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
     expect((await tranche('resume node-agent --wait')).out).toMatch(/^demo\/node-agent: resume acknowledged: /)
@@ -123,73 +123,6 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect(code).toBe(1)
   })
 })
-
-describe.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)('examples/ci/release.sh', { timeout: 120_000 }, () => {
-  it('applies, waits, approves what waits for approval, and ends', async () => {
-    const { code, err } = await pipeline('v1')
-    expect(err).toContain('release: released\n')
-    expect(code).toBe(0)
-    await expect(pipeline('v2', { REASON: 'pipeline 7' })).resolves.toMatchObject({ code: 0 })
-    expect((await tranche('history ci-agent')).out).toMatch(/approve at step 1 .* pipeline 7/)
-  })
-
-  it('leaves the decision to a person where it is told to', async () => {
-    await expect(pipeline('v3', { APPROVE: 'no' })).resolves.toMatchObject({ code: 3 })
-  })
-
-  it('takes a version back when its check fails', async () => {
-    const { code, err } = await pipeline('v4', { CHECK: 'test 1 = 2' })
-    expect(err).toContain('release: the check failed (test 1 = 2): taking the version back\n')
-    expect(code).toBe(1)
-    expect((await tranche('get ci-agent -o json')).out).toMatch(/"images": \[\s*"registry.example\/ci-agent:v2"/)
-  })
-})
-
-async function pipeline(
-  tag: string,
-  settings: Record<string, string> = {},
-): Promise<{ readonly code: number | null; readonly err: string }> {
-  const manifests = join(folder, 'ci.yaml')
-  writeFileSync(manifests, ciManifests(tag))
-  const starter = join(folder, 'tranche')
-  if (!existsSync(starter))
-    writeFileSync(starter, `#!/bin/sh\nexec '${process.execPath}' '${resolve('apps/cli/bin/tranche.mjs')}' "$@"\n`, { mode: 0o755 })
-  const env = {
-    PATH: `${folder}:${process.env['PATH']}`,
-    HOME: folder,
-    KUBECONFIG: kubeconfig,
-    NAMESPACE: 'demo',
-    TIMEOUT: '2m',
-    ...settings,
-  }
-  const child = spawn('bash', ['examples/ci/release.sh', manifests, 'ci-agent'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  const [err, code] = await Promise.all([text(child.stderr), new Promise<number | null>((done) => child.on('exit', done))])
-  return { code, err }
-}
-
-function ciManifests(tag: string): string {
-  const labels = { app: 'ci-agent' }
-  const daemonSet = {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name: 'ci-agent', namespace: 'demo' },
-    spec: {
-      selector: { matchLabels: labels },
-      updateStrategy: { type: 'OnDelete' },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'agent', image: `registry.example/ci-agent:${tag}` }] } },
-    },
-  }
-  const rollout = {
-    apiVersion: 'rollouts.kruise.io/v1beta1',
-    kind: 'Rollout',
-    metadata: { name: 'ci-agent', namespace: 'demo' },
-    spec: {
-      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ci-agent' },
-      strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
-    },
-  }
-  return [daemonSet, rollout].map((object) => stringify(object)).join('---\n')
-}
 
 async function setImage(tag: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }] } } } }

@@ -1,4 +1,5 @@
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
+export { keptNode } from './kept-node.ts'
 export { createNewest, type Newest } from './newest.ts'
 export {
   PEER_DAEMON_SET_WEBHOOK,

@@ -1,6 +1,6 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { FleetIndex, type FleetNode, type FleetPod, toFleetPod } from '@tranche/fleet'
 import {
   createReflector,
   isForbidden,
@@ -12,6 +12,7 @@ import {
 } from '@tranche/kube-client'
 import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { keptNode } from './kept-node.ts'
 import { createNewest, type Newest } from './newest.ts'
 import { type PeerWatch, watchPeer } from './peer-watch.ts'
 
@@ -60,7 +61,7 @@ export interface WatchedCluster {
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { clock } = options
   const fleet = new FleetIndex()
-  const nodes = reflect<FleetNode, Node>(options, resourcePaths.nodes, (node, previous) => unlessEqual(toFleetNode(node), previous))
+  const nodes = reflect<FleetNode, Node>(options, resourcePaths.nodes, keptNode)
   const pods = reflect<FleetPod, Pod>(options, resourcePaths.pods, (pod, previous) =>
     toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
   )
@@ -144,11 +145,6 @@ const STAMPS = { nowMs: 0, monotonicMs: 0 }
 
 function sight(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
-}
-
-/** Heartbeats change nodes all the time, and nothing that we read of them. */
-function unlessEqual(node: FleetNode, previous: FleetNode | undefined): FleetNode {
-  return previous !== undefined && JSON.stringify(previous) === JSON.stringify(node) ? previous : node
 }
 
 function withoutManagedFields<T extends KubeObject>(object: T): T {

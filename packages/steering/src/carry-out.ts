@@ -36,9 +36,10 @@ export async function carryOut(ports: SteeringPorts, order: WishOrder, options: 
   return { ...answer(wish, state, standing.message), repeated: written.repeated }
 }
 
-function toWish({ type, body, by, via, from, idempotencyKey, repeatableSinceMs }: WishOrder): Wish {
+function toWish({ idempotencyKey, ...order }: WishOrder): Wish {
+  const { type, body, by, via, from, sawStep, repeatableSinceMs } = order
   const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedWishId(via, by, idempotencyKey)
-  return { id, type, body, by, via, from, repeatableSinceMs }
+  return { id, type, body, by, via, from, sawStep, repeatableSinceMs }
 }
 
 function answer({ id, type }: Wish, state: WishAnswer['state'], message: string): WishAnswer {

@@ -4,14 +4,13 @@ import {
   explainNode,
   explainRollout,
   type ReleaseFacts,
-  reportBatches,
   reportHistory,
   reportNodes,
-  reportRevisions,
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
 import { carryOut } from './carry-out.ts'
+import { followRelease, pictureOf } from './follow-release.ts'
 import { readEvents } from './read-events.ts'
 import { readAllFacts, readFacts } from './read-facts.ts'
 import type { AskOptions, ReleaseDesk } from './release-desk.ts'
@@ -35,13 +34,8 @@ export function createKubeDesk(ports: KubeDeskOptions): ReleaseDesk {
   return {
     list: async (options) => (await readAllFacts(ports, options)).map(summarizeRollout),
     report: (key, options) => about(key, options, reportRollout),
-    picture: (key, options) =>
-      about(key, options, (facts) => ({
-        report: reportRollout(facts),
-        nodes: reportNodes(facts),
-        batches: reportBatches(facts),
-        revisions: reportRevisions(facts),
-      })),
+    picture: (key, options) => about(key, options, pictureOf),
+    follow: (key, options) => followRelease(ports, key, options),
     nodes: (key, options) => about(key, options, reportNodes),
     explain: (key, node, options) =>
       about(key, options, (facts) => (node === undefined ? explainRollout(facts) : (explainNode(facts, node) ?? noNode(facts, node)))),

@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, type ResourcePath, resourcePaths, type Scope } from '@tranche/kube-client'
 import {
   controllerOf,
   type ControllerRevision,
@@ -100,18 +100,27 @@ async function listNodes({ client }: FactReader, options: AskOptions): Promise<r
   return (await client.list<FleetNode>(resourcePaths.nodes, { ...callOptions(options), transform })).items
 }
 
-/** A Ready pod counts from the stamp that the API server shows: nobody has seen it before. */
-async function listPods({ client }: FactReader, { metadata, spec }: DaemonSet, options: AskOptions): Promise<readonly FleetPod[]> {
-  const transform = (object: KubeObject): FleetPod | null => {
-    const pod = toFleetPod(object as Pod, undefined, { nowMs: 0, monotonicMs: 0 })
-    return pod?.ownerUid === metadata.uid ? pod : null
-  }
+async function listPods({ client }: FactReader, daemonSet: DaemonSet, options: AskOptions): Promise<readonly FleetPod[]> {
+  const transform = (object: KubeObject): FleetPod | null => keptPod(daemonSet, object as Pod)
+  return (await client.list<FleetPod>(resourcePaths.pods, { ...callOptions(options), ...scopeOf(daemonSet), transform })).items
+}
+
+/**
+ * What is kept of a pod of this DaemonSet; null of any other. A Ready pod counts from the stamp that the API server shows: who only
+ * reports has not seen it before.
+ */
+export function keptPod({ metadata }: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
+  const pod = toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 })
+  return pod?.ownerUid === metadata.uid ? pod : null
+}
+
+/** Where pods and revisions of a DaemonSet are looked for. */
+export function scopeOf({ metadata, spec }: DaemonSet): Scope {
   const labelSelector = selectorText(spec.selector)
-  const scope = {
+  return {
     ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
     ...(labelSelector !== '' && { labelSelector }),
   }
-  return (await client.list<FleetPod>(resourcePaths.pods, { ...callOptions(options), ...scope, transform })).items
 }
 
 async function listAll<T>(

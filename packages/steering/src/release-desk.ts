@@ -22,6 +22,11 @@ export interface AskOptions {
   readonly deadlineMs?: number | undefined
 }
 
+/** Limits of following. */
+export interface FollowOptions extends AskOptions {
+  readonly signal: AbortSignal
+}
+
 /** One Rollout in full, all parts out of one reading. */
 export interface ReleasePicture {
   readonly report: RolloutReport
@@ -33,6 +38,17 @@ export interface ReleasePicture {
   readonly revisions: readonly RevisionReport[]
 }
 
+/** A Rollout as its watches show it at one moment; each part is made when it is asked for. */
+export interface SeenRelease {
+  report(): RolloutReport
+  picture(): ReleasePicture
+  /** What broke a watch that is down now: until it stands again, what is shown may be old. */
+  readonly trouble?: unknown
+}
+
+/** How following ended without an error: somebody has stopped it, or who asks may read and not watch. */
+export type FollowEnd = 'stopped' | 'unwatchable'
+
 /** A wish, without who asks: the desk knows that. */
 export interface DeskWish {
   readonly type: WishType
@@ -42,6 +58,8 @@ export interface DeskWish {
   /** What the key names; of a DaemonSet only `undo` and `restart`. @default Rollout */
   readonly on?: WishTarget
   readonly idempotencyKey?: string | undefined
+  /** `expectedStep` and `revision` of the body were not said: whatever a repetition sees, it is the same wish. Over REST they are said. @default false */
+  readonly sawStep?: boolean
   /** Says what would be written, and writes nothing. @default false */
   readonly dryRun?: boolean
 }
@@ -56,6 +74,12 @@ export interface ReleaseDesk {
   list(options: AskOptions & { readonly namespace?: string | undefined }): Promise<readonly RolloutSummary[]>
   report(key: ObjectKey, options?: AskOptions): Promise<RolloutReport>
   picture(key: ObjectKey, options?: AskOptions): Promise<ReleasePicture>
+  /**
+   * Shows a Rollout as it is, and each time that something about it has changed, until `signal` aborts: everything is read once, and
+   * watched from then on. Only desks that can watch have it. Rejects with what the first reading fails by; from then on with
+   * ROLLOUT_NOT_FOUND alone, once it is gone.
+   */
+  follow?(key: ObjectKey, options: FollowOptions): AsyncGenerator<SeenRelease, FollowEnd, undefined>
   /** Every desired node, by name. */
   nodes(key: ObjectKey, options?: AskOptions): Promise<readonly NodeReport[]>
   /** Why a node is not updated; rejects with NODE_NOT_FOUND where the DaemonSet has nothing to do with it. Without one: what the Rollout waits for. */

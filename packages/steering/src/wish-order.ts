@@ -19,6 +19,8 @@ export interface WishOrder {
   readonly from?: string | undefined
   /** The same key by the same user is the same wish: it is carried out once, while it stands among the last sixteen on the record. */
   readonly idempotencyKey?: string | undefined
+  /** @see Wish.sawStep */
+  readonly sawStep?: boolean | undefined
   /** @see Wish.repeatableSinceMs */
   readonly repeatableSinceMs?: number | undefined
   /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */

@@ -24,11 +24,13 @@ export function targetOf(type: WishType): WishTarget {
  *   may have forgotten it.
  */
 export function planWish(wish: Wish, facts: WishFacts): WishPlan {
-  const misplaced = misplacedMember(wish)
-  if (misplaced !== null) return misplaced
   const target = targetOf(wish.type)
   const { rollout, daemonSet } = facts
   const recorded = recordedBefore(wish, facts)
+  // Who repeats a wish after the release has ended sees no step to name.
+  if (recorded?.kind === 'repeated') return recorded
+  const misplaced = misplacedMember(wish)
+  if (misplaced !== null) return misplaced
   if (recorded !== null) return recorded
   if (wish.repeatableSinceMs !== undefined && mayHaveForgotten(target === 'Rollout' ? rollout : daemonSet, wish.repeatableSinceMs))
     return tooManyWishes

@@ -57,13 +57,15 @@ export function recordOf({ id, type, body, by, via, from }: Wish, { nowMs }: Pic
   }
 }
 
-/** Whether a wish asks for the same as one on the record: type and body, whoever repeats it from wherever. */
+/** Whether a wish asks for the same as one on the record: type and body as they were said, whoever repeats it from wherever. */
 export function isSameWish(record: RecordedAction, wish: Wish): boolean {
   if (record.type !== wish.type) return false
-  return bodyMembers.every((member) => record[member] === wish.body[member])
+  const members = wish.sawStep === true ? saidMembers : [...saidMembers, ...seenMembers]
+  return members.every((member) => record[member] === wish.body[member])
 }
 
-const bodyMembers = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
+const saidMembers = ['reason', 'step', 'full', 'toRevision'] as const
+const seenMembers = ['expectedStep', 'revision'] as const
 
 /** An annotation is asked for with every report, and changes with every wish alone. */
 const recordsOf = new Map<string, readonly RecordedAction[]>()

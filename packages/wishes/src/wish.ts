@@ -15,6 +15,11 @@ export interface Wish {
   /** Address that the request came from. */
   readonly from?: string | undefined
   /**
+   * `expectedStep` and `revision` are what the asker saw, and not what they said: who repeats the wish may see others, and it is the
+   * same wish all the same. @default false
+   */
+  readonly sawStep?: boolean | undefined
+  /**
    * Since when the same wish may have been carried out before, in epoch milliseconds, where anybody could send it again. Where the record
    * may have forgotten wishes of that time, it is refused: whether it is a repetition cannot be told.
    */

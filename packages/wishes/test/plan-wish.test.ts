@@ -28,6 +28,27 @@ describe.each(states.map((state) => ({ state })))('while it is $state', ({ state
   })
 })
 
+describe('the same id again, where nobody has said the step', () => {
+  const approve = aWish('approve', { sawStep: true, body: { expectedStep: 2, revision: 'v2', reason: 'fine' } })
+  const facts = factsIn('stepPaused')
+  const first = planWish(approve, facts)
+  const then = first.kind === 'write' ? after(facts, first)! : facts
+
+  it.each([
+    ['at another step', { expectedStep: 3, revision: 'v3', reason: 'fine' }],
+    ['after the release has ended, at no step', { reason: 'fine' }],
+  ])('is the same wish %s', (_when, body) => {
+    expect(planWish({ ...approve, body }, then)).toMatchObject({ kind: 'repeated', record: { expectedStep: 2 } })
+  })
+
+  it('is another wish where what was said is another', () => {
+    expect(planWish({ ...approve, body: { ...approve.body, reason: 'bad' } }, then)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    expect(planWish({ ...approve, sawStep: false, body: { ...approve.body, expectedStep: 3 } }, then)).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    })
+  })
+})
+
 describe('what is written', () => {
   const written = (type: WishType, state: State, fields = {}): Rollout => {
     const facts = factsIn(state)

@@ -10,13 +10,22 @@ import { toAccessOptions } from '../options/access-options.ts'
 /** A Tab that takes longer is no help. */
 const TIMEOUT = '3s'
 
+/** What is completed, and for whom. */
+export interface CompleteOptions {
+  /** The last is the one under way, and may be empty. */
+  readonly words: readonly string[]
+  /** For kubectl, which reads a number behind the words: 4 forbids the names of files, 0 offers them where there are no words. */
+  readonly directive: boolean
+}
+
 /** Prints what can stand in the place of the last word, one a line, with a tab before what it is. Says nothing of what goes wrong. */
-export async function complete(program: Command, words: readonly string[], io: CommandIo): Promise<ExitCode> {
-  const { candidates, ask } = findCandidates(program, words)
+export async function complete(program: Command, { words, directive }: CompleteOptions, io: CommandIo): Promise<ExitCode> {
+  const { candidates, ask, files } = findCandidates(program, words)
   const current = words.at(-1) ?? ''
   const asked = ask === null ? [] : await askedOf(ask, io).catch(() => [])
   const lines = [...candidates, ...asked.filter(({ word }) => word.startsWith(current))]
   io.out.write(lines.map(({ word, about }) => `${about === '' ? word : `${word}\t${about}`}\n`).join(''))
+  if (directive) io.out.write(`:${files ? 0 : 4}\n`)
   return exitCodes.done
 }
 

@@ -1,9 +1,9 @@
 import type { Outcome, RolloutReport } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { errorLine } from '../desk/error-line.ts'
 import { findRollout } from '../desk/find-rollout.ts'
-import { lookAgain } from '../desk/look-again.ts'
+import { followRelease } from '../desk/follow-release.ts'
+import { tellOnce } from '../desk/tell-once.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
@@ -54,8 +54,10 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
 type WaitOptions = StatusOptions & { readonly key: ObjectKey }
 
 /** @returns the last that was seen; null where there was no time to see anything */
-async function awaitEnd({ desk, clock }: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport | null> {
+async function awaitEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport | null> {
   const { key, timeoutMs, throughPauses, output } = options
+  if (timeoutMs === 0) return session.desk.report(key)
+  const { clock } = session
   const stop = listenForStop(STOP_GRACE_MS)
   const ended = new AbortController()
   const timer = timeoutMs === null ? null : clock.setTimer(timeoutMs, () => ended.abort())
@@ -63,10 +65,9 @@ async function awaitEnd({ desk, clock }: Session, options: WaitOptions, io: Comm
   let told: Told | null = null
   let latest: RolloutReport | null = null
   try {
-    const failed = (error: unknown): void => void io.err.write(`${errorLine(error)}\n`)
-    for await (const report of lookAgain(() => desk.report(key, timeoutMs === 0 ? {} : { signal }), { clock, signal, failed })) {
+    for await (const report of followRelease(session, { key, part: 'report', signal, trouble: tellOnce(io.err) })) {
       latest = report
-      if (isEnd(report, throughPauses) || timeoutMs === 0) break
+      if (isEnd(report, throughPauses)) break
       const atMs = clock.monotonicMs()
       if (!isNews(told, report, atMs)) continue
       told = { report, atMs }

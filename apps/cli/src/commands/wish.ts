@@ -47,8 +47,8 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
     io.err.write('Nothing was done.\n')
     return exitCodes.failed
   }
-  const body = withStep(options, report)
-  const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, dryRun })
+  const sawStep = asksStep(options) && options.body.revision === undefined
+  const answer = await session.desk.wish(key, { type, body: withStep(options, report), waitMs, idempotencyKey, sawStep, dryRun })
   io.out.write(await answerText(answer, key, output))
   return exitCodes.done
 }
@@ -91,7 +91,7 @@ async function agreed(
 function withStep(options: WishOptions, report: RolloutReport | null): WishBody {
   if (!asksStep(options) || report?.step === undefined) return options.body
   const { step, canaryRevision } = report
-  return { ...options.body, expectedStep: step.index, ...(canaryRevision !== undefined && { revision: canaryRevision }) }
+  return { ...(canaryRevision !== undefined && { revision: canaryRevision }), ...options.body, expectedStep: step.index }
 }
 
 async function answerText(answer: WishAnswer, key: ObjectKey, { format }: OutputOptions): Promise<string> {

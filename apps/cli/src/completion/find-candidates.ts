@@ -11,6 +11,8 @@ export interface Completion {
   readonly candidates: readonly Candidate[]
   /** The cluster knows more of them; `values` are the options that were given before. */
   readonly ask: { readonly what: 'rollouts' | 'namespaces' | 'contexts'; readonly values: Readonly<Record<string, string>> } | null
+  /** The name of a file can stand there. */
+  readonly files: boolean
 }
 
 const fixedValues: Readonly<Record<string, readonly string[]>> = {
@@ -18,6 +20,8 @@ const fixedValues: Readonly<Record<string, readonly string[]>> = {
   '--outcome': ['Done', 'Failed', 'Waiting', 'Running'],
   '--log-level': ['debug', 'info', 'warn', 'error'],
 }
+/** Placeholders of options whose value is the name of a file. */
+const fileValues = /<(?:file|path)>/
 const askedValues: Readonly<Record<string, 'rollouts' | 'namespaces' | 'contexts'>> = {
   '--namespace': 'namespaces',
   '--context': 'contexts',
@@ -44,11 +48,11 @@ export function findCandidates(program: Command, words: readonly string[]): Comp
       current,
     )
   const takesRollout = command.registeredArguments[0]?.name().match(/^(rollout|subject)$/) != null
-  return { candidates: [], ask: takesRollout && positionals(command, before) === 0 ? { what: 'rollouts', values } : null }
+  return { candidates: [], ask: takesRollout && positionals(command, before) === 0 ? { what: 'rollouts', values } : null, files: false }
 }
 
 function plain(all: readonly Candidate[], current: string): Completion {
-  return { candidates: all.filter(({ word }) => word.startsWith(current)), ask: null }
+  return { candidates: all.filter(({ word }) => word.startsWith(current)), ask: null, files: false }
 }
 
 function commandsOf(program: Command): readonly Candidate[] {
@@ -65,11 +69,12 @@ function toCandidate(option: Option): Candidate {
 function valueCandidates(option: Option, values: Readonly<Record<string, string>>, current: string): Completion {
   const name = option.long ?? ''
   const asked = askedValues[name]
-  if (asked !== undefined) return { candidates: [], ask: { what: asked, values } }
-  return plain(
+  if (asked !== undefined) return { candidates: [], ask: { what: asked, values }, files: false }
+  const fixed = plain(
     (fixedValues[name] ?? []).map((word) => ({ word, about: '' })),
     current,
   )
+  return { ...fixed, files: fileValues.test(option.flags) }
 }
 
 function optionOf(command: Command, word: string | undefined): Option | undefined {

@@ -3,12 +3,13 @@ import { isAppError } from '@tranche/errors'
 import { createKubeClient, createUndiciExchange, type KubeClient, type LoadedCluster, loadKubeConfig } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
-import { type AskOptions, createKubeDesk, type ReleaseDesk } from '@tranche/steering'
+import { type AskOptions, createKubeDesk, type FollowEnd, type FollowOptions, type ReleaseDesk, type SeenRelease } from '@tranche/steering'
 import type { Exchange } from '@tranche/wire'
 import type { CommandIo } from '../command-io.ts'
 import type { AccessOptions, ClusterSource, ServerSource } from '../options/access-options.ts'
 import { explained, explainedOfServer } from './explain-error.ts'
 import { explainMissing } from './find-rollout.ts'
+import { mapped } from './mapped.ts'
 import { userAgent } from '../version.ts'
 
 /** Whom a command asks, and where it looks. */
@@ -57,8 +58,8 @@ async function openServer(access: AccessOptions, source: ServerSource): Promise<
 /** @throws {AppError} KUBECONFIG_INVALID */
 export async function openCluster({ kubeconfig, context }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
   const cluster = await loadKubeConfig({ clock: systemClock, path: kubeconfig, context, env })
-  const { exchange, close } = createUndiciExchange(cluster)
-  const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
+  const { exchange, watchExchange, close } = createUndiciExchange(cluster)
+  const client = createKubeClient({ exchange, watchExchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
   return { client, exchange, cluster, [Symbol.asyncDispose]: close }
 }
 
@@ -69,11 +70,22 @@ function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessO
     const isMissing = key !== undefined && isAppError(error) && error.code === 'ROLLOUT_NOT_FOUND'
     throw isMissing ? await explainMissing(desk, key).catch(explain) : explain(error)
   }
+  const follow = desk.follow?.bind(desk)
   const about = async <T>(key: ObjectKey, answer: Promise<T>): Promise<T> => answer.catch((error: unknown) => rejecting(error, key))
   return {
     list: async (options) => desk.list({ deadlineMs, ...options }).catch(rejecting),
     report: (key, options) => about(key, desk.report(key, limited(options))),
     picture: (key, options) => about(key, desk.picture(key, limited(options))),
+    ...(follow !== undefined && {
+      async *follow(key: ObjectKey, options: FollowOptions): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
+        const change = (seen: SeenRelease): SeenRelease => (seen.trouble === undefined ? seen : { ...seen, trouble: explain(seen.trouble) })
+        try {
+          return yield* mapped(follow(key, { deadlineMs, ...options }), { change, end: 'stopped' })
+        } catch (error) {
+          return await rejecting(error, key)
+        }
+      },
+    }),
     nodes: (key, options) => about(key, desk.nodes(key, limited(options))),
     explain: (key, node, options) => about(key, desk.explain(key, node, limited(options))),
     history: (key, options) => about(key, desk.history(key, limited(options))),

@@ -14,17 +14,16 @@ export interface NextCommandsOptions {
 /** @returns what a person can type now, in a second terminal */
 export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
-  const approval = JSON.stringify({ status: { canaryStatus: { currentStepState: 'StepReady' } } })
   const setImage = (image: string): readonly string[] => [
     `kubectl -n ${namespace} set image daemonset/${name}`,
     `${DEMO_CONTAINER}=${image}`,
   ]
   const commands = demo
     ? [
-        [`kubectl -n ${namespace} get rollouts,daemonsets,pods`],
+        [`tranche get ${name} -n ${namespace} -w`],
         setImage(demoImage(version)),
         ['# say yes to a step that is paused'],
-        [`kubectl -n ${namespace} patch rollout ${name} --subresource=status --type=merge`, `-p '${approval}'`],
+        [`tranche approve ${name} -n ${namespace}`],
         ['# a version that cannot be pulled'],
         setImage(demoImage(`${version}-bad-pull`)),
       ]

@@ -66,9 +66,11 @@ Examples:
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')
+    .option('--directive', 'end with a line that tells kubectl what to do where there are no words')
     .allowUnknownOption()
     .helpOption(false)
-    .action(async (words: readonly string[]) => {
-      exit(await (await import('../commands/complete.ts')).complete(program, words, io))
+    .action(async (words: readonly string[], values: Values) => {
+      const { complete } = await import('../commands/complete.ts')
+      exit(await complete(program, { words, directive: values['directive'] === true }, io))
     })
 }

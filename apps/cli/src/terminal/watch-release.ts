@@ -1,8 +1,9 @@
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
 import { errorLine } from '../desk/error-line.ts'
-import { lookAgain } from '../desk/look-again.ts'
+import { followRelease } from '../desk/follow-release.ts'
 import type { Session } from '../desk/open-session.ts'
+import { tellOnce } from '../desk/tell-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -28,8 +29,8 @@ export async function watchRelease(session: Session, options: WatchReleaseOption
   const { signal } = stop
   const show = isTerminal(io.out, io) && options.output.format !== 'json' ? openLive(session, options, io) : openPlain(session, options, io)
   try {
-    const look = (): Promise<ReleasePicture> => session.desk.picture(options.key, { signal })
-    for await (const picture of lookAgain(look, { clock: session.clock, signal, failed: show.failed })) show.picture(picture)
+    const looks = followRelease(session, { key: options.key, part: 'picture', signal, trouble: show.trouble })
+    for await (const picture of looks) show.picture(picture)
     return exitCodes.done
   } finally {
     show.close()
@@ -38,7 +39,8 @@ export async function watchRelease(session: Session, options: WatchReleaseOption
 
 interface Showing {
   picture(picture: ReleasePicture): void
-  failed(error: unknown): void
+  /** What is shown may be old; null: it is not any more. */
+  trouble(error: unknown): void
   close(): void
 }
 
@@ -55,11 +57,10 @@ function openLive({ clock }: Session, { key, output }: WatchReleaseOptions, io: 
   return {
     picture(picture) {
       latest = picture
-      problem = null
       draw()
     },
-    failed(error) {
-      problem = errorLine(error)
+    trouble(error) {
+      problem = error === null ? null : errorLine(error)
       draw()
     },
     close() {
@@ -95,7 +96,7 @@ function openPlain({ clock }: Session, { output: { format, colors } }: WatchRele
       const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
       io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
     },
-    failed: (error) => void io.err.write(`${errorLine(error)}\n`),
+    trouble: tellOnce(io.err),
     close: () => {},
   }
 }

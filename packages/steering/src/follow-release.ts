@@ -1,0 +1,106 @@
+import { type Clock, sleep } from '@tranche/clock'
+import type { ObjectKey } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { type ReleaseFacts, reportBatches, reportNodes, reportRevisions, reportRollout } from '@tranche/reports'
+import type { FactReader } from './read-facts.ts'
+import type { FollowEnd, FollowOptions, ReleasePicture, SeenRelease } from './release-desk.ts'
+import { watchFaults } from './watch-faults.ts'
+import { watchRelease } from './watch-release.ts'
+
+/** Changes that follow one another sooner are shown together, in milliseconds. */
+const SHORTEST_GAP_MS = 200
+/** What looks at each state may take this share of the time: a large fleet is shown less often. */
+const BUSY_SHARE = 0.2
+/** Where nothing changes, times go on all the same: it is shown again after so long, in milliseconds. */
+const QUIET_MS = 5_000
+
+/**
+ * Follows one Rollout by watches of what decides about it: the Rollout, its BatchRelease, the DaemonSet with its pods and revisions, and
+ * nodes. Each is listed once; a watch that breaks goes on where it was, and lists anew only where the API server has forgotten that
+ * version (410).
+ *
+ * @see ReleaseDesk.follow
+ */
+export async function* followRelease(
+  { client, clock }: FactReader,
+  key: ObjectKey,
+  { signal, deadlineMs }: FollowOptions,
+): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
+  const ended = new AbortController()
+  const until = AbortSignal.any([signal, ended.signal])
+  const bell = createBell(clock)
+  until.addEventListener('abort', () => bell.ring(), { once: true })
+  const faults = watchFaults({ client, clock, until, deadlineMs, changed: () => bell.ring() })
+  let own: { readonly error: unknown } | null = null
+  const failed = (error: unknown): void => {
+    if (!until.aborted) own = { error }
+    bell.ring()
+  }
+  const watched = watchRelease({ client: faults.client, clock, log: silentLogger, key, until, changed: () => bell.ring(), failed })
+  let latest: ReleaseFacts | undefined
+  try {
+    while (!signal.aborted) {
+      if (faults.forbidden()) return 'unwatchable'
+      throwOwn(own)
+      latest = watched.facts() ?? latest
+      const trouble = faults.current()
+      if (latest === undefined && trouble !== undefined) throw trouble
+      if (latest !== undefined) {
+        const beganMs = clock.monotonicMs()
+        yield seen({ ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }, trouble)
+        const spentMs = clock.monotonicMs() - beganMs
+        await sleep(clock, Math.max(SHORTEST_GAP_MS, spentMs / BUSY_SHARE), signal).catch(() => {})
+      }
+      await bell.wait(QUIET_MS)
+    }
+    return 'stopped'
+  } finally {
+    ended.abort()
+  }
+}
+
+/** One Rollout in full. */
+export function pictureOf(facts: ReleaseFacts): ReleasePicture {
+  return {
+    report: reportRollout(facts),
+    nodes: reportNodes(facts),
+    batches: reportBatches(facts),
+    revisions: reportRevisions(facts),
+  }
+}
+
+function seen(facts: ReleaseFacts, trouble: unknown): SeenRelease {
+  return { report: () => reportRollout(facts), picture: () => pictureOf(facts), trouble }
+}
+
+/** What a watch ends with that no connection has caused. */
+function throwOwn(own: { readonly error: unknown } | null): void {
+  if (own !== null) throw own.error
+}
+
+interface Bell {
+  ring(): void
+  /** Resolves when it is rung, or was since the last wait; after `ms` at the latest. */
+  wait(ms: number): Promise<void>
+}
+
+function createBell(clock: Clock): Bell {
+  let rung = false
+  let wake = (): void => {}
+  return {
+    ring() {
+      rung = true
+      wake()
+    },
+    async wait(ms) {
+      if (!rung) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = clock.setTimer(ms, resolve)
+        wake = resolve
+        await promise
+        timer.cancel()
+      }
+      rung = false
+    },
+  }
+}
