@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { rolldown } from 'rolldown'
+import { type Plugin, rolldown } from 'rolldown'
 
 const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
 rmSync(folder, { recursive: true, force: true })
@@ -12,11 +12,16 @@ const bundle = await rolldown({
   // The thread that makes forecasts for REST is started by the name of its file.
   input: { main: 'apps/cli/src/main.ts', 'plan-worker': 'apps/api/src/plan/plan-worker.ts' },
   platform: 'node',
+  plugins: [loadedLate()],
   logLevel: 'warn',
   // Libraries that look for files beside their code find those of this package.
   transform: { define: { __dirname: 'import.meta.dirname' } },
-  // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it.
-  treeshake: { moduleSideEffects: (id) => !/\/packages\/[^/]+\/src\//.test(id), manualPureFunctions: ['z'] },
+  // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of
+  // Kubernetes' client we want what reads kubeconfigs, and none of its hundreds of models.
+  treeshake: {
+    moduleSideEffects: (id) => !/\/packages\/[^/]+\/src\/|\/@kubernetes\/client-node\//.test(id),
+    manualPureFunctions: ['z'],
+  },
 })
 const { output } = await bundle.write({
   dir: join(folder, 'lib'),
@@ -34,6 +39,32 @@ writeManifest()
 for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
 const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
 console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
+
+/**
+ * What reads expressions takes longer to load than most commands to run, and is called without a promise by code that every command has:
+ * it is loaded by its first call.
+ */
+function loadedLate(): Plugin {
+  const late: Readonly<Record<string, readonly [from: string, to: string]>> = {
+    'packages/validation/src/policy/condition.ts': [
+      "import { type CelEnvironment, type CelType, type Compiled, createCelEnvironment } from '@tranche/cel'",
+      "const createCelEnvironment = (types) => require('@tranche/cel').createCelEnvironment(types)",
+    ],
+    'packages/validation/src/policy/query.ts': [
+      "import { parser } from '@prometheus-io/lezer-promql'",
+      "const parser = { parse: (query) => require('@prometheus-io/lezer-promql').parser.parse(query) }",
+    ],
+  }
+  return {
+    name: 'loaded-late',
+    transform(code, id) {
+      const change = Object.entries(late).find(([path]) => id.endsWith(path))?.[1]
+      if (change === undefined) return null
+      if (!code.includes(change[0])) throw new Error(`${id}: no import of this wording: ${change[0]}`)
+      return code.replace(...change)
+    },
+  }
+}
 
 /** What the REST API serves under `/docs`, where the library looks for it. */
 function copyDocumentationPage(): void {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,7 +35,15 @@ describe('the command line as one npm package, installed in an empty folder', { 
   })
 
   it('checks manifests', () => {
-    expect(tranche('tranche', 'lint', '-f', join(process.cwd(), 'examples/rollout.yaml'))).toContain('no problems')
+    const files = ['rollout.yaml', 'policies/metrics.yaml'].flatMap((name) => ['-f', join(process.cwd(), 'examples', name)])
+    expect(tranche('tranche', 'lint', ...files)).toContain('no problems')
+    const broken = join(folder, 'broken.yaml')
+    const metrics = readFileSync('examples/policies/metrics.yaml', 'utf8')
+    writeFileSync(broken, metrics.replace(/successCondition: .*/, 'successCondition: result[0] <').replace(/query: .*/, 'query: sum('))
+    const { status, stdout } = spawnSync(process.execPath, [join(there, 'node_modules/.bin/tranche'), 'lint', '-f', broken], {
+      encoding: 'utf8',
+    })
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/query[\s\S]*successCondition/)])
   })
 })
 

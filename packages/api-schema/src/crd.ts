@@ -106,6 +106,8 @@ interface Definition {
 
 function define({ group, version, plural, kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
   const singular = kind.toLowerCase()
+  // Made when somebody looks: commands that compare no schema would wait for it.
+  let made: StructuralSchema | undefined
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -121,7 +123,11 @@ function define({ group, version, plural, kind, description, spec, status, colum
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns: columns,
-          schema: { openAPIV3Schema: rootSchema(description, spec, status) },
+          schema: {
+            get openAPIV3Schema() {
+              return (made ??= rootSchema(description, spec, status))
+            },
+          },
         },
       ],
     },

@@ -31,6 +31,7 @@ export async function* followRelease(
   const bell = createBell(clock)
   until.addEventListener('abort', () => bell.ring(), { once: true })
   const faults = watchFaults({ client, clock, until, deadlineMs, changed: () => bell.ring() })
+  /** What ends a watch that no connection has caused. */
   let own: { readonly error: unknown } | null = null
   const failed = (error: unknown): void => {
     if (!until.aborted) own = { error }
@@ -41,10 +42,10 @@ export async function* followRelease(
   try {
     while (!signal.aborted) {
       if (faults.forbidden()) return 'unwatchable'
-      throwOwn(own)
+      throwError(own)
       latest = watched.facts() ?? latest
       const trouble = faults.current()
-      if (latest === undefined && trouble !== undefined) throw trouble
+      if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
       if (latest !== undefined) {
         const beganMs = clock.monotonicMs()
         yield seen({ ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }, trouble)
@@ -73,9 +74,8 @@ function seen(facts: ReleaseFacts, trouble: unknown): SeenRelease {
   return { report: () => reportRollout(facts), picture: () => pictureOf(facts), trouble }
 }
 
-/** What a watch ends with that no connection has caused. */
-function throwOwn(own: { readonly error: unknown } | null): void {
-  if (own !== null) throw own.error
+function throwError(failed: { readonly error: unknown } | null): void {
+  if (failed !== null) throw failed.error
 }
 
 interface Bell {
