@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createSimulator, type Simulator } from '@tranche/sim'
-import { listen, resources } from '@tranche/sim-api'
+import { type FaultInjector, listen, resources } from '@tranche/sim-api'
 
 /** A simulated cluster on a socket, in real time. */
 export interface Cluster {
@@ -19,11 +19,19 @@ export interface Cluster {
   end(): Promise<void>
 }
 
+/** What else a cluster is started with. */
+export interface ClusterOptions {
+  /** Decides what goes wrong, and sees every request. */
+  readonly faults?: FaultInjector
+  /** Whether our CustomResourceDefinitions are there. @default true */
+  readonly definitions?: boolean
+}
+
 /** @param nodes how many to start, with controllers and kubelets; without any only the API server runs */
-export async function startCluster(nodes: number): Promise<Cluster> {
-  const simulator = createSimulator({ clock: systemClock, nodes, speed: 20, watchDelayMs: 1 })
+export async function startCluster(nodes: number, { faults, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
+  const simulator = createSimulator({ clock: systemClock, nodes, speed: 20, watchDelayMs: 1, ...(faults && { faults }) })
   const admin = simulator.clientFor({ name: 'admin' })
-  for (const definition of customResourceDefinitions) await admin.create(resources.customResourceDefinitions, definition)
+  for (const definition of definitions ? customResourceDefinitions : []) await admin.create(resources.customResourceDefinitions, definition)
   const server = await listen(simulator.front, { port: 0 })
   if (nodes > 0) await simulator.start()
   const folder = mkdtempSync(join(tmpdir(), 'tranche-clients-'))

@@ -21,7 +21,7 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect(words(stdout)).toContain('daemonsets ds apps/v1 true DaemonSet')
     expect(words(stdout)).toContain('rollouts rollouts.kruise.io/v1beta1 true Rollout')
     const all = await kubectl('api-resources --categories=all -o name')
-    expect(all.stdout.trimEnd().split('\n')).toEqual(['pods', 'daemonsets.apps'])
+    expect(all.stdout.trimEnd().split('\n')).toEqual(['pods', 'services', 'daemonsets.apps', 'deployments.apps'])
     expect((await kubectl('api-versions')).stdout).toContain('apps/v1\n')
   })
 

@@ -4,6 +4,7 @@ import { builtInMergeKeys } from './built-in-merge-keys.ts'
 import { customResourceDefinitionStrategy } from '../strategies/custom-resource-definition-strategy.ts'
 import { configMapStrategy, secretStrategy } from '../strategies/data-strategies.ts'
 import { daemonSetStrategy } from '../strategies/daemon-set-strategy.ts'
+import { deploymentStrategy, ingressStrategy, networkPolicyStrategy, serviceStrategy } from '../strategies/stored-strategies.ts'
 import { podStrategy } from '../strategies/pod-strategy.ts'
 import {
   limitRangeStrategy,
@@ -50,6 +51,30 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       categories: ['all'],
       subresources: ['status'],
       strategy: daemonSetStrategy,
+    }),
+    builtIn({
+      group: 'apps',
+      kind: 'Deployment',
+      shortNames: ['deploy'],
+      categories: ['all'],
+      subresources: ['status'],
+      strategy: deploymentStrategy,
+    }),
+    builtIn({ kind: 'Service', shortNames: ['svc'], categories: ['all'], subresources: ['status'], strategy: serviceStrategy }),
+    builtIn({
+      group: 'networking.k8s.io',
+      kind: 'NetworkPolicy',
+      plural: 'networkpolicies',
+      shortNames: ['netpol'],
+      strategy: networkPolicyStrategy,
+    }),
+    builtIn({
+      group: 'networking.k8s.io',
+      kind: 'Ingress',
+      plural: 'ingresses',
+      shortNames: ['ing'],
+      subresources: ['status'],
+      strategy: ingressStrategy,
     }),
     builtIn({ group: 'apps', kind: 'ControllerRevision', strategy: controllerRevisionStrategy }),
     builtIn({ kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], strategy: resourceQuotaStrategy }),

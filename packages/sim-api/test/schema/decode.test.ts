@@ -82,6 +82,6 @@ describe('schemaSource', () => {
   })
 
   it('has no schema for kinds that the server does not know by itself', () => {
-    expect(schemaSource.builtIn('apps', 'v1', 'Deployment')).toBeUndefined()
+    expect(schemaSource.builtIn('apps', 'v1', 'StatefulSet')).toBeUndefined()
   })
 })
