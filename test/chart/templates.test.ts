@@ -77,7 +77,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', () => {
 
 describe.skipIf(programs === null)('the pods of the chart', () => {
   it.each(names)('keep the Pod Security Standard `restricted`: %s', async (name) => {
-    const pods = deploymentsOf(await render(choices[name]!)).map(podOf)
+    const pods = (await render(choices[name]!)).filter(({ kind }) => kind === 'Deployment' || kind === 'Pod').map(podOf)
     for (const { securityContext, containers, volumes, ...rest } of pods) {
       expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
       expect(securityContext['runAsUser']).not.toBe(0)
@@ -123,6 +123,8 @@ function deploymentsOf(objects: readonly Rendered[]): readonly Rendered[] {
   return objects.filter(({ kind }) => kind === 'Deployment')
 }
 
-function podOf({ spec }: Rendered): PodSpec {
-  return (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
+function podOf({ kind, spec }: Rendered): PodSpec {
+  return kind === 'Pod'
+    ? (spec as unknown as PodSpec)
+    : (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
 }

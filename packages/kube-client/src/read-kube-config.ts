@@ -100,12 +100,21 @@ function findOrigin({ path, env = process.env }: KubeConfigChoice): Origin {
   if (path !== undefined) return { kind: 'files', paths: [path] }
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((one) => one !== '')
   if (named.length > 0) return { kind: 'files', paths: named }
-  const usual = join(env['HOME'] ?? homedir(), '.kube', 'config')
+  const usual = join(env['HOME'] ?? homeOfUser(), '.kube', 'config')
   if (existsSync(usual)) return { kind: 'files', paths: [usual] }
   if (env['KUBERNETES_SERVICE_HOST'] && existsSync(ACCOUNT_TOKEN_PATH)) return { kind: 'account' }
   throw invalidKubeConfig(usual, `there is no kubeconfig: KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`, {
     hint: 'Name a kubeconfig with --kubeconfig PATH or in the environment variable KUBECONFIG.',
   })
+}
+
+/** A user that nobody has written down, as pods may run as, has none: then the root folder, as container runtimes say. */
+function homeOfUser(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
 }
 
 function nameOf(origin: Origin): string {
