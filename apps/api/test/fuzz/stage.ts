@@ -7,6 +7,7 @@ import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-
 import type { DaemonSet } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
+import type { Actor, FaultInjector } from '@tranche/sim-api'
 import { startApi } from '../../src/index.ts'
 import { createSeal } from '../../src/login/sealed.ts'
 import { createSessions } from '../../src/login/sessions.ts'
@@ -42,13 +43,27 @@ const LONGEST_MS = 80_000
 /** Nothing takes so long on a machine that stands still, in milliseconds. */
 const HUNG_MS = 120_000
 
-/** @param planMs how long a forecast may take: 1 begins the thread that would make it, and no more */
-export async function openFuzzStage({ planMs }: { readonly planMs: number }): Promise<FuzzStage> {
-  const actors = { eve: { name: 'eve', groups: [] } }
-  const simulator = createSimulator({ clock: systemClock, nodes: 4, speed: 1_000, watchDelayMs: 0, actors })
+/** What a stage is made with. */
+export interface FuzzStageOptions {
+  /** How long a forecast may take: 1 begins the thread that would make it, and no more. */
+  readonly planMs: number
+  /** Who the API is to the cluster. @default somebody who may do everything */
+  readonly api?: Actor
+  /** Decides what goes wrong, and hears of every request. */
+  readonly faults?: FaultInjector
+  /** Writes what must stand before the API starts. */
+  readonly prepare?: (simulator: Simulator, client: KubeClient) => Promise<void>
+}
+
+/** Builds the cluster, and starts the API beside it. */
+export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: FuzzStageOptions): Promise<FuzzStage> {
+  const actors = { eve: { name: 'eve', groups: [] }, ...(apiActor && { 'tranche-api': apiActor }) }
+  const options = { clock: systemClock, nodes: 4, speed: 1_000, watchDelayMs: 0, actors, ...(faults && { faults }) }
+  const simulator = createSimulator(options)
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   await simulator.start()
   const revisions = await furnish(client)
+  await prepare?.(simulator, client)
   const provider = await startProvider()
   const clock = new FakeClock(Date.now())
   const api = await startApi({
