@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { problemSchema, rolloutSummarySchema } from '@tranche/api-schema'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { GuardedRoute } from '../src/auth/guard.ts'
@@ -103,6 +104,55 @@ describe('every route', () => {
     }
   })
 })
+
+describe('docs/rest.md', () => {
+  const page = readFileSync(new URL('../../../docs/rest.md', import.meta.url), 'utf8')
+  const told = [...page.matchAll(/^\| (`(?:GET|POST) .*) \| (.*) \|$/gm)].flatMap(([, routes = '', needs = '']) =>
+    [...routes.matchAll(/`(GET|POST) ([^`]+)`/g)].map(([, method = '', path = '']) => ({ route: `${method} ${templateOf(path)}`, needs })),
+  )
+
+  it('names every route once, and no other; so does openapi.json, but for itself and the page', () => {
+    const registered = stage.app.guardedRoutes.filter(({ method, url }) => method !== 'HEAD' && !url.startsWith('/docs/'))
+    const names = registered.map(({ method, url }) => `${method} ${url.replace(/:\w+/g, '{}')}`).sort()
+    expect(told.map(({ route }) => route).sort()).toEqual(names)
+    const { paths } = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as {
+      readonly paths: Record<string, object>
+    }
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`),
+    )
+    expect([...described, 'GET /docs', 'GET /openapi.json'].sort()).toEqual(names)
+  })
+
+  it('says of each who may use it', () => {
+    const wrong = stage.app.guardedRoutes.filter(({ method, url, access }) => {
+      const line = told.find(({ route }) => route === `${method} ${url.replace(/:\w+/g, '{}')}`)
+      return line !== undefined && !line.needs.startsWith(needsOf(access))
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+/** `…/rollouts/NAME` is `/api/v1/namespaces/{}/rollouts/{}`. */
+function templateOf(path: string): string {
+  return path.replace('…', '/api/v1/namespaces/NS').replace(/\b[A-Z]+\b/g, '{}')
+}
+
+function needsOf(access: GuardedRoute['access']): string {
+  switch (access.kind) {
+    case 'public':
+      return 'nothing'
+    case 'signed':
+      return 'a signature'
+    case 'authenticated':
+    case 'filtered':
+      return 'a good token'
+    case 'resource':
+      return `\`${access.verb}\` ${access.resource}`
+    case 'path':
+      return `\`${access.verb}\` on the path \`${access.path}\``
+  }
+}
 
 describe('what a caller may see', () => {
   it('is what they may list, namespace by namespace', async () => {
