@@ -34,6 +34,8 @@ export interface ControllerOptions {
   readonly leaseNamespace?: string
   /** How long others wait for a leader that has gone silent, and how often one tells that it is there. */
   readonly leaseTimes?: LeaseTimes
+  /** Time between two passes that mere counting asks for, in milliseconds. @default 100; in a large fleet 1 for every twenty nodes, at most 500 */
+  readonly countingEveryMs?: number
   /** Hosts that policies may name, as `parseHostRule` reads them. @default none */
   readonly allowHosts?: readonly HostRule[]
   /** What carries requests to them. @default sockets, to `allowHosts` alone */

@@ -65,7 +65,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
     (key: string): void =>
       queues?.[lane].add(key)
   const wakingSoon = (lane: LaneName): ((key: string) => void) =>
-    createThrottle({ clock, everyMs: () => countingEveryMs(cluster), wake: waking(lane) })
+    createThrottle({ clock, everyMs: () => options.countingEveryMs ?? countingEveryMs(cluster), wake: waking(lane) })
   const woken: Woken = {
     rollout: waking('rollout'),
     release: waking('release'),

@@ -55,6 +55,7 @@ export async function forecast(
     times,
     pods: current.pods,
     takenAtMs: current.takenAtMs,
+    nowMs: () => nowMs(),
     crashes: (pod) => crashing.has(pod.spec?.nodeName ?? '') && revisionOf(pod) === chronicle.canary,
   })
   const cluster = await simulateCluster(current, {

@@ -31,6 +31,8 @@ export interface ControllerPorts extends ProgramPorts {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
   readonly outgoing: Outgoing
+  /** Time between two passes that mere counting asks for, in milliseconds. */
+  readonly countingEveryMs: number
 }
 
 /** What an executor is given. */

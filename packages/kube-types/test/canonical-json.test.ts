@@ -28,6 +28,25 @@ describe('canonicalJson', () => {
     expect(isSameJson({ a: { b: null, c: [{ d: null }] } }, { a: { c: [{}] } }, notNull)).toBe(true)
   })
 
+  it('finds the same as a comparison of the texts', () => {
+    const keys = fc.constantFrom('a', 'b', '10', '2', 'toString', '__proto__')
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constantFrom<unknown>(null, undefined, 0, -0, 1, '', 'a', '1', Number.NaN, true, '\ud800'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.uniqueArray(fc.tuple(keys, tie('value')), { maxLength: 3, selector: ([key]) => key }).map((members) => Object.fromEntries(members)),
+      ),
+    }))
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        expect(isSameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b))
+        expect(isSameJson(a, b, notNull)).toBe(canonicalJson(a, notNull) === canonicalJson(b, notNull))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   it('is JSON of an equal value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -49,8 +49,9 @@ function stableOf(view: DiscoveryView, hashes: readonly string[]): string | unde
 }
 
 /** Whether a desired node runs the revision, or none of them runs any. */
-function runs({ nodes }: FleetView, revision: string): boolean {
-  return nodes.some((node) => runningHash(node) === revision) || nodes.every((node) => runningHash(node) === undefined)
+function runs(fleet: FleetView, revision: string): boolean {
+  const running = nodesByHash(fleet)
+  return running.has(revision) || running.size === 0
 }
 
 /** The revision of the oldest standing pod of a desired node. */
@@ -60,10 +61,16 @@ function runningHash({ desired, pods }: NodeView): string | undefined {
 
 /** How many desired nodes run each revision, by that of the oldest standing pod. */
 export function nodesByHash(fleet: FleetView): ReadonlyMap<string, number> {
+  const known = nodesByHashOf.get(fleet)
+  if (known !== undefined) return known
   const counts = new Map<string, number>()
+  nodesByHashOf.set(fleet, counts)
   for (const block of hashesPerBlock(fleet, null)) for (const [hash, count] of block) counts.set(hash, (counts.get(hash) ?? 0) + count)
   return counts
 }
+
+/** One pass asks several times of the same view. */
+const nodesByHashOf = new WeakMap<FleetView, ReadonlyMap<string, number>>()
 
 const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
   count(block) {

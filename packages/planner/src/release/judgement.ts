@@ -9,6 +9,17 @@ import { isInCharge, type ReleaseView } from './release-view.ts'
 
 /** What is to be thought of the release now; null while nothing is being released, and once the release is over. */
 export function judgementOf(view: ReleaseView): Judgement | null {
+  const known = judgements.get(view)
+  if (known !== undefined) return known
+  const judgement = judged(view)
+  judgements.set(view, judgement)
+  return judgement
+}
+
+/** A view never changes, and one pass asks several times. */
+const judgements = new WeakMap<ReleaseView, Judgement | null>()
+
+function judged(view: ReleaseView): Judgement | null {
   const { daemonSet } = view
   if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
   const availability = availabilityOf(daemonSet, view)
