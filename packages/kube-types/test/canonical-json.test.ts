@@ -35,7 +35,9 @@ describe('canonicalJson', () => {
         { maxDepth: 3 },
         fc.constantFrom<unknown>(null, undefined, 0, -0, 1, '', 'a', '1', Number.NaN, true, '\ud800'),
         fc.array(tie('value'), { maxLength: 3 }),
-        fc.uniqueArray(fc.tuple(keys, tie('value')), { maxLength: 3, selector: ([key]) => key }).map((members) => Object.fromEntries(members)),
+        fc
+          .uniqueArray(fc.tuple(keys, tie('value')), { maxLength: 3, selector: ([key]) => key })
+          .map((members) => Object.fromEntries(members)),
       ),
     }))
     fc.assert(
