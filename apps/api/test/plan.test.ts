@@ -77,3 +77,15 @@ it('makes one forecast at a time, lets four wait, and turns the next away', asyn
   for (let asked = 0; asked < 5; asked++) void planner(key, {}, signal)
   await expect(planner(key, {}, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
 })
+
+it('lets who goes away while others are served make room for the next', async () => {
+  const client = { get: () => new Promise(() => {}) } as never
+  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4 } })
+  const [staying, leaving] = [new AbortController(), new AbortController()]
+  for (let asked = 0; asked < 4; asked++) void planner(key, {}, staying.signal)
+  const left = planner(key, {}, leaving.signal)
+  leaving.abort(new Error('gone'))
+  await expect(left).rejects.toThrow('gone')
+  void planner(key, {}, staying.signal)
+  await expect(planner(key, {}, staying.signal)).rejects.toMatchObject({ code: 'NOT_READY' })
+})

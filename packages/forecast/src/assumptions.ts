@@ -1,11 +1,14 @@
 import type { Told } from './to-forecast.ts'
 import { toSeconds } from './eta-range.ts'
+import { roomText } from './room-text.ts'
 
 /** What the forecast rests on, for a person: one sentence each, without full stop. */
 export function assumptionsOf({
   snapshot,
+  daemonSet,
   request,
   times,
+  mishaps,
   minReadySeconds,
 }: Told & { readonly minReadySeconds: number }): readonly string[] {
   const { measured, stopMs, isCoarse } = times
@@ -23,6 +26,8 @@ export function assumptionsOf({
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} succeed at once`]),
+    roomText(snapshot.daemonSet ?? daemonSet, daemonSet),
+    ...mishaps,
     ...snapshot.unread.map((what) => `not known: ${what}`),
   ]
 }

@@ -50,19 +50,33 @@ export function approveSteps({ client, clock, simulator }: SimulatedCluster, chr
   look()
 }
 
-/** Machines that are to fail die when the new version has come up on them; those of one zone together, with the first. */
-export function killMachines({ clock, simulator }: SimulatedCluster, chronicle: Chronicle, accidents: readonly Accident[]): void {
+/**
+ * Machines that are to fail die when the new version has come up on them; those of one zone together, with the first.
+ *
+ * @returns grows by a sentence for each machine that could not be made to
+ */
+export function killMachines(
+  { clock, simulator }: Pick<SimulatedCluster, 'clock' | 'simulator'>,
+  chronicle: Pick<Chronicle, 'canary'>,
+  accidents: readonly Accident[],
+): readonly string[] {
+  const mishaps: string[] = []
+  const kill = (node: string): void =>
+    void simulator.nodes.kill(node).catch((error: unknown) => {
+      mishaps.push(`not played: ${node} could not be made to fail (${error instanceof Error ? error.message : String(error)})`)
+    })
   const failing = accidents.filter(({ kind }) => kind === 'Fails')
-  if (failing.length === 0) return
+  if (failing.length === 0) return mishaps
   const stop = simulator.server.observe(({ kind, object }) => {
     const pod = object as unknown as Pod
     if (kind !== 'Pod' || chronicle.canary === undefined || revisionOf(pod) !== chronicle.canary || !isReady(pod)) return
     for (const accident of failing.filter(({ nodes }) => nodes.has(nodeOf(pod)))) {
       failing.splice(failing.indexOf(accident), 1)
-      for (const node of accident.nodes) clock.setTimer(0, () => void simulator.nodes.kill(node).catch(() => {}))
+      for (const node of accident.nodes) clock.setTimer(0, () => kill(node))
     }
     if (failing.length === 0) stop()
   })
+  return mishaps
 }
 
 /** @returns which wait of which release; undefined while nobody is waited for */

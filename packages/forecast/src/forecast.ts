@@ -68,9 +68,9 @@ export async function forecast(
   try {
     await changeDaemonSet(cluster, daemonSet, planned)
     approveSteps(cluster, chronicle, request)
-    killMachines(cluster, chronicle, accidents)
+    const mishaps = killMachines(cluster, chronicle, accidents)
     await untilOver(cluster, chronicle, { quietMs: quietMs(current, request), ...(signal && { signal }) })
-    return toForecast({ snapshot: current, daemonSet: planned, request, chronicle, times })
+    return toForecast({ snapshot: current, daemonSet: planned, request, chronicle, times, mishaps })
   } finally {
     await cluster.end()
   }

@@ -14,6 +14,8 @@ export interface Told {
   readonly request: ForecastRequest
   readonly chronicle: Chronicle
   readonly times: PodTimes
+  /** What was asked for and could not be played, for a person; one sentence each, without full stop. */
+  readonly mishaps: readonly string[]
 }
 
 /** Tells what was played. */

@@ -1,3 +1,4 @@
+export { abortable } from './abortable.ts'
 export {
   addOp,
   jsonPointer,

@@ -3,7 +3,7 @@ import type { Forecast, ForecastRequest } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { checkForecast } from '@tranche/forecast'
-import { isNotFound, type KubeClient } from '@tranche/kube-client'
+import { abortable, isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
 import type { Limits } from '../http/limits.ts'
@@ -42,6 +42,7 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
         hint: 'Run tranche plan, which knows no such limit.',
       })
     checkForecast(snapshot, request)
+    signal.throwIfAborted()
     return inThread({ snapshot, request }, limits.planMs, signal)
   }
 
@@ -51,7 +52,8 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
     waiting++
     const next = last.then(() => plan(key, request, signal))
     last = next.catch(() => {})
-    return next.finally(() => void waiting--)
+    // Who goes away while others are served waits no longer, and makes room for the next.
+    return abortable(next, signal).finally(() => void waiting--)
   }
 }
 
