@@ -10,14 +10,23 @@ export interface ServerEvent {
 /** Longest event that is read, in characters: a stream that never ends its line is no stream of ours. */
 const LONGEST_EVENT = 4_194_304
 
+/** What becomes of a stream as it comes. */
+export interface EventParser {
+  /** @returns the events that end in `text`; comments, such as heartbeats, and what has no data are left out */
+  push(text: string): readonly ServerEvent[]
+  /** The id to come back with: that of the last block that has ended, which may have had no data. */
+  readonly lastId: string
+}
+
 /**
- * Reads the events of a stream. Comments, such as heartbeats, and what has no data are left out.
+ * Reads the events of a stream.
  *
- * @throws {Error} where an event is longer than 4 MiB
+ * @param lastId with which the stream was asked for: it holds until the stream names another
+ * @throws {Error} (push) where an event is longer than 4 MiB
  */
-export function createEventParser(): { push(text: string): readonly ServerEvent[] } {
+export function createEventParser(lastId = ''): EventParser {
   let rest = ''
-  let id = ''
+  let id = lastId
   let data: string[] = []
   let size = 0
   let retryMs: number | null = null
@@ -28,6 +37,9 @@ export function createEventParser(): { push(text: string): readonly ServerEvent[
       const events = lines.flatMap(take)
       if (rest.length + size > LONGEST_EVENT) throw new Error(`an event is longer than ${LONGEST_EVENT} characters`)
       return events
+    },
+    get lastId() {
+      return lastId
     },
   }
 
@@ -47,6 +59,7 @@ export function createEventParser(): { push(text: string): readonly ServerEvent[
     const said = data
     data = []
     size = 0
+    lastId = id
     if (said.length === 0) return []
     const event = { data: said.join('\n'), id, retryMs }
     retryMs = null

@@ -69,7 +69,7 @@ async function* readOnce(
   const watch = createSilenceWatch(connection.clock, idleMs, () => lost.abort(new Error(`the stream sent nothing for ${idleMs} ms`)))
   try {
     const { body } = await open(connection, request, both)
-    const parser = createEventParser()
+    const parser = createEventParser(state.lastId)
     const decoder = new TextDecoder()
     for await (const bytes of chunksOf(body, both)) {
       watch.heard()
@@ -79,6 +79,7 @@ async function* readOnce(
         if (message !== undefined) yield message
         state.lastId = id
       }
+      state.lastId = parser.lastId
     }
   } finally {
     watch.stop()
@@ -87,20 +88,21 @@ async function* readOnce(
   }
 }
 
-/** A body that hangs is left when the signal aborts, whether it listens or not. */
+/** A body that hangs is left when the signal aborts, whether it listens or not. No chunk is held once it was given out: streams live for days. */
 async function* chunksOf(
   body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   if (body === null) return
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error)
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
-  aborted.catch(() => {})
+  let leave = (_: unknown): void => {}
+  signal.addEventListener('abort', () => leave(signal.reason), { once: true })
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   for (;;) {
-    const chunk = await Promise.race([chunks.next(), aborted])
+    signal.throwIfAborted()
+    const chunk = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+      leave = reject
+      chunks.next().then(resolve, reject)
+    })
     if (chunk.done === true) return
     yield chunk.value
   }

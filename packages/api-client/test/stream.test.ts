@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createApiClient, type FetchLike } from '@tranche/api-client'
 import type { StreamMessage } from '@tranche/api-schema'
 import { systemClock, VirtualClock } from '@tranche/clock'
@@ -45,6 +47,40 @@ it('goes on after a loss with what came since, and tells the server where it was
   }, 3)
   expect(messages.map((message) => ('name' in message ? message.name : message.type))).toEqual(['agent-1', 'agent-2', 'agent-3'])
   expect(asked).toEqual([undefined, '10', '20'])
+})
+
+it('comes back with the id that was named last, by a heartbeat too, and over more than one loss', async () => {
+  const asked: (string | undefined)[] = []
+  await read((request, response, visit) => {
+    asked.push(request.headers['last-event-id'] as string | undefined)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (visit === 1) response.end(`retry: 5\nid: 1\n${gone('a')}: alive\nid: 2\n\n`)
+    // The update was cut off before its id.
+    else if (visit === 2) response.end(`retry: 5\n${gone('b')}`)
+    else response.end(gone('b'))
+  }, 3)
+  expect(asked).toEqual([undefined, '2', '2'])
+})
+
+it('holds nothing of what it has given out', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  let first: WeakRef<Uint8Array> | undefined
+  async function* body(): AsyncGenerator<Uint8Array> {
+    for (let sent = 0; ; sent++) {
+      const chunk = new TextEncoder().encode(gone(`agent-${sent}`))
+      first ??= new WeakRef(chunk)
+      yield chunk
+    }
+  }
+  const open: FetchLike = async () => ({ status: 200, headers: { get: () => null }, text: async () => '', body: body() })
+  const end = new AbortController()
+  const stream = createApiClient({ fetch: open, baseUrl: 'http://tranche.example', clock: systemClock }).stream({ signal: end.signal })
+  for (let taken = 0; taken < 5; taken++) await stream.next()
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+  expect(first?.deref() === undefined).toBe(true)
+  await stream.return()
 })
 
 it('leaves a stream that has fallen silent, waits longer each time, and opens another', async () => {
