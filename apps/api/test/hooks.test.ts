@@ -27,10 +27,12 @@ function secret(name: string, more: { readonly annotations?: object; readonly la
 describe('a message to a hook', () => {
   let stage: DoorStage
   const orders: WishOrder[] = []
+  let synced = true
 
   beforeAll(async () => {
     stage = await openDoor(readsOf([aSummary(), aSummary({ name: 'logs', daemonSet: 'log-agent' })]), {
       parts: {
+        isSynced: () => synced,
         carryOut: async (order) => {
           orders.push(order)
           return { id: 'hook-1', type: order.type, state: 'accepted', message: 'written', repeated: false }
@@ -51,6 +53,7 @@ describe('a message to a hook', () => {
     orders.length = 0
     stage.clock.advance(10_000)
     stage.breakReviews(null)
+    synced = true
   })
   afterAll(() => stage.end())
 
@@ -91,6 +94,12 @@ describe('a message to a hook', () => {
     expect((await send('logs', JSON.stringify({ id: '1', action: 'pause' }))).status).toBe(202)
     expect(orders).toMatchObject([{ key: { namespace: 'demo', name: 'logs' } }])
     expect((await send('lost', JSON.stringify({ id: '1', action: 'pause' }))).body).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
+  })
+
+  it('waits with a DaemonSet until the cluster has been seen, and not with a Rollout', async () => {
+    synced = false
+    expect((await send('logs', JSON.stringify({ id: '1', action: 'pause' }))).body).toMatchObject({ code: 'NOT_READY', status: 503 })
+    expect((await send('ci', JSON.stringify(message))).status).toBe(202)
   })
 
   const body = JSON.stringify(message)

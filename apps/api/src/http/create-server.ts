@@ -22,7 +22,7 @@ import { type GuardParts, guardRoutes } from '../auth/guard.ts'
 import type { z } from 'zod'
 import type { Limits } from './limits.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
-import { problemOf, sendProblem, toProblem } from './problems.ts'
+import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
 
 /** Tells what schemas in Zod let in, and what they let out: our values are read-only. */
 interface SchemaTypes extends FastifyTypeProvider {
@@ -101,10 +101,6 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   return app
 }
 
-function notSeenYet(): AppError {
-  return new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
-}
-
 /** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */
 const helmetOptions = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null, frameAncestors: ["'none'"] } },
@@ -139,7 +135,7 @@ async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits):
     keyGenerator: (request) => senders.get(request as FastifyRequest) ?? request.ip,
   })
   return async (request, reply, sender) => {
-    senders.set(request, sender === '' ? request.ip : sender)
+    senders.set(request, sender ?? request.ip)
     const limit = await check(request as never)
     if (limit.isAllowed || !limit.isExceeded) return
     void reply.header('retry-after', String(Math.max(1, limit.ttlInSeconds)))

@@ -63,6 +63,11 @@ export function problemOf(
   return { type: `/errors/${code}`, title: summary, status: httpStatus, code, detail, ...more }
 }
 
+/** @returns the error of whoever asks what only the watches can tell, before their first lists have arrived */
+export function notSeenYet(): AppError {
+  return new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
+}
+
 function detailOf({ message, hint }: AppError): string {
   return hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`
 }

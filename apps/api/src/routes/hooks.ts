@@ -13,6 +13,7 @@ import type { ApiServer } from '../http/create-server.ts'
 import type { Hook } from '../hooks/hook.ts'
 import type { AdmittedMessage, HookDoor } from '../hooks/hook-door.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
+import { notSeenYet } from '../http/problems.ts'
 import type { ReleaseReads } from '../release-reads.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 import { whileConnected } from './while-connected.ts'
@@ -29,6 +30,8 @@ declare module 'fastify' {
 export interface HookParts extends Pick<RouteParts, 'reads' | 'carryOut' | 'limits'> {
   /** Undefined where hooks are off. */
   readonly hooks?: HookDoor | undefined
+  /** Whether the first lists of the cluster have arrived: before, nobody can tell the Rollout of a DaemonSet. */
+  readonly isSynced: () => boolean
 }
 
 /** Largest message, in bytes. */
@@ -37,7 +40,7 @@ const LARGEST = 16 * 1024
 const MESSAGES_PER_SECOND = 10
 
 /** The route by which pipelines steer with a key of their own instead of a token. */
-export async function addHookRoute(app: ApiServer, { hooks, reads, carryOut, limits }: HookParts): Promise<void> {
+export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, carryOut, limits }: HookParts): Promise<void> {
   await app.register(async (scope: ApiServer) => {
     takeBytes(scope)
     const limitAddress = createAddressLimit(scope, MESSAGES_PER_SECOND)
@@ -83,6 +86,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, carryOut, lim
         const { id, action, ...body } = request.body
         const { hook, repeatableSinceMs } = admitted
         hooks.allow(hook, action)
+        if (hook.target.kind === 'DaemonSet' && !isSynced()) throw notSeenYet()
         const answer: WishAnswer = await carryOut(
           {
             on: 'Rollout',

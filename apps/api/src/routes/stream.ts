@@ -4,10 +4,11 @@ import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
+import { notSeenYet } from '../http/problems.ts'
 import { fromEventId, type Positions } from '../stream/positions.ts'
 import { type HubMessage, lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
 import { createStreamReader, type StreamReader } from '../stream/stream-reader.ts'
-import { readStreamRights, type StreamRights, type StreamScope } from '../stream/stream-rights.ts'
+import { readStreamRights, type StreamRights } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
 /** What streams are made of. */
@@ -26,6 +27,8 @@ const CATCH_UP_MS = 2_000
 /** The route that tells of changes as they come. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<Connection>()
+  /** Those that wait to be let in: they take their places at once, or many at a time would all find one. */
+  let beginning = 0
   app.addHook('preClose', async () => {
     for (const connection of connections) connection.end('end')
   })
@@ -48,23 +51,22 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
     },
     async (request, reply) => {
       const stream = parts.stream()
-      if (stream === undefined) throw new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
-      if (connections.size >= parts.limits.streams)
-        throw new AppError('NOT_READY', `there are ${parts.limits.streams} streams already`, {
-          hint: 'Close some, or ask another replica.',
-        })
+      if (stream === undefined) throw notSeenYet()
       const { namespace, name, lastEventId } = request.query
       if (name !== undefined && namespace === undefined) throw nameAlone()
-      const scope: StreamScope = { namespace, name }
-      const rights = await readStreamRights(parts, sessionOf(request as FastifyRequest, parts), {
-        scope,
-        namespaces: namespacesOf(stream.source),
-      })
-      const known = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
-      const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
-      connections.add(connection)
-      connection.closed.finally(() => connections.delete(connection)).catch(() => {})
-      return reply
+      if (connections.size + beginning >= parts.limits.streams) throw noPlace(parts.limits.streams)
+      beginning += 1
+      try {
+        const session = sessionOf(request as FastifyRequest, parts)
+        const rights = await readStreamRights(parts, session, { scope: { namespace, name }, namespaces: stream.hub.namespaces() })
+        const known = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
+        const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
+        connections.add(connection)
+        connection.closed.finally(() => connections.delete(connection)).catch(() => {})
+        return reply
+      } finally {
+        beginning -= 1
+      }
     },
   )
 }
@@ -73,15 +75,15 @@ function nameAlone(): AppError {
   return new AppError('REQUEST_INVALID', 'query.name stands without query.namespace', { hint: 'Name the namespace of the Rollout, too.' })
 }
 
-function namespacesOf(source: StreamSource): ReadonlySet<string> {
-  return new Set(source.keys().map(({ namespace }) => namespace))
+function noPlace(streams: number): AppError {
+  return new AppError('NOT_READY', `there are ${streams} streams already`, { hint: 'Close some, or ask another replica.' })
 }
 
 function sessionOf(request: FastifyRequest, { reviews, clock }: StreamParts): Parameters<typeof readStreamRights>[1] {
   const caller = callerOf(request)
   const { token, loginSession } = request
-  if (loginSession !== null) return { caller, isSession: async () => clock.nowMs() < loginSession.expiresMs }
-  return { caller, isSession: async () => (await reviews.whoIs(token))?.username === caller.username }
+  if (loginSession !== null) return { caller, callerNow: async () => (clock.nowMs() < loginSession.expiresMs ? caller : null) }
+  return { caller, callerNow: () => reviews.whoIs(token) }
 }
 
 /** @returns what the reader knows, once we know as much; null where that takes too long, or the id is none of ours */
@@ -114,7 +116,7 @@ interface ConnectionParts extends StreamParts {
 }
 
 function openConnection(parts: ConnectionParts): Connection {
-  const { hub, source, rights, known, reply, clock, limits, onStream = () => {} } = parts
+  const { hub, rights, known, reply, clock, limits, onStream = () => {} } = parts
   const { raw } = reply
   const closed = Promise.withResolvers<void>()
   const timers = new Set<Timer>()
@@ -131,8 +133,15 @@ function openConnection(parts: ConnectionParts): Connection {
   function end(how: 'end' | 'cut'): void {
     if (how === 'cut') onStream('cut')
     if (how === 'cut') raw.destroy()
-    else raw.end()
+    else endPolitely()
     close()
+  }
+
+  /** Who does not read would not hear of the end either, and keep the connection. */
+  function endPolitely(): void {
+    const patience = clock.setTimer(limits.streamPatienceMs, () => raw.destroy())
+    raw.once('close', () => patience.cancel())
+    raw.end()
   }
 
   let isClosed = false
@@ -158,7 +167,7 @@ function openConnection(parts: ConnectionParts): Connection {
   async function recheck(): Promise<void> {
     if (asking) return
     asking = true
-    const change = await rights.recheck(namespacesOf(source)).catch(() => null)
+    const change = await rights.recheck(hub.namespaces()).catch(() => null)
     asking = false
     if (isClosed) return
     if (change === null) return end('end')
@@ -186,6 +195,8 @@ function openConnection(parts: ConnectionParts): Connection {
     unseen.clear()
     void recheck()
   })
+  // Who has left while it was asked what they may see is told nothing.
+  if (raw.destroyed) close()
   return { closed: closed.promise, end }
 }
 

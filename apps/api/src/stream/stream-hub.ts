@@ -42,6 +42,8 @@ export interface StreamHub {
   readonly positions: Positions
   /** Every Rollout, as it was told last. */
   snapshot(): HubUpdate
+  /** Of every Rollout that somebody may know, or know no better than that it is there. */
+  namespaces(): ReadonlySet<string>
   /** What somebody lacks who knows everything up to `positions`; null where that is no longer known. */
   since(positions: Positions): HubUpdate | null
   /** @returns ends the subscription */
@@ -128,6 +130,14 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
   return {
     get positions() {
       return positions
+    },
+    namespaces() {
+      const left = gone.map(({ message }) => message.key.namespace)
+      return new Set([
+        ...source.keys().map(({ namespace }) => namespace),
+        ...[...told.values()].map(({ message }) => message.key.namespace),
+        ...left,
+      ])
     },
     snapshot: () => ({ positions, messages: Array.from(told.values(), ({ message }) => message) }),
     since(known) {

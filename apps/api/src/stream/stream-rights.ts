@@ -29,15 +29,16 @@ export interface StreamRights {
 const TRUST_MS = 30_000
 
 /**
- * @param request whose stream it is
+ * @param request whose stream it is, and whom its token stands for at the moment; null: nobody any more
  * @throws {AppError} ACCESS_DENIED where one namespace or one Rollout is asked for that may not be seen; REVIEW_UNAVAILABLE
  */
 export async function readStreamRights(
   { reviews, clock }: { readonly reviews: RememberedReviews; readonly clock: Clock },
-  { caller, isSession }: { readonly caller: Caller; readonly isSession: () => Promise<boolean> },
+  { caller: first, callerNow }: { readonly caller: Caller; readonly callerNow: () => Promise<Caller | null> },
   { scope, namespaces }: { readonly scope: StreamScope; readonly namespaces: ReadonlySet<string> },
 ): Promise<StreamRights> {
   const one = questionOf(scope)
+  let caller = first
   if (one !== null && !(await reviews.isAllowed(caller, one)))
     throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(one)}`, {
       hint: 'Ask for a role that grants it.',
@@ -55,7 +56,10 @@ export async function readStreamRights(
     async recheck(among) {
       const before = visible
       try {
-        if (!(await isSession())) return null
+        const now = await callerNow()
+        if (now === null || now.username !== first.username) return null
+        // Groups come and go with the same token.
+        caller = now
         visible = await visibleNow(among)
         askedMs = clock.monotonicMs()
       } catch (error) {

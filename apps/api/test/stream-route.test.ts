@@ -1,0 +1,141 @@
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import type { RolloutSummary, StreamMessage } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
+import { resources } from '@tranche/sim-api'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createStreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
+import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+
+const clock = new FakeClock()
+let cluster: ReturnType<typeof clusterOf>
+let stage: DoorStage
+let address: AddressInfo
+let closed: PromiseWithResolvers<void>
+
+beforeEach(async () => {
+  cluster = clusterOf(aSummary(), aSummary({ namespace: 'other' }))
+  closed = Promise.withResolvers()
+  const hub = createStreamHub({ source: cluster.source, clock })
+  stage = await openDoor(readsOf([]), {
+    limits: { streams: 2 },
+    parts: { clock, stream: () => ({ hub, source: cluster.source }), onStream: (what) => void (what === 'closed' && closed.resolve()) },
+  })
+  await stage.app.listen({ host: '127.0.0.1', port: 0 })
+  address = stage.app.server.address() as AddressInfo
+})
+afterEach(() => stage.end())
+
+it('tells who comes back of a deletion that has left its namespace without a Rollout', async () => {
+  await stage.grant('viewer', 'demo', { verbs: ['list'] })
+  const before = await open('viewer')
+  await before.until(({ type }) => type === 'rollout')
+  before.socket.destroy()
+  cluster.write({ namespace: 'demo', name: 'agent' }, undefined)
+  const after = await open('viewer', before.lastId())
+  await after.until(({ type }) => type === 'gone')
+  expect(after.messages).toEqual([{ type: 'gone', namespace: 'demo', name: 'agent' }])
+})
+
+it('has no more places than it says, however many come at once', async () => {
+  const caughtUp = Promise.withResolvers<void>()
+  cluster.caughtUp = caughtUp.promise
+  const statuses: number[] = []
+  const refused = Promise.withResolvers<void>()
+  const all = Array.from({ length: 6 }, async () => {
+    const { status } = await open('admin', '99.1')
+    if (statuses.push(status) === 4) refused.resolve()
+  })
+  await refused.promise
+  caughtUp.resolve()
+  await Promise.all(all)
+  expect(statuses).toEqual([503, 503, 503, 503, 200, 200])
+})
+
+it('drops the connection of somebody who may see no more, and does not read on either', async () => {
+  await stage.grant('viewer', 'demo', { verbs: ['list'] })
+  const dropped = new Promise<void>((resolve) => stage.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)))
+  const slow = await open('viewer', undefined, '?namespace=demo')
+  await slow.until(({ type }) => type === 'rollout')
+  slow.socket.pause()
+  // More than any buffer on the way takes.
+  cluster.write({ namespace: 'demo', name: 'agent' }, aSummary({ message: 'x'.repeat(20_000_000) }))
+  stage.clock.advance(60_000)
+  await stage.simulator.clientFor({ name: 'admin' }).delete(resources.roleBindings, 'grant-1', 'demo')
+  clock.advance(9_000)
+  await closed.promise
+  clock.advance(10_000)
+  await dropped
+})
+
+/** A stream over a socket, which can be left unread. */
+async function open(user: string, lastId?: string, query = ''): Promise<Opened> {
+  const socket = connect(address.port, address.address)
+  const headers = { ...stage.as(user), ...(lastId !== undefined && { 'last-event-id': lastId }) }
+  const lines = Object.entries({ host: 'tranche', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET /api/v1/stream${query} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  let text = ''
+  const messages: StreamMessage[] = []
+  const changed = new EventTarget()
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+    messages.splice(0, Infinity, ...[...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as StreamMessage))
+    changed.dispatchEvent(new Event('data'))
+  })
+  const seen = (is: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => void (is() && resolve())
+      changed.addEventListener('data', look)
+      look()
+    })
+  await seen(() => text.includes('\r\n\r\n'))
+  return {
+    socket,
+    messages,
+    status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]),
+    lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1],
+    until: (is) => seen(() => messages.some(is)),
+  }
+}
+
+interface Opened {
+  readonly socket: Socket
+  readonly messages: readonly StreamMessage[]
+  readonly status: number
+  lastId(): string | undefined
+  until(is: (message: StreamMessage) => boolean): Promise<void>
+}
+
+/** Rollouts that somebody writes, as one watch shows them. */
+function clusterOf(...summaries: readonly RolloutSummary[]): {
+  readonly source: StreamSource
+  /** When what somebody else has seen is seen here, too. */
+  caughtUp: Promise<void>
+  write(key: ObjectKey, summary: RolloutSummary | undefined): void
+} {
+  const state = new Map(summaries.map((summary) => [keyText(summary), summary]))
+  let version = 10
+  let changed: (key: ObjectKey) => void = () => {}
+  const cluster = {
+    caughtUp: Promise.resolve(),
+    source: {
+      keys: () => [...state.values()],
+      summary: (key: ObjectKey) => state.get(keyText(key)),
+      positions: () => [String(version), '1'],
+      whenReached: () => cluster.caughtUp,
+      events: () => [],
+      subscribe: (onChange: (key: ObjectKey) => void) => {
+        changed = onChange
+        return () => {}
+      },
+    },
+    write(key: ObjectKey, summary: RolloutSummary | undefined): void {
+      version += 1
+      if (summary === undefined) state.delete(keyText(key))
+      else state.set(keyText(key), summary)
+      changed(key)
+      clock.advance(1_000)
+    },
+  }
+  return cluster
+}
