@@ -212,6 +212,14 @@ describe('a problem', () => {
   it.each([
     ['an unknown path', { method: 'GET', url: '/api/v2/rollouts' }, 404, 'NOT_FOUND'],
     ['a path that is not encoded', { method: 'GET', url: '/api/v1/namespaces/%ff/rollouts' }, 400, 'REQUEST_INVALID'],
+    ['a name that leads elsewhere', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent%2Fstatus' }, 400, 'REQUEST_INVALID'],
+    ['a namespace that leads elsewhere', { method: 'POST', url: '/api/v1/namespaces/../rollouts/agent/plan' }, 404, 'NOT_FOUND'],
+    [
+      'a wish for what leads elsewhere',
+      { method: 'POST', url: '/api/v1/namespaces/%2e%2e%2f/rollouts/agent/actions/abort' },
+      400,
+      'REQUEST_INVALID',
+    ],
     ['a query that is wrong', { method: 'GET', url: '/api/v1/rollouts?limit=0' }, 400, 'REQUEST_INVALID'],
     ['a cursor of nobody', { method: 'GET', url: '/api/v1/rollouts?cursor=abc' }, 400, 'REQUEST_INVALID'],
     ['a Rollout that does not exist', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/absent' }, 404, 'ROLLOUT_NOT_FOUND'],
@@ -252,5 +260,7 @@ it('counts by token, and by address whoever has no good one', async () => {
   for (let guess = 0; guess < 5; guess++) statuses.push((await get({ authorization: `Bearer guess-${guess}` })).statusCode)
   expect(statuses).toEqual([401, 401, 401, 429, 429])
   expect(few.reviews.length).toBe(3)
+  // One that is known to be nobody's is no sender of its own.
+  expect((await get({ authorization: 'Bearer guess-0' })).statusCode).toBe(429)
   await few.end()
 })

@@ -37,11 +37,8 @@ export interface GuardParts {
   readonly reviews: RememberedReviews
   /** Sessions of browsers; undefined where there are none. They count where a request carries no bearer token. */
   readonly sessions?: Sessions | undefined
-  /**
-   * Counts a request of a sender whose token is not known yet, or who has none; throws where there are too many. Others are counted by
-   * their token.
-   */
-  readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string) => Promise<void>
+  /** Counts a request of a sender, or of an address where nobody is known by its token; throws where there are too many. */
+  readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string | null) => Promise<void>
   /** Who may use the routes that a plugin registers below a path. */
   readonly pluginAccess: Readonly<Record<string, Access>>
 }
@@ -68,7 +65,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     const access = request.routeOptions.config.access
     const token = bearerToken(request)
     const session = token === '' && sessions !== undefined ? await sessions.of(request.headers) : null
-    await limitSender(request, reply, session?.id ?? (token !== '' && reviews.knows(token) ? token : ''))
+    await limitSender(request, reply, session?.id ?? (token === '' ? null : reviews.senderOf(token)))
     // Nothing is registered without: what comes here is no route, and will be told so.
     if (access === undefined || access.kind === 'public' || access.kind === 'signed') return
     const caller = session?.caller ?? (token === '' ? null : await reviews.whoIs(token))

@@ -17,8 +17,8 @@ export interface ReviewMemory {
 
 /** Reviews that remember their answers, yes and no alike, and count how often they had to ask. */
 export interface RememberedReviews extends Reviews {
-  /** @returns whether the answer for this token would be given from memory */
-  knows(token: string): boolean
+  /** @returns a text that is the same for the same token, and tells nothing of it; null where nobody is known by it at this moment */
+  senderOf(token: string): string | null
 }
 
 /** Told of each review that was asked of the API server. */
@@ -55,7 +55,10 @@ export function rememberReviews(
   }
 
   return {
-    knows: (token) => callers.has(hashOf(token)),
+    senderOf(token) {
+      const hash = hashOf(token)
+      return (callers.get(hash)?.caller ?? null) === null ? null : `token ${hash}`
+    },
     async whoIs(token) {
       if (token.length > TOKEN_MAX) return null
       const hash = hashOf(token)
