@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
 import { layers, ownedLibraries, purePackages } from './layers.ts'
-import { filesOf, folderOf, importsOf, ownImportsOf } from './source-tree.ts'
+import { filesOf, folderOf, importsOf, ownImportsOf, type SourceFile } from './source-tree.ts'
 
 const everyone = layers.flatMap((layer) => layer.packages)
 const impure =
@@ -23,7 +24,7 @@ describe('imports point from the shell to the core', () => {
   it.each(everyone)('%s imports no other package through its inner files', (name) => {
     const inner = [...filesOf(name, 'src'), ...filesOf(name, 'test')].flatMap((file) =>
       importsOf(file)
-        .filter((module) => /^@tranche\/[^/]+\//.test(module) || /^(\.\.\/)+(packages|apps)\//.test(module))
+        .filter((module) => /^@tranche\/[^/]+\//.test(module) || leavesPackage(file, module))
         .map((module) => `${file.path} imports ${module}`),
     )
     expect(inner).toEqual([])
@@ -69,6 +70,19 @@ describe('the map', () => {
     expect(everyone.filter((name) => /util|common|shared|helper|^core$|manager/.test(name))).toEqual([])
   })
 })
+
+/** What tests of several packages play with, and the programs of the repository, which start a Redis for them. */
+const forTests = ['test/toys/', 'scripts/']
+
+/** Relative paths end where a package ends. */
+function leavesPackage({ path }: SourceFile, module: string): boolean {
+  if (!module.startsWith('.')) return false
+  const target = join(dirname(path), module)
+  return (
+    !target.startsWith(`${path.split('/', 2).join('/')}/`) &&
+    !(path.includes('/test/') && forTests.some((place) => target.startsWith(place)))
+  )
+}
 
 function allowedFor(name: string): readonly string[] {
   const layer = layers.find(({ packages }) => packages.includes(name))

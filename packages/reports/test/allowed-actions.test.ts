@@ -1,8 +1,8 @@
 import { type ActionType, actionTypes, type RolloutStep } from '@tranche/api-schema'
 import { allowedActions } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../planner/test/rollout/settle.ts'
-import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { settle } from '../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../test/toys/toy-cluster.ts'
 import { readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]

@@ -3,8 +3,8 @@ import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tran
 import { nodeScopeText } from '@tranche/flight'
 import { batchScope } from '@tranche/planner'
 import type { ReleaseFacts } from '@tranche/reports'
-import { aView, NOW_MS, type ViewFields } from '../../planner/test/release/build-view.ts'
-import type { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { aView, NOW_MS, type ViewFields } from '../../../test/toys/build-view.ts'
+import type { ToyCluster } from '../../../test/toys/toy-cluster.ts'
 
 /** What a test says of a Rollout beside its BatchRelease. */
 export interface FactsFields extends ViewFields {

@@ -1,8 +1,8 @@
 import type { RolloutStep } from '@tranche/api-schema'
 import { summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from '../../planner/test/rollout/settle.ts'
-import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { act, settle } from '../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../test/toys/toy-cluster.ts'
 import { readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '100%' }]

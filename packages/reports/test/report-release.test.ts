@@ -2,8 +2,8 @@ import type { RolloutStep } from '@tranche/api-schema'
 import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import { explainRollout, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../planner/test/rollout/settle.ts'
-import { ToyCluster } from '../../planner/test/rollout/toy-cluster.ts'
+import { settle } from '../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../test/toys/toy-cluster.ts'
 import { aReading, type FactsFields, READ_MS, readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [

@@ -1,8 +1,8 @@
 import type { LastAction, RolloutStep } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { act, settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }]
 const approve = { id: '1', type: 'approve', expectedStep: 1 }

@@ -1,7 +1,7 @@
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from './settle.ts'
-import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
+import { act, settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster, type ToyOptions } from '../../../../test/toys/toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 const SEEN = '1 of 5 nodes failed: node-0: CrashLoopBackOff'

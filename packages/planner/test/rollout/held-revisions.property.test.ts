@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const passes = fc.constantFrom('rollout', 'release', 'executor', 'native', 'all', 'time')
 const deeds = fc.oneof(

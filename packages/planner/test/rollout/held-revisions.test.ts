@@ -2,8 +2,8 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from './settle.ts'
-import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
+import { act, settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster, type ToyOptions } from '../../../../test/toys/toy-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }

@@ -2,8 +2,8 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from './settle.ts'
-import { ToyCluster, type ToyOptions } from './toy-cluster.ts'
+import { act, settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster, type ToyOptions } from '../../../../test/toys/toy-cluster.ts'
 
 const threeSteps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 

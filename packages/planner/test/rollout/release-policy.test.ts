@@ -2,8 +2,8 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { policyTerms } from '../../src/rollout/release-policy.ts'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 let running: RolloutView
 beforeAll(() => {

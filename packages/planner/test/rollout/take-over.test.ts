@@ -3,9 +3,9 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { type PeerActivity, planBatchRelease, planRollout, type RolloutView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { takenOver } from '../../src/rollout/taken-over.ts'
-import { aView } from '../release/build-view.ts'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { aView } from '../../../../test/toys/build-view.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const peer: PeerActivity = { lease: 'kruise-rollout/71ddec2c.kruise.io', holder: 'manager-0', activeForMs: 12_000 }
 const canary: CanaryStatus = {

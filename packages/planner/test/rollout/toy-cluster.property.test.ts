@@ -3,8 +3,8 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { strategyOf } from '@tranche/planner'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const actors = ['passRollout', 'passRelease', 'passExecutor', 'actNatively'] as const
 type Actor = (typeof actors)[number]

@@ -1,8 +1,8 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 describe('a release on the toy cluster', () => {
   it.each(['binding', 'release'] as const)('goes from a new image to Healthy, gives everything back and is quiet (%s)', (scope) => {

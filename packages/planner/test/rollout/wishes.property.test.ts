@@ -1,8 +1,8 @@
 import type { CanaryStatus, Rollout } from '@tranche/api-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const STEPS = 3
 const acts = fc.array(fc.constantFrom('rollout', 'release', 'executor', 'native', 'time'), { maxLength: 60 })
