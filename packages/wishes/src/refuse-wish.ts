@@ -77,12 +77,13 @@ function releaseRefusal(standing: Standing): WishRefusal | null {
   return standing.isReleasing ? null : refused('WISH_REFUSED', standingText(standing), 'wait for the next release')
 }
 
-function stopRefusal({ stalled, canaryRevision }: Standing): WishRefusal | null {
-  if (!stoppedBy.includes(stalled)) return null
-  const why =
-    stalled === 'RevisionHeld' ? 'is held' : stalled === 'ReleaseFailed' ? 'is stopped by a failure' : 'cannot be judged by its analysis'
+function stopRefusal({ stalled, isBad, canaryRevision }: Standing): WishRefusal | null {
+  if (!isBad && !stoppedBy.includes(stalled)) return null
+  const why = stopTexts[stalled] ?? 'is stopped by a failure'
   return refused('WISH_REFUSED', `revision ${canaryRevision} ${why}`, 'write retry to go on with it all the same, or abort to take it back')
 }
+
+const stopTexts: Readonly<Record<string, string>> = { RevisionHeld: 'is held', AnalysisInconclusive: 'cannot be judged by its analysis' }
 
 function isWayOut({ stalled }: Standing, { body }: Wish): boolean {
   return body.full === true && stalled === 'AnalysisInconclusive'

@@ -18,6 +18,8 @@ export interface Standing {
   readonly stalled: string
   /** A verdict is known, whether the stop is confirmed or not. */
   readonly hasFailed: boolean
+  /** It is a verdict that stops the release, or takes it back: `Stalled` may not say so yet, or not at all. */
+  readonly isBad: boolean
   readonly heldRevisions: readonly string[]
 }
 
@@ -36,6 +38,7 @@ export function standingOf({ spec, status }: Rollout): Standing {
     isFinishing: isReleasing && canary?.finalisingStep === 'ResumeWorkload',
     stalled: stalled?.reason ?? '',
     hasFailed: status?.failure !== undefined,
+    isBad: status?.failure?.stops === true && isReleasing && canary?.canaryRevision !== canary?.stableRevision,
     heldRevisions: (status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])),
   }
 }
