@@ -94,7 +94,7 @@ async function* chunksOf(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   if (body === null) return
-  let leave = (_: unknown): void => {}
+  let leave: (reason: unknown) => void = () => {}
   signal.addEventListener('abort', () => leave(signal.reason), { once: true })
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   for (;;) {
