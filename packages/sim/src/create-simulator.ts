@@ -1,5 +1,5 @@
 import { type Clock, createSteppedClock, VirtualClock } from '@tranche/clock'
-import type { Pod } from '@tranche/kube-types'
+import { type Pod, sha256Hex } from '@tranche/kube-types'
 import {
   type Actor,
   type Admission,
@@ -74,7 +74,7 @@ export interface Simulator {
   clientFor(actor: Actor): SimClient
   /** @returns HTTP in process, without sockets, as the actor of this name */
   exchangeFor(actorName: string): Exchange
-  /** @returns a bearer token for the actor of this name */
+  /** @returns a bearer token for the actor of this name; it tells nothing of the administrator's, nor of anybody else's */
   tokenFor(actorName: string): string
   /** Moves the wall clock of server, controllers and kubelets by `ms`, in either direction; the recording keeps its own time. */
   stepClock(ms: number): void
@@ -102,7 +102,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   function tokenFor(actorName: string): string {
     if (actorName === 'admin') return adminToken
-    const token = `${adminToken}/${actorName}`
+    const token = sha256Hex(JSON.stringify([adminToken, actorName]))
     tokens[token] ??= options.actors?.[actorName] ?? { name: actorName, groups: ['system:masters'] }
     return token
   }
