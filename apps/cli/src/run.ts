@@ -4,6 +4,7 @@ import type { CommandIo } from './command-io.ts'
 import { errorText } from './desk/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
 import { createProgram } from './program.ts'
+import { printable } from './view/styled-line.ts'
 
 /**
  * Runs one command line. The only place where errors become words and exit codes.
@@ -32,7 +33,8 @@ function explain(error: unknown, io: CommandIo): number {
   // Commands load what they need when they run. bin/tranche.mjs says what is missing, with nothing that might be missing too.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') throw error
   if (!isAppError(error)) {
-    io.err.write(`tranche: unexpected error: ${error instanceof Error ? error.stack : String(error)}\n`)
+    const lines = (error instanceof Error ? (error.stack ?? error.message) : String(error)).split('\n')
+    io.err.write(`tranche: unexpected error: ${lines.map(printable).join('\n')}\n`)
     return exitCodes.failed
   }
   io.err.write(`${errorText(error)}\n`)

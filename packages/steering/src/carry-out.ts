@@ -3,7 +3,16 @@ import type { Rollout, WishAnswer } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import { isConflict, isInvalid } from '@tranche/kube-client'
 import { type DaemonSet, type KubeObject, keyText } from '@tranche/kube-types'
-import { keyedWishId, planWish, type Wish, type WishFacts, type WishRefusal, type WishWrite, type WrittenWish } from '@tranche/wishes'
+import {
+  keyedWishId,
+  planWish,
+  type Wish,
+  type WishFacts,
+  type WishPlan,
+  type WishRefusal,
+  type WishWrite,
+  type WrittenWish,
+} from '@tranche/wishes'
 import { awaitAnswer } from './await-answer.ts'
 import { readWishFacts, type ReadOptions, resourceOf } from './read-wish-facts.ts'
 import { recordEvent } from './record-event.ts'
@@ -72,7 +81,9 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
-      return { kind: 'written', wish: { record, generation: undefined }, facts, repeated: !mayBeOurs, told: Promise.resolve() }
+      // A write of ours went through, though its answer was lost: nobody has told of it yet.
+      const told = mayBeOurs ? tell(ports, plan, facts) : Promise.resolve()
+      return { kind: 'written', wish: { record, generation: undefined }, facts, repeated: !mayBeOurs, told }
     }
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     const sent = await send(ports, plan, options)
@@ -86,6 +97,11 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     details: { attempts: MOST_ATTEMPTS },
     hint: 'Try again.',
   })
+}
+
+async function tell(ports: SteeringPorts, { target, record }: WishPlan & { readonly kind: 'repeated' }, facts: WishFacts): Promise<void> {
+  const object = target === 'Rollout' ? facts.rollout : facts.daemonSet
+  if (object !== undefined) await recordEvent(ports, target, object, record)
 }
 
 /**

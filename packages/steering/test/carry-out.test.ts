@@ -1,6 +1,7 @@
 import { customResourceDefinitions, type Rollout, type WishAnswer } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { KubeObject } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
@@ -104,6 +105,13 @@ it.each<{ title: string; fault: Failing }>([
   failing = fault
   expect(await played(approve())).toMatchObject({ state: 'accepted', repeated: false })
   expect(recordedActionsOf(await rollout())).toMatchObject([{ type: 'approve', by: 'alice' }])
+})
+
+it('tells of it in an event, also where the answer to the write is lost', async () => {
+  failing = firstPatches(1, { kind: 'cut', when: 'after' })
+  await played(approve())
+  const { items } = await admin.list<KubeObject & { readonly reason?: string }>(resourcePaths.events, { namespace: key.namespace })
+  expect(items.map(({ reason }) => reason)).toEqual(['WishRecorded'])
 })
 
 it('gives up where it is never let in between the writes of others', async () => {

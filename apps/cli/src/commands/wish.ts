@@ -11,6 +11,7 @@ import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
 import { confirmed } from '../terminal/confirm.ts'
 import { wishPreview } from '../view/reports/wish-preview.ts'
+import { printable } from '../view/styled-line.ts'
 
 /** What a command that asks something of a release is told. */
 export interface WishOptions {
@@ -98,5 +99,5 @@ async function answerText(answer: WishAnswer, key: ObjectKey, { format }: Output
   if (format === 'json' || format === 'yaml') return await valueText(answer, format)
   if (format === 'name') return `${rolloutName(key.name)}\n`
   const state = answer.repeated ? 'asked for before' : answer.state
-  return `${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}\n`
+  return `${printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)}\n`
 }

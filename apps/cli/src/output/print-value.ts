@@ -1,4 +1,5 @@
 import type { OutputFormat } from '../options/access-options.ts'
+import { printable } from '../view/styled-line.ts'
 
 /** @returns a value as `-o json` or `-o yaml` prints it, with its line end */
 export async function valueText(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
@@ -9,5 +10,5 @@ export async function valueText(value: unknown, format: Extract<OutputFormat, 'j
 
 /** @returns a Rollout as `-o name` prints it, so that kubectl takes it */
 export function rolloutName(name: string): string {
-  return `rollout.rollouts.kruise.io/${name}`
+  return `rollout.rollouts.kruise.io/${printable(name)}`
 }
