@@ -62,7 +62,7 @@ describe('tranche list', () => {
     namespace: at < 4 ? 'demo' : 'kube-system',
   }))
 
-  it.each([80, 200])('lists Rollouts in %d columns', async (width) => {
+  it.each([60, 80, 200])('lists Rollouts in %d columns', async (width) => {
     const lines = listView(rollouts, { namespaces: true, wide: width === 200 }, createDrawing({ ...plain, width }))
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
   })

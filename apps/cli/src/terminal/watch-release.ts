@@ -12,6 +12,7 @@ import { createDrawing } from '../view/reports/drawing.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
 import type { ReleasePicture } from '@tranche/steering'
 import { releaseView } from '../view/reports/release-view.ts'
+import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
 /** What is watched, and how it is shown. */
@@ -77,7 +78,8 @@ function openLive({ clock }: Session, { key, output }: WatchReleaseOptions, io: 
       nowMs: clock.nowMs(),
     })
     const shown = releaseView(picture, drawing, output.format === 'wide')
-    return problem === null ? shown : [...shown.slice(0, 1), drawing.line(['yellow', problem]), ...shown.slice(1)]
+    const said = problem === null ? [] : wrapText(problem, drawing.width).map((row) => drawing.line(['yellow', row]))
+    return [...shown.slice(0, 1), ...said, ...shown.slice(1)]
   }
 }
 

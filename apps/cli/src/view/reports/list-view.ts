@@ -13,6 +13,8 @@ export interface ListColumns {
 
 /** Columns below which sentences are cut too early. */
 const NARROW = 120
+/** Columns below which what a Rollout waits for would be cut off: other cells make room for it. */
+const SCANT = 72
 
 /** Rollouts as a table, those that wait for a person or failed first to be seen by their colour. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
@@ -26,16 +28,20 @@ function columnsOf({ namespaces, wide }: ListColumns, { nowMs, width }: Drawing)
     { heading: 'STATE', cell: stateWord, style: ({ outcome }) => outcomeStyles[outcome] },
     { heading: 'STEP', cell: stepFraction },
     { heading: 'UPDATED', cell: ({ nodes }) => `${nodes.updated}/${nodes.desired}` },
-    {
-      heading: 'DOWN',
-      cell: ({ nodes, maxUnavailable }) => `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`,
-      style: ({ nodes, maxUnavailable }) => (nodes.unavailable > (maxUnavailable ?? nodes.unavailable) ? 'yellow' : null),
-    },
-    { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
+    ...(width < SCANT && !wide ? [] : roomyColumns),
     ...(wide ? wideColumns(nowMs) : []),
     { heading: 'WAITS FOR', cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
   ]
 }
+
+const roomyColumns: readonly Column<RolloutSummary>[] = [
+  {
+    heading: 'DOWN',
+    cell: ({ nodes, maxUnavailable }) => `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`,
+    style: ({ nodes, maxUnavailable }) => (nodes.unavailable > (maxUnavailable ?? nodes.unavailable) ? 'yellow' : null),
+  },
+  { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
+]
 
 function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
   return [
