@@ -17,8 +17,14 @@ export function answerBadHttp(error: Error & { code?: string }, socket: Socket):
 /** Answers what Node.js would otherwise refuse without a body: requests that name no host, or expect what nobody does. */
 export function answerOddHttp(app: ApiServer): void {
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = bodyOf(417, 'Nothing is known here of what the header Expect asks for.')
-    response.writeHead(417, { 'content-type': PROBLEM_TYPE, 'x-content-type-options': 'nosniff', connection: 'close' }).end(body)
+    const body = Buffer.from(bodyOf(417, 'Nothing is known here of what the header Expect asks for.'))
+    response.writeHead(417, {
+      'content-type': PROBLEM_TYPE,
+      'content-length': body.byteLength,
+      'x-content-type-options': 'nosniff',
+      connection: 'close',
+    })
+    response.end(body)
   })
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (headers.host === undefined && raw.httpVersion === '1.1')

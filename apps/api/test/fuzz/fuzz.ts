@@ -57,6 +57,7 @@ async function rounds(stage: FuzzStage, { seed, runs, goesOn }: FuzzOptions): Pr
   const requests = requestsTo(operations, description, hintsOf(stage.revisions))
   const tally = new Tally(operations.map(({ id }) => id))
   for (let round = 0; goesOn(round); round++) {
+    await stage.enter(round % 2 === 0 ? 'waiting' : 'failed')
     const property = fc.asyncProperty(requests, async (request) => {
       const findings = await tried(stage, request, { schemas, tally })
       if (findings.length > 0) throw new Error(findings.join('; '))

@@ -27,7 +27,9 @@ export interface FuzzStage {
   /** Revision hashes of the DaemonSet, newest first. */
   readonly revisions: readonly string[]
   store(): Promise<Store>
-  /** Takes everything back to where it was: a release that waits for a person at its first step. */
+  /** Sets the release in a state in which it stays: `waiting` for a person at its first step, or stopped because it has `failed`. */
+  enter(state: 'waiting' | 'failed'): Promise<void>
+  /** Takes everything back to that state. */
   restore(stands: Store): Promise<void>
   /** Sends a request, letting the time of the API go on while the request asks to wait. @returns null where the connection was closed */
   send(request: FuzzRequest): Promise<Answer | null | 'hung'>
@@ -38,8 +40,6 @@ const EXTERNAL = 'https://tranche.example.com'
 const HOOK_KEY = 'a key of thirty-two bytes or more'
 const SESSION_KEY = 'k'.repeat(32)
 const key = { namespace: 'demo', name: 'agent' }
-/** Longer than any request may take: `wait` and the time of a request on top. */
-const LONGEST_MS = 80_000
 /** Nothing takes so long on a machine that stands still, in milliseconds. */
 const HUNG_MS = 120_000
 
@@ -87,12 +87,18 @@ export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: 
     ])
     return { rollout, daemonSet }
   }
-  const first = await store()
+  const waiting = await store()
+  const failed = { ...waiting, rollout: { ...waiting.rollout, status: { ...waiting.rollout.status, conditions: [stalled] } } } as Store
+  let first = waiting
 
   return {
     url: api.url,
     revisions,
     store,
+    async enter(state) {
+      first = state === 'waiting' ? waiting : failed
+      await put(client, first)
+    },
     async restore(stands) {
       if (imageOf(stands) !== imageOf(first)) await put(client, first)
     },
@@ -116,8 +122,9 @@ export function imageOf({ rollout, daemonSet }: Store): string {
 }
 
 /**
- * Lets the time of the API go on while a request asks to wait: turn by turn, as long as any may. Other requests wait for nothing but
- * work. @returns null for no answer; `hung` where there is none after real seconds either
+ * Lets the time of the API go on while a request asks to wait: turn by turn. Other requests wait for nothing but work.
+ *
+ * @returns null for no answer; `hung` where there is none after real minutes either
  */
 async function timed(
   answer: Promise<Answer | null>,
@@ -125,15 +132,18 @@ async function timed(
   clock: FakeClock,
 ): Promise<Answer | null | 'hung'> {
   let isOver = false
-  answer.finally(() => (isOver = true)).catch(() => {})
-  const mayWait = operation.id === 'stream' || /[?&]wait=[1-9]/.test(target)
-  for (let waitedMs = 0; mayWait && !isOver && waitedMs < LONGEST_MS; waitedMs += 1_000) {
+  const guard = Promise.withResolvers<'hung'>()
+  const timer = systemClock.setTimer(HUNG_MS, () => guard.resolve('hung'))
+  const outcome = Promise.race([answer, guard.promise]).finally(() => {
+    isOver = true
+    timer.cancel()
+  })
+  outcome.catch(() => {})
+  while (!isOver && (operation.id === 'stream' || /[?&]wait=[1-9]/.test(target))) {
     await turns(30, () => isOver)
     clock.advance(1_000)
   }
-  const guard = Promise.withResolvers<'hung'>()
-  const timer = systemClock.setTimer(HUNG_MS, () => guard.resolve('hung'))
-  return Promise.race([answer, guard.promise]).finally(() => timer.cancel())
+  return outcome
 }
 
 async function turns(most: number, isOver: () => boolean): Promise<void> {
@@ -279,6 +289,14 @@ const hook = {
   data: { key: Buffer.from(HOOK_KEY).toString('base64') },
 }
 const moment = '2026-01-01T00:00:00Z'
+const stalled = {
+  type: 'Stalled',
+  status: 'True',
+  reason: 'ReleaseFailed',
+  message: 'too many nodes have failed',
+  lastUpdateTime: moment,
+  lastTransitionTime: moment,
+}
 const paused = {
   observedGeneration: 1,
   phase: 'Progressing',
