@@ -18,7 +18,7 @@ const defaults = parse(readFileSync(`${chart}/values.yaml`, 'utf8')) as object
 /** Parts that are handed on as they are, since Kubernetes and the Prometheus operator check them. */
 const handedOn = /^(global|metrics\.serviceMonitor\.authorization|\w+\.affinity|extraEnv\.valueFrom|variable\.valueFrom)$/
 
-describe.skipIf(programs === null)('values that mean nothing', () => {
+describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_000 }, () => {
   it.each([
     [{ controler: { replicas: 3 } }, "at '': additional properties 'controler' not allowed"],
     [{ controller: { replicas: 'two' } }, "at '/controller/replicas': got string, want integer"],

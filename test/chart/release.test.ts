@@ -36,95 +36,99 @@ let cluster: Cluster
 let redis: RedisServer
 let apiUrl: string
 
-describe.skipIf(missing !== null)('what the chart starts, with the rendered arguments, environment and rights and nothing else', () => {
-  beforeAll(async () => {
-    redis = await startRedis({ program: redisServer! })
-    cluster = await startCluster(6, { definitions: false, faults: { onRequest: note } })
-    const values = {
-      mode: 'distributed',
-      redis: { url: `redis://127.0.0.1:${redis.port}` },
-      executor: { replicas: 1 },
-      api: { replicas: 1 },
-    }
-    const target = ['tranche', chart, '--namespace', namespace, '--create-namespace', '--server-side=false']
-    const { code, stderr } = await helm(['install', ...target], { ...cluster, values })
-    if (code !== 0) throw new Error(stderr)
-    for (const deployment of await get<readonly Deployment[]>('deployments', '{.items}')) await start(deployment)
-    apiUrl = /http:\/\/[^"]+/.exec(await container('tranche-api-0').said('started at'))![0]
-  }, 120_000)
+describe.skipIf(missing !== null)(
+  'what the chart starts, with the rendered arguments, environment and rights and nothing else',
+  { timeout: 120_000 },
+  () => {
+    beforeAll(async () => {
+      redis = await startRedis({ program: redisServer! })
+      cluster = await startCluster(6, { definitions: false, faults: { onRequest: note } })
+      const values = {
+        mode: 'distributed',
+        redis: { url: `redis://127.0.0.1:${redis.port}` },
+        executor: { replicas: 1 },
+        api: { replicas: 1 },
+      }
+      const target = ['tranche', chart, '--namespace', namespace, '--create-namespace', '--server-side=false']
+      const { code, stderr } = await helm(['install', ...target], { ...cluster, values })
+      if (code !== 0) throw new Error(stderr)
+      for (const deployment of await get<readonly Deployment[]>('deployments', '{.items}')) await start(deployment)
+      apiUrl = /http:\/\/[^"]+/.exec(await container('tranche-api-0').said('started at'))![0]
+    }, 240_000)
 
-  afterAll(async () => {
-    for (const { terminate } of containers.values()) terminate()
-    await Promise.all([...containers.values()].map(({ ended }) => ended))
-    await cluster?.end()
-    await redis?.dispose()
-  }, 60_000)
+    afterAll(async () => {
+      for (const { terminate } of containers.values()) terminate()
+      await Promise.all([...containers.values()].map(({ ended }) => ended))
+      await cluster?.end()
+      await redis?.dispose()
+    }, 60_000)
 
-  it('elects a leader, and stands by otherwise', async () => {
-    await Promise.any(['tranche-controller-0', 'tranche-controller-1'].map((name) => container(name).said('became leader')))
-  })
-
-  it('releases a new version, and waits for whoever approves over REST', async () => {
-    await apply(agentManifest('v1'))
-    await apply(rollout)
-    await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
-    await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v2'])
-    await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.canaryStatus.currentStepState}=StepPaused', '--timeout=60s'])
-    expect(await get<number>('daemonset/agent', '{.status.updatedNumberScheduled}')).toBe(1)
-
-    await kubectl(['create', 'serviceaccount', 'pipeline'])
-    await kubectl(['create', 'rolebinding', 'pipeline', '--clusterrole=tranche-approver', '--serviceaccount=default:pipeline'])
-    const response = await fetch(`${apiUrl}/api/v1/namespaces/default/rollouts/agent/actions/approve?wait=30`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await tokenOf('pipeline', 'default')}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ expectedStep: 1, reason: 'looks good' }),
+    it('elects a leader, and stands by otherwise', async () => {
+      await Promise.any(['tranche-controller-0', 'tranche-controller-1'].map((name) => container(name).said('became leader')))
     })
-    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"state":"acknowledged"')])
-    await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
-    expect(await get<number>('daemonset/agent', '{.status.updatedNumberScheduled}')).toBe(6)
-  })
 
-  it('tells the kubelet that it is ready, whether it leads or not', async () => {
-    const words = await Promise.all(
-      ['tranche-controller-0', 'tranche-controller-1', 'tranche-executor-0'].map(async (name) => {
-        const [url] = /http:\/\/[^"]+/.exec(await container(name).said('says how it is at'))!
-        const response = await fetch(url)
-        const { programs: said } = (await response.json()) as { readonly programs: Readonly<Record<string, string>> }
-        return [response.status, ...Object.values(said)].join(' ')
-      }),
-    )
-    expect(words.toSorted()).toEqual(['200 leading', '200 ready', '200 standing by'])
-    expect((await fetch(`${apiUrl}/readyz`)).status).toBe(200)
-  })
+    it('releases a new version, and waits for whoever approves over REST', async () => {
+      await apply(agentManifest('v1'))
+      await apply(rollout)
+      await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
+      await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v2'])
+      await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.canaryStatus.currentStepState}=StepPaused', '--timeout=60s'])
+      expect(await get<number>('daemonset/agent', '{.status.updatedNumberScheduled}')).toBe(1)
 
-  it('passes helm test', async () => {
-    const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], cluster)
-    const { spec } = parse(stdout) as { readonly spec: PodSpec }
-    for (const one of spec.containers) {
-      const args = one.args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl}`))
-      const run = runContainer({ ...one, args }, await accountOf(spec))
-      expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/agent|Kubernetes/)])
-    }
-  })
+      await kubectl(['create', 'serviceaccount', 'pipeline'])
+      await kubectl(['create', 'rolebinding', 'pipeline', '--clusterrole=tranche-approver', '--serviceaccount=default:pipeline'])
+      const response = await fetch(`${apiUrl}/api/v1/namespaces/default/rollouts/agent/actions/approve?wait=30`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await tokenOf('pipeline', 'default')}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ expectedStep: 1, reason: 'looks good' }),
+      })
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"state":"acknowledged"')])
+      await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
+      expect(await get<number>('daemonset/agent', '{.status.updatedNumberScheduled}')).toBe(6)
+    })
 
-  it('asks for nothing that it may not, and may hardly do what it does not ask for', () => {
-    const page = chartRules()
-    for (const component of components) {
-      const granted = [page.ClusterRole, page.Role].flatMap((roles) => roles[`tranche-${component}`] ?? [])
-      const rights = granted.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
-        verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),
+    it('tells the kubelet that it is ready, whether it leads or not', async () => {
+      const words = await Promise.all(
+        ['tranche-controller-0', 'tranche-controller-1', 'tranche-executor-0'].map(async (name) => {
+          const [url] = /http:\/\/[^"]+/.exec(await container(name).said('says how it is at'))!
+          const response = await fetch(url)
+          const { programs: said } = (await response.json()) as { readonly programs: Readonly<Record<string, string>> }
+          return [response.status, ...Object.values(said)].join(' ')
+        }),
       )
-      expect([...asked[component]].filter((right) => !rights.includes(right))).toEqual([])
-      if (component === 'api') expect(rights.filter((right) => !asked.api.has(right) && !rareOfApi.includes(right))).toEqual([])
-    }
-    for (const { output } of containers.values()) expect(output()).not.toMatch(/"level":(40|50)|Forbidden/)
-  })
+      expect(words.toSorted()).toEqual(['200 leading', '200 ready', '200 standing by'])
+      expect((await fetch(`${apiUrl}/readyz`)).status).toBe(200)
+    })
 
-  it('ends with 0 when it is asked to', async () => {
-    for (const { terminate } of containers.values()) terminate()
-    for (const { ended } of containers.values()) expect(await ended).toBe(0)
-  }, 30_000)
-})
+    it('passes helm test', async () => {
+      const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], cluster)
+      const { spec } = parse(stdout) as { readonly spec: PodSpec }
+      for (const one of spec.containers) {
+        const args = one.args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl}`))
+        const run = runContainer({ ...one, args }, await accountOf(spec))
+        expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/agent|Kubernetes/)])
+      }
+    })
+
+    it('asks for nothing that it may not, and may hardly do what it does not ask for', () => {
+      const page = chartRules()
+      for (const component of components) {
+        const granted = [page.ClusterRole, page.Role].flatMap((roles) => roles[`tranche-${component}`] ?? [])
+        const rights = granted.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
+          verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),
+        )
+        expect([...asked[component]].filter((right) => !rights.includes(right))).toEqual([])
+        if (component === 'api') expect(rights.filter((right) => !asked.api.has(right) && !rareOfApi.includes(right))).toEqual([])
+      }
+      for (const { output } of containers.values()) expect(output()).not.toMatch(/"level":(40|50)|Forbidden/)
+    })
+
+    it('ends with 0 when it is asked to', async () => {
+      for (const { terminate } of containers.values()) terminate()
+      for (const { ended } of containers.values()) expect(await ended).toBe(0)
+    })
+  },
+)
 
 const rareOfApi: readonly string[] = [
   // Where somebody asks to undo or restart.

@@ -7,7 +7,7 @@ import { choices } from './values.ts'
 const names = Object.keys(choices)
 const withoutDefinitions = (values: Values): Values => ({ ...values, crds: { install: false } })
 
-describe.skipIf(programs === null)('the chart', () => {
+describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
   it('has nothing that helm lint would say about it, with any choice of values', async () => {
     for (const values of Object.values(choices)) {
       const { code, stdout, stderr } = await helm(['lint', '--strict', chart], { values })
@@ -38,7 +38,7 @@ describe.skipIf(programs === null)('the chart', () => {
   })
 })
 
-describe.skipIf(programs === null)('the rights that the chart grants', () => {
+describe.skipIf(programs === null)('the rights that the chart grants', { timeout: 120_000 }, () => {
   const page = chartRules()
 
   it('are those of docs/operations/permissions.md, rule by rule', async () => {
@@ -75,7 +75,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', () => {
   })
 })
 
-describe.skipIf(programs === null)('the pods of the chart', () => {
+describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }, () => {
   it.each(names)('keep the Pod Security Standard `restricted`: %s', async (name) => {
     const pods = (await render(choices[name]!)).filter(({ kind }) => kind === 'Deployment' || kind === 'Pod').map(podOf)
     for (const { securityContext, containers, volumes, ...rest } of pods) {

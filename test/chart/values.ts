@@ -53,7 +53,16 @@ export const choices: Readonly<Record<string, Values>> = {
       apiFrom: [{ namespaceSelector: probe }],
       extraEgress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
     },
-    metrics: { reader: { namespace: 'monitoring', name: 'prometheus' } },
+    metrics: {
+      reader: { namespace: 'monitoring', name: 'prometheus' },
+      serviceMonitor: {
+        enabled: true,
+        labels: { release: 'prometheus' },
+        authorization: { credentials: { name: 'scrape', key: 'token' } },
+      },
+      prometheusRule: { enabled: true },
+      dashboard: { enabled: true },
+    },
   },
   'the whole URL of Redis in a Secret': { mode: 'distributed', redis: { secret: { name: 'redis', urlKey: 'url' } } },
   'without the REST API': { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } },
@@ -66,5 +75,6 @@ export const choices: Readonly<Record<string, Values>> = {
     runAsUser: null,
     runAsGroup: null,
   },
+  'watched by Prometheus': { metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } } },
   'two of the one process': { allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] },
 }
