@@ -217,7 +217,18 @@ describe('a login with a browser', () => {
     expect(await post({ 'x-csrf-token': csrfToken, ...ours, origin: 'https://evil.example' })).toMatchObject(refused)
     expect(await post({ 'x-csrf-token': csrfToken, origin: 'null' })).toMatchObject(refused)
     expect(await post({ 'x-csrf-token': csrfToken, ...ours })).toBe(204)
-    expect(await post({ 'x-csrf-token': csrfToken, origin: EXTERNAL })).toBe(204)
+  })
+
+  it('has ended with a logout, for a copy of its cookie too, and for nobody else', async () => {
+    const [cookie, others] = [await logIn(), await logIn()]
+    const { csrfToken } = (await get('/api/v1/me', cookie)).json() as { csrfToken: string }
+    const headers = { cookie, origin: EXTERNAL, 'x-csrf-token': csrfToken }
+    const answer = await stage.app.inject({ method: 'POST', url: '/logout', headers })
+    expect([answer.statusCode, answer.headers['set-cookie']]).toEqual([204, expect.stringContaining('Max-Age=0') as unknown])
+    expect((await get('/api/v1/me', cookie)).json()).toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
+    expect((await get('/api/v1/me', others)).statusCode).toBe(200)
+    clock.advance(7 * 3_600_000)
+    expect((await get('/api/v1/me', cookie)).statusCode).toBe(401)
   })
 
   it('waits for a provider that does not answer', async () => {

@@ -37,7 +37,7 @@ const PURPOSE = 'login'
 export function createLogin(options: LoginOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Login {
   const { externalUrl } = options
   const seal = createSeal(options.sessionKeys, externalUrl, clock)
-  const sessions = createSessions(seal, externalUrl)
+  const sessions = createSessions(seal, externalUrl, clock)
   const provider = createProvider(options)
 
   async function told<T>(step: () => Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
+import { LRUCache } from 'lru-cache'
 import type { Caller } from '../auth/caller.ts'
 import type { Seal } from './sealed.ts'
 
@@ -14,14 +16,21 @@ export interface Session {
   readonly expiresMs: number
 }
 
-/** Sessions of browsers: each is a sealed cookie, and nothing is kept by us. */
+/** Sessions of browsers: each is a sealed cookie. Kept by us is only which were ended before their time. */
 export interface Sessions {
   /** @returns the value of `Set-Cookie`; throws LOGIN_FAILED where a browser would not take it */
   begin(caller: Caller): Promise<string>
   /** @returns the session of a request; null where there is none, or one that is over or forged */
   of(headers: IncomingHttpHeaders): Promise<Session | null>
-  /** @returns the value of `Set-Cookie` that ends the session */
-  end(): string
+  /**
+   * Ends a session, for copies of its cookie too, as long as this process runs: others are told nothing.
+   *
+   * @param session null where whoever asks has none
+   * @returns the value of `Set-Cookie` that takes the cookie away
+   */
+  end(session: Session | null): string
+  /** @returns whether a session that was known still counts */
+  counts(session: Session): boolean
   /** @throws {AppError} CSRF_REFUSED where a write may come from a page of others */
   checkWrite(headers: IncomingHttpHeaders, session: Session): void
   /** Puts a value into a cookie of ours; an empty one takes it away. */
@@ -35,9 +44,12 @@ export const SESSION_SECONDS = 8 * 3_600
 /** Browsers take no larger cookie, in bytes. */
 const LARGEST_COOKIE = 4_000
 const PURPOSE = 'session'
+/** Ended sessions that are remembered until they would have ended by themselves. */
+const MOST_ENDED = 10_000
 
 /** @param externalUrl the origin under which browsers reach us */
-export function createSessions(seal: Seal, externalUrl: string): Sessions {
+export function createSessions(seal: Seal, externalUrl: string, clock: Clock): Sessions {
+  const ended = new LRUCache<string, true>({ max: MOST_ENDED, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } })
   const secure = externalUrl.startsWith('https:')
   // The prefix has browsers refuse the cookie from any other host of the domain.
   const fullName = (name: string): string => `${secure ? '__Host-' : ''}tranche-${name}`
@@ -67,14 +79,20 @@ export function createSessions(seal: Seal, externalUrl: string): Sessions {
       const payload = await seal.open(PURPOSE, sealed)
       if (payload === null) return null
       const { sub = '', groups, csrf, jti = '', exp = 0 } = payload
+      const id = `session ${jti}`
+      if (ended.has(id)) return null
       return {
-        id: `session ${jti}`,
+        id,
         caller: { username: sub, groups: groups as readonly string[] },
         csrfToken: String(csrf),
         expiresMs: exp * 1000,
       }
     },
-    end: () => cookie(PURPOSE, '', 0),
+    end(session) {
+      if (session !== null) ended.set(session.id, true, { ttl: Math.max(1, session.expiresMs - clock.nowMs()) })
+      return cookie(PURPOSE, '', 0)
+    },
+    counts: ({ id, expiresMs }) => clock.nowMs() < expiresMs && !ended.has(id),
     checkWrite(headers, { csrfToken }) {
       const { origin } = headers
       const site = headers['sec-fetch-site']

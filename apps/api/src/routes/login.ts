@@ -54,11 +54,11 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
         tags: tags.login,
         operationId: 'logOut',
         summary: 'End the session of a browser',
-        response: { 204: z.null().meta({ description: 'The cookie is taken away.' }), default: problemSchema },
+        response: { 204: z.null().meta({ description: 'The session has ended, and its cookie is taken away.' }), default: problemSchema },
       },
     },
-    async (_request, reply) => {
-      void reply.header('set-cookie', existing(login).sessions.end()).status(204)
+    async ({ loginSession }, reply) => {
+      void reply.header('set-cookie', existing(login).sessions.end(loginSession)).status(204)
       await (reply as FastifyReply).send()
     },
   )

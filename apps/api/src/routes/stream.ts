@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
+import type { Login } from '../login/login.ts'
 import { fromEventId, type Positions } from '../stream/positions.ts'
 import { type HubMessage, lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
 import { createStreamReader, type StreamReader } from '../stream/stream-reader.ts'
@@ -16,6 +17,8 @@ export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'> {
   /** Undefined until the cluster has been seen. */
   readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
   readonly clock: Clock
+  /** Undefined where people do not log in with a browser. */
+  readonly login?: Login | undefined
   readonly onStream?: (what: 'opened' | 'closed' | 'cut') => void
 }
 
@@ -79,10 +82,10 @@ function noPlace(streams: number): AppError {
   return new AppError('NOT_READY', `there are ${streams} streams already`, { hint: 'Close some, or ask another replica.' })
 }
 
-function sessionOf(request: FastifyRequest, { reviews, clock }: StreamParts): Parameters<typeof readStreamRights>[1] {
+function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Parameters<typeof readStreamRights>[1] {
   const caller = callerOf(request)
   const { token, loginSession } = request
-  if (loginSession !== null) return { caller, callerNow: async () => (clock.nowMs() < loginSession.expiresMs ? caller : null) }
+  if (loginSession !== null) return { caller, callerNow: async () => (login?.sessions.counts(loginSession) === true ? caller : null) }
   return { caller, callerNow: () => reviews.whoIs(token) }
 }
 

@@ -79,6 +79,8 @@ export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: 
   await api.ready
   const agent = new Agent({ keepAlive: true })
   const identify = await identities(simulator, clock)
+  // A logout ends the session that it is sent with: the others go on with theirs.
+  const leave = await identities(simulator, clock)
 
   async function store(): Promise<Store> {
     const [rollout, daemonSet] = await Promise.all([
@@ -104,7 +106,8 @@ export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: 
     },
     send(request) {
       const { method, target, body, isChunked } = request
-      const headers = { ...signature(request, clock), ...request.headers, ...identify(request.sender) }
+      const sender = request.operation.id === 'logOut' ? leave : identify
+      const headers = { ...signature(request, clock), ...request.headers, ...sender(request.sender) }
       return timed(send({ url: api.url, agent, method, target, headers, body, isChunked }), request, clock)
     },
     async end() {
@@ -161,7 +164,7 @@ function signature({ signed, body = Buffer.alloc(0) }: FuzzRequest, clock: FakeC
 }
 
 async function identities(simulator: Simulator, clock: FakeClock): Promise<(sender: Sender) => Readonly<Record<string, string>>> {
-  const sessions = createSessions(createSeal([SESSION_KEY], EXTERNAL, clock), EXTERNAL)
+  const sessions = createSessions(createSeal([SESSION_KEY], EXTERNAL, clock), EXTERNAL, clock)
   const [cookie = ''] = (await sessions.begin({ username: 'admin', groups: ['system:masters'] })).split(';')
   const session = await sessions.of({ cookie })
   const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` })
