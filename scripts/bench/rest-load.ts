@@ -1,11 +1,12 @@
 /**
  * Loads the REST API: `tranche api` in a process of its own, against a simulated cluster of 1,000 nodes and 100 Rollouts in another.
- * Requests per core second are counted in the processor time of the API, so that they hold on a busy machine, too.
+ * Requests per core second are counted in the processor time of the API, so that they hold on a busy machine, too. Three programs share
+ * the cores: the API, the simulated API server, and this one, which sends the requests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -18,6 +19,7 @@ import {
   resourcePaths,
 } from '../../packages/kube-client/src/index.ts'
 import { silentLogger } from '../../packages/log/src/index.ts'
+import { type PacedLoad, pacedLoad } from './paced-load.ts'
 
 /** What the API did. */
 export interface RestLoad {
@@ -25,16 +27,28 @@ export interface RestLoad {
   readonly perCoreSecond: number
   /** The same in one second of the clock on the wall. */
   readonly perSecond: number
-  /** 99 of 100 took no longer at a fixed 500 requests in a second, in milliseconds. */
-  readonly p99Ms: number
+  /** At a fixed 500 requests in a second, evenly spread. */
+  readonly paced: PacedLoad & LoopDelay
+  /** Processors, and how many programs wanted one in the last minute before the paced requests. */
+  readonly machine: { readonly cores: number; readonly load: number }
   /** What 500 streams cost above none, in MiB. */
   readonly streamsMebibytes: number
   /** From the answer to a write at the API server until the last of 500 streams has told of it, the slowest of ten, in milliseconds. */
   readonly eventMs: number
 }
 
-const NODES = 1_000
+/** How late the event loop of the API was meanwhile, in milliseconds: what of a late answer is its own, or its share of the cores. */
+export interface LoopDelay {
+  readonly loopP99Ms: number
+  readonly loopMaxMs: number
+  /** The longest time that collecting garbage took at once. */
+  readonly longestCollectionMs: number
+}
+
+const NODES = Number(process.argv[2] ?? 1_000)
 const ROLLOUTS = 100
+/** Longer than callers are remembered: the API server is asked about them several times meanwhile. */
+const PACED_SECONDS = 25
 const STREAMS = 500
 const CHANGES = 10
 const clockTicksPerSecond = 100
@@ -56,7 +70,8 @@ export async function measureRestLoad(cli: string): Promise<RestLoad> {
   const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, userAgent: 'bench/1', log: silentLogger })
   await furnish(client)
   const args = ['api', '--kubeconfig', ready.kubeconfig, '--api-port', '0', '--requests-per-second', '1000000']
-  const api = spawn(process.execPath, ['--expose-gc', cli, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const watching = ['--expose-gc', '--import', new URL('./watch-loop.mjs', import.meta.url).href]
+  const api = spawn(process.execPath, [...watching, cli, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   cleanup.defer(() => ended(api))
   const url = await urlOf(api)
   await untilReady(url)
@@ -137,9 +152,19 @@ async function load(loaded: Loaded): Promise<RestLoad> {
   const full = await autocannon({ ...request, connections: 16, duration: 8 })
   const busy = busySeconds(api) - busyBefore
   if (full.non2xx > 0 || full.errors > 0) throw new Error(`${full.non2xx} requests were refused, ${full.errors} failed`)
-  const paced = await autocannon({ ...request, connections: 8, overallRate: 500, duration: 10 })
+  const machine = { cores: availableParallelism(), load: loadavg()[0]! }
+  await loopDelay(api)
+  const paced = { ...(await pacedLoad({ ...request, perSecond: 500, seconds: PACED_SECONDS })), ...(await loopDelay(api)) }
   const streams = await measureStreams(loaded)
-  return { perCoreSecond: full.requests.total / busy, perSecond: full.requests.average, p99Ms: paced.latency.p99, ...streams }
+  return { perCoreSecond: full.requests.total / busy, perSecond: full.requests.average, paced, machine, ...streams }
+}
+
+/** Since it was asked for last. */
+function loopDelay(api: ChildProcess): Promise<LoopDelay> {
+  return new Promise((resolve) => {
+    api.once('message', (delay) => resolve(delay as LoopDelay))
+    api.send('tell')
+  })
 }
 
 async function measureStreams({ api, url, token, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {

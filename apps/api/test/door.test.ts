@@ -184,24 +184,46 @@ describe('what a caller may see', () => {
 })
 
 describe('the API server is asked', () => {
+  const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
+
   it('once for many requests, and again after ten seconds', async () => {
     stage.clock.advance(60_000)
     stage.reviews.length = 0
-    const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
     await Promise.all(Array.from({ length: 20 }, get))
     expect(stage.reviews.length).toBe(2)
-    stage.clock.advance(9_999)
+    stage.clock.advance(7_999)
     await get()
     expect(stage.reviews.length).toBe(2)
-    stage.clock.advance(2)
+    stage.clock.advance(2_002)
     await get()
     expect(stage.reviews.length).toBe(4)
+  })
+
+  it('again in the last two of the ten seconds, and nobody waits for the answer', async () => {
+    stage.clock.advance(60_000)
+    await get()
+    stage.reviews.length = 0
+    stage.clock.advance(9_999)
+    await get()
+    stage.clock.advance(2)
+    await get()
+    expect(stage.reviews.length).toBe(2)
+  })
+
+  it('in vain, and then nothing counts for more than ten seconds', async () => {
+    stage.clock.advance(60_000)
+    await get()
+    stage.breakReviews('gone')
+    stage.clock.advance(9_999)
+    expect((await get()).statusCode).toBe(200)
+    stage.clock.advance(2)
+    expect((await get()).statusCode).toBe(503)
+    stage.breakReviews(null)
   })
 
   it('again after a failure, at once', async () => {
     stage.clock.advance(60_000)
     stage.breakReviews('gone')
-    const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
     expect((await get()).statusCode).toBe(503)
     stage.breakReviews(null)
     expect((await get()).statusCode).toBe(200)

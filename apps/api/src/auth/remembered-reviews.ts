@@ -24,12 +24,16 @@ export interface RememberedReviews extends Reviews {
 /** Told of each review that was asked of the API server. */
 export type OnReview = (kind: 'token' | 'access', result: 'yes' | 'no' | 'failed') => void
 
+/** An answer is asked anew in the last part of the time for which it counts. */
+const LAST_PART = 0.2
+
 /** No token is longer: a request line and its headers end sooner. */
 const TOKEN_MAX = 16_384
 
 /**
- * Remembers answers for a short while. Whoever asks for what is being asked waits for the same answer. What the API server did
- * not answer is remembered by nobody.
+ * Remembers answers for a short while. Whoever asks for what is being asked waits for the same answer. What is about to be forgotten is
+ * asked anew when it is told, and nobody waits for that: callers who come again and again never wait. What the API server did not
+ * answer is remembered by nobody.
  *
  * Tokens are kept as hashes: a dump of this memory lets nobody in.
  *
@@ -54,6 +58,20 @@ export function rememberReviews(
     return asking
   }
 
+  /** What is remembered, or else the answer. */
+  async function recalled<T extends object>(memory: LRUCache<string, T>, key: string, ask: () => Promise<T>): Promise<T> {
+    const asking = (): Promise<T> =>
+      once(key, async () => {
+        const answer = await ask()
+        memory.set(key, answer)
+        return answer
+      })
+    const known = memory.get(key)
+    if (known === undefined) return asking()
+    if (memory.getRemainingTTL(key) < LAST_PART * rememberMs) asking().catch(() => {})
+    return known
+  }
+
   return {
     senderOf(token) {
       const hash = hashOf(token)
@@ -61,24 +79,12 @@ export function rememberReviews(
     },
     async whoIs(token) {
       if (token.length > TOKEN_MAX) return null
-      const hash = hashOf(token)
-      const known = callers.get(hash)
-      if (known !== undefined) return known.caller
-      return once(`token ${hash}`, async () => {
-        const caller = await answered('token', () => reviews.whoIs(token), onReview)
-        callers.set(hash, { caller })
-        return caller
-      })
+      const ask = async () => ({ caller: await answered('token', () => reviews.whoIs(token), onReview) })
+      return (await recalled(callers, hashOf(token), ask)).caller
     },
     async isAllowed(caller, question) {
-      const key = `${callerKey(caller)} ${questionKey(question)}`
-      const known = allowed.get(key)
-      if (known !== undefined) return known.allowed
-      return once(`access ${key}`, async () => {
-        const answer = await answered('access', () => reviews.isAllowed(caller, question), onReview)
-        allowed.set(key, { allowed: answer })
-        return answer
-      })
+      const ask = async () => ({ allowed: await answered('access', () => reviews.isAllowed(caller, question), onReview) })
+      return (await recalled(allowed, `${callerKey(caller)} ${questionKey(question)}`, ask)).allowed
     },
   }
 }

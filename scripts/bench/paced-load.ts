@@ -1,0 +1,71 @@
+import { Agent, get } from 'node:http'
+
+/** What is asked for. */
+export interface PacedRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Evenly spread over each second. */
+  readonly perSecond: number
+  readonly seconds: number
+}
+
+/** What became of it, in milliseconds. */
+export interface PacedLoad {
+  /** From sending to the last byte of the answer. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** From the moment at which a request was due until it was sent: what the sender itself was late, 99 of 100. */
+  readonly senderLateP99Ms: number
+}
+
+/** Requests that are under way at once; a server that keeps up needs a few. */
+const SOCKETS = 64
+
+/**
+ * Sends requests at their moments, whether those before them have been answered or not: a server that falls behind is not waited for.
+ * One that is due while the sender is busy is sent as soon as it is not.
+ *
+ * @throws where an answer is not 200
+ */
+export async function pacedLoad({ url, headers, perSecond, seconds }: PacedRequest): Promise<PacedLoad> {
+  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })
+  const [tookMs, lateMs, failed]: [number[], number[], unknown[]] = [[], [], []]
+  const startMs = performance.now()
+  const count = perSecond * seconds
+  let [sent, ended] = [0, 0]
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      if (++ended === count) resolve()
+    }
+    const send = (dueMs: number): void => {
+      const sentMs = performance.now()
+      lateMs.push(sentMs - dueMs)
+      get(url, { agent, headers }, (answer) => {
+        if (answer.statusCode !== 200) failed.push(answer.statusCode)
+        answer.resume().once('end', () => {
+          tookMs.push(performance.now() - sentMs)
+          end()
+        })
+      }).once('error', (error) => {
+        failed.push(error)
+        end()
+      })
+    }
+    const timer = setInterval(() => {
+      for (; sent < count; sent++) {
+        const dueMs = startMs + (sent * 1000) / perSecond
+        if (dueMs > performance.now()) return
+        send(dueMs)
+      }
+      clearInterval(timer)
+    }, 1)
+  })
+  agent.destroy()
+  if (failed.length > 0) throw new Error(`${failed.length} of ${count} requests failed, the first with ${String(failed[0])}`)
+  return { p50Ms: partOf(tookMs, 0.5), p99Ms: partOf(tookMs, 0.99), maxMs: Math.max(...tookMs), senderLateP99Ms: partOf(lateMs, 0.99) }
+}
+
+function partOf(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(part * values.length)] ?? 0
+}
