@@ -10,6 +10,7 @@ export { buildSnapshot, type Now, type ReleaseObjects } from './view/build-snaps
 export { durationText } from './view/duration-text.ts'
 export { explained, explainedOfServer } from './desk/explain-error.ts'
 export { explainMissing, findRollout } from './desk/find-rollout.ts'
+export { followRelease, type FollowReleaseOptions } from './desk/follow-release.ts'
 export { lookAgain, type LookAgainOptions } from './desk/look-again.ts'
 export { type AccessOptions, toAccessOptions, toOutputOptions } from './options/access-options.ts'
 export { parseDuration } from './options/duration-option.ts'

@@ -12,7 +12,7 @@ interface Parts {
 }
 
 /** What is followed, and how long. */
-export interface FollowOptions<P extends keyof Parts> {
+export interface FollowReleaseOptions<P extends keyof Parts> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
@@ -27,7 +27,7 @@ export interface FollowOptions<P extends keyof Parts> {
  */
 export async function* followRelease<P extends keyof Parts>(
   { desk, clock }: Pick<Session, 'desk' | 'clock'>,
-  { key, part, signal, trouble }: FollowOptions<P>,
+  { key, part, signal, trouble }: FollowReleaseOptions<P>,
 ): AsyncGenerator<Parts[P]> {
   const watched = desk.follow?.(key, { signal })
   const toPart = (seen: SeenRelease): Parts[P] => {

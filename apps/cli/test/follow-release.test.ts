@@ -1,0 +1,41 @@
+import { followRelease } from '@tranche/cli'
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { FollowEnd, ReleaseDesk, SeenRelease } from '@tranche/steering'
+import { expect, it } from 'vitest'
+
+const key = { namespace: 'demo', name: 'agent' }
+const away = new AppError('API_UNREACHABLE', 'nobody answers')
+
+/** A desk whose watch shows these, and then ends; read, it is `read`. */
+function deskOf(shown: readonly { readonly report: string; readonly trouble?: unknown }[], end: FollowEnd): Pick<ReleaseDesk, never> {
+  async function* follow(): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
+    for (const { report, trouble } of shown) yield { report: () => report, trouble } as unknown as SeenRelease
+    return end
+  }
+  return { follow, report: async () => 'read' }
+}
+
+function followed(desk: Pick<ReleaseDesk, never>, told: unknown[]): AsyncGenerator<unknown> {
+  const session = { desk: desk as ReleaseDesk, clock: new FakeClock() }
+  const { signal } = new AbortController()
+  return followRelease(session, { key, part: 'report', signal, trouble: (error) => void told.push(error) })
+}
+
+it('shows what the watch shows, says what is wrong with it and when nothing is any more', async () => {
+  const told: unknown[] = []
+  const shown: unknown[] = []
+  const desk = deskOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')
+  for await (const report of followed(desk, told)) shown.push(report)
+  expect(shown).toEqual(['one', 'one', 'two'])
+  expect(told).toEqual([null, away, null])
+})
+
+it.each([
+  ['who may not watch', deskOf([], 'unwatchable')],
+  ['a desk that cannot watch', { report: async () => 'read' }],
+])('reads for %s', async (_who, desk) => {
+  const looks = followed(desk, [])
+  await expect(looks.next()).resolves.toEqual({ done: false, value: 'read' })
+  await looks.return(undefined)
+})
