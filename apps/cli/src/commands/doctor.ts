@@ -25,7 +25,9 @@ export async function doctor({ access, output, redis }: DoctorOptions, io: Comma
     throw new AppError('OPTION_INVALID', 'doctor looks at a cluster', { hint: 'Leave --server out, or unset TRANCHE_SERVER.' })
   const settings = readRedisSettings(redis, io.env)
   await using open = await openCluster(access.source, io)
-  const signal = AbortSignal.timeout(access.requestTimeoutMs)
+  const time = new AbortController()
+  using _timer = lateAfter(access.requestTimeoutMs, time)
+  const { signal } = time
   const namespace = access.namespace ?? open.cluster.namespace
   const signs = await readSigns({ ...open, clock: systemClock, signal, namespace, redis: settings }).catch((error: unknown) => {
     throw explained(error, open.cluster)
@@ -37,4 +39,11 @@ export async function doctor({ access, output, redis }: DoctorOptions, io: Comma
     io.out.write(`${doctorView(findings, drawing).join('\n')}\n`)
   }
   return findings.some(({ state }) => state === 'problem') ? exitCodes.failed : exitCodes.done
+}
+
+/** Whatever is under way then ends with an error that says so. */
+function lateAfter(ms: number, time: AbortController): Disposable {
+  const late = new AppError('API_DEADLINE', `it was not looked through within ${ms} ms`)
+  const timer = systemClock.setTimer(ms, () => time.abort(late))
+  return { [Symbol.dispose]: () => timer.cancel() }
 }

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '@tranche/cli'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
+const kubeconfig = join(folder, 'kubeconfig.json')
+const sockets = new Set<Socket>()
+/** Lets everybody in, and says nothing. */
+const silent = createServer((socket) => void sockets.add(socket))
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const cluster = { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true }
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'silent',
+    clusters: [{ name: 'silent', cluster }],
+    users: [{ name: 'me', user: {} }],
+    contexts: [{ name: 'silent', context: { cluster: 'silent', user: 'me' } }],
+  }
+  writeFileSync(kubeconfig, JSON.stringify(config))
+})
+afterAll(() => {
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it.each(['doctor', 'list', 'get agent', 'plan agent'])(
+  'an API server that says nothing is one line for %s, with a cause and what to do',
+  async (line) => {
+    let err = ''
+    const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
+    await expect(run([...line.split(' '), '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
+    expect(err).toMatch(/^API_DEADLINE: the API server http:\/\/127\.0\.0\.1:\d+ \(context silent\) does not answer: [^\n]+\n$/)
+  },
+)
