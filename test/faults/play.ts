@@ -22,7 +22,7 @@ export interface Played {
 const MINUTE = 60_000
 /** How long the first rollout of an undisturbed cluster may take. */
 const FIRST_MS = 10 * MINUTE
-/** After everything has healed, the release must end within this. */
+/** After everything has healed and nothing hangs any more, the release must end within this. */
 const END_MS = 60 * MINUTE
 /** How often somebody looks whether the release waits for him, or has ended. */
 const LOOK_MS = 5_000
@@ -138,7 +138,8 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   await drive(clock, world.heal())
   for (const slot of slots) if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
-  const unended = await untilEnded(world, owners, END_MS)
+  const hangsForMs = Math.max(0, fates.hangsUntilMs() - clock.monotonicMs())
+  const unended = await untilEnded(world, owners, hangsForMs + END_MS)
   while (fates.frozen().length > 0) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
   return unended.length > 0 ? unended : drive(clock, findUnended(world, owners.tag()))

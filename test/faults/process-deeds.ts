@@ -13,6 +13,8 @@ export interface Fates {
   disarm(): void
   /** Processes that are frozen and will thaw by themselves. */
   frozen(): readonly Program[]
+  /** When the last call that hangs goes on, by the world's monotonic clock; in the past where none does. */
+  hangsUntilMs(): number
 }
 
 /** After how long somebody starts another in the place of a program that was killed at a crash point. */
@@ -23,6 +25,7 @@ export function createFates(world: World): Fates {
   const traps: { readonly trap: Trap; left: number }[] = []
   const frozen = new Set<Program>()
   const killed = new WeakSet<Program>()
+  let hangsUntilMs = Number.NEGATIVE_INFINITY
 
   function kill(program: Program, downMs: number): void {
     const { slot } = program
@@ -58,6 +61,7 @@ export function createFates(world: World): Fates {
     world.note(`${identity} ${blowWords[blow]} at ${point}${blow === 'kill' ? '' : ` for ${durationText(forMs)}`}`)
     if (blow === 'hang') {
       world.noteStall(identity, forMs)
+      hangsUntilMs = Math.max(hangsUntilMs, world.clock.monotonicMs() + forMs)
       return sleep(process.clock, forMs)
     }
     if (blow === 'kill') kill(program, RESTART_MS)
@@ -114,6 +118,7 @@ export function createFates(world: World): Fates {
     befall,
     disarm: () => void traps.splice(0),
     frozen: () => [...frozen],
+    hangsUntilMs: () => hangsUntilMs,
   }
 }
 

@@ -57,9 +57,13 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
   return { ...record, seq: record.seq + 1, holds }
 }
 
-/** F9: opens a stopped record for `allowance`. Permits that were executed before stay until they have settled (F11). */
-export function openRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
-  return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [] }
+/**
+ * F9: opens a stopped record for `allowance`. Permits that were executed before stay until they have settled (F11). Nobody with
+ * an older view than who opens it acts on it (F2): `seen` is the highest pod resourceVersion in that view.
+ */
+export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
+  const watermark = newerResourceVersion(record.watermark, seen)
+  return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 
 /** F9, F10: a change that only allows more, or only follows the generation, needs one write and no new epoch. */

@@ -45,10 +45,10 @@ const decision: fc.Arbitrary<Decision> = fc.oneof(
   ),
   fc.constant<Decision>((read) => voidRecord(read, [{ reason: 'Paused', id: '1' }])),
   fc.constant<Decision>((read) => withHolds(read, [{ reason: 'Paused', id: '2' }])),
-  allowance.map(
-    (to): Decision =>
+  fc.tuple(allowance, version).map(
+    ([to, seen]): Decision =>
       (read) =>
-        openRecord(read, to),
+        openRecord(read, to, seen),
   ),
   allowance.map(
     (to): Decision =>
@@ -127,7 +127,7 @@ describe('the record, whoever writes it', () => {
     fc.assert(
       fc.property(record, allowance, allowance, (first, to, wider) => {
         const voided = voidRecord(first, [{ reason: 'RevisionChanged', id: 'v3' }])
-        expect([voided, openRecord(voided, to), widenRecord(openRecord(voided, to), wider)].map((one) => one.permits)).toEqual([
+        expect([voided, openRecord(voided, to, '1'), widenRecord(openRecord(voided, to, '1'), wider)].map((one) => one.permits)).toEqual([
           first.permits,
           first.permits,
           first.permits,

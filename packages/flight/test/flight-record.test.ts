@@ -93,7 +93,7 @@ describe('withHolds', () => {
 describe('openRecord', () => {
   it('allows what is wanted in a new epoch, without holds, and keeps permits that have not settled (F11)', () => {
     const stopped = aRecord({ state: 'stopped', holds: [{ reason: 'Paused', id: '1' }], permits: [a], watermark: '50' })
-    expect(openRecord(stopped, allowance)).toEqual({
+    expect(openRecord(stopped, allowance, '50')).toEqual({
       ...allowance,
       state: 'open',
       holds: [],
@@ -102,6 +102,13 @@ describe('openRecord', () => {
       watermark: '50',
       permits: [a],
     })
+  })
+
+  it.each([
+    ['raises the watermark to what whoever opens it has seen', '1200', '1200'],
+    ['never lowers the watermark', '9', '50'],
+  ])('%s (F2)', (_name, seen, watermark) => {
+    expect(openRecord(aRecord({ state: 'stopped', watermark: '50' }), allowance, seen).watermark).toBe(watermark)
   })
 })
 

@@ -238,7 +238,7 @@ class FenceWorld {
     this.#rules = pick(this.#random, ruleSets)
     const scope = this.#scope()
     const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit, scope }
-    this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance)
+    this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance, String(this.#version))
     this.#largestLimit = limit
     this.#noteLimit()
     this.#announcements = [this.#announcement()]
@@ -726,7 +726,7 @@ class FenceWorld {
       scope: this.#scope(),
     }
     this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
-    this.#compareAndSwap(this.#home(), openRecord(before, allowance))
+    this.#compareAndSwap(this.#home(), openRecord(before, allowance, before.watermark))
     this.#change = null
   }
 

@@ -1,6 +1,14 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
 import { allowanceOf, directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
-import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations, peerAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import {
+  BATCH_RELEASE_FINALIZER,
+  type DaemonSet,
+  daemonSetAnnotations,
+  newerResourceVersion,
+  peerAnnotations,
+  ROLLOUTS_API_VERSION,
+} from '@tranche/kube-types'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { frozenWatch } from './frozen-watch.ts'
@@ -120,8 +128,14 @@ function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightReco
   if (watch !== null) return { kind: 'writeStatus', status: watch }
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
-  const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: openRecord(record, wanted.allowance), confirm: true }
+  const opened = openRecord(record, wanted.allowance, newestPodIn(view.fleet, record.watermark))
+  const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: opened, confirm: true }
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
+}
+
+/** F2: what an opening rests on. */
+function newestPodIn({ nodes }: FleetView, seen: string): string {
+  return nodes.flatMap(({ pods }) => pods.map(({ resourceVersion }) => resourceVersion)).reduce(newerResourceVersion, seen)
 }
 
 /** Null where the status says already since when this release is judged, or nothing was frozen. Executors read it there. */
