@@ -46,6 +46,8 @@ export class ToyCluster {
   /** What the policy of the Rollout says; undefined where it names none. */
   policy: ReleasePolicySpec | undefined
   mishap: 'none' | 'touchesUnclear' | 'diesAfterTouches' = 'none'
+  /** What a pass over the Rollout reads otherwise than it is here. */
+  readsAs: (view: RolloutView) => RolloutView = (view) => view
   rollout: Rollout | undefined
   release: BatchRelease | undefined
   daemonSet: DaemonSet
@@ -270,6 +272,7 @@ export class ToyCluster {
       announcement,
       releaseUid,
       record,
+      nodes: release.spec.tranche?.nodes,
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),
@@ -295,7 +298,8 @@ export class ToyCluster {
     const bound = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name
     const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
-    return { rollout, ...workloads, release, others: [rollout], policy: this.#policyReading(), strategyScope, peer: null, ...clocks }
+    const policy = this.#policyReading()
+    return this.readsAs({ rollout, ...workloads, release, others: [rollout], policy, strategyScope, peer: null, ...clocks })
   }
 
   releaseView(): ReleaseView | null {

@@ -1,11 +1,10 @@
 import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout } from '@tranche/api-schema'
 import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import { isWithinSteps, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
+import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './course.ts'
-import { policyTerms, withoutPolicyTerms } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
@@ -133,17 +132,10 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
   return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
 }
 
-/**
- * The release is over: its BatchRelease goes, or stays for the nodes that are left, is paused as the Rollout is, and goes by
- * the policy as it is now.
- */
+/** The release is over: its BatchRelease goes, or stays for the nodes that are left. */
 function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
-  const { rollout } = view
-  const paused = rollout.spec.strategy.paused === true
-  const { analysis: _over, ...terms } = policyTerms(view)
-  const tranche = { ...withoutPolicyTerms(release.spec.tranche), ...terms, paused, rolloutGeneration: generationOf(rollout) }
-  const spec = { ...release.spec, tranche }
+  const spec = overReleaseSpec(release, view)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 

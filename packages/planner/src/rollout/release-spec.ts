@@ -1,10 +1,10 @@
-import type { BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
+import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
-import { type PolicyTerms, policyTerms } from './release-policy.ts'
+import { type PolicyTerms, policyTerms, withoutPolicyTerms } from './release-policy.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -41,6 +41,26 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       ...(retry !== undefined && { retry }),
     },
   }
+}
+
+/**
+ * What the BatchRelease of a release that is over should say, while it stays for nodes that are left: it is paused as the
+ * Rollout is, and goes by the policy as it is now, but by the steps with which it began, whose sizes it has. What held it
+ * while the Rollout could not be acted on holds it no longer.
+ */
+export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
+  const { rollout } = view
+  const { hold: _lifted, ...said } = withoutPolicyTerms(spec.tranche)
+  const { analysis: _over, ...terms } = policyTerms(view)
+  const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
+  const paused = rollout.spec.strategy.paused === true
+  return { ...spec, tranche: { ...said, ...terms, nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0 } }
+}
+
+function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): PolicyTerms['nodes'] {
+  const { steps: _others, ...rules } = now ?? {}
+  const nodes = begun?.steps === undefined ? rules : { ...rules, steps: begun.steps }
+  return Object.keys(nodes).length === 0 ? undefined : nodes
 }
 
 /**
