@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { unavailableSeen } from '@tranche/recording'
-import { deletions } from './expect-kept.ts'
+import { deletions, expectKept } from './expect-kept.ts'
 import { events } from './hands.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { applyPolicy, deletePolicy, policyOf } from './policies.ts'
 import { goesBy, stageKey } from './stage-objects.ts'
-import { setStage, type Stage } from './stage.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -61,6 +62,27 @@ describe.each([
     expect(await nodesOn(stage, 'v2')).toEqual([])
     await applyPolicy(stage, {})
     await untilPausedAt(stage, 1)
+  })
+
+  it('and that is over but for a dead node, is brought to its end when the policy is back and the node is (G6)', async () => {
+    stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: {}, admission: 'inProcess' })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await stage.until('a node is left behind', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+    await spoil()
+    await untilStalled(reason)
+    await untilStopped()
+    await drive(stage.clock, stage.simulator.nodes.revive('node-003'))
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(3)
+
+    await applyPolicy(stage, {})
+    await untilReleased(stage, 'v2')
+    await stage.until('the release is put away', async () => (await stage.release()) === undefined)
+    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('RollingUpdate')
+    expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([daemonSetAnnotations.controlInfo])
+    expectKept(stage)
   })
 })
 
