@@ -48,7 +48,7 @@ const WAKING_MS = 50
 
 /** Knows what was delivered to whom; where no delivery to an actor was recorded, a write is known after `watchLagMs`. */
 export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: SightOptions): Sight {
-  const tracks = toTracks(deliveries)
+  const tracks = toTracks(deliveries, stalls)
 
   // The latest first: what was held back twice was decided before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
@@ -85,9 +85,15 @@ interface Track {
   readonly rvs: number[]
 }
 
-function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, Track> {
+/**
+ * What is sent to a process that stands still lies in a socket: whether it reads that, or finds the watch too old and begins it
+ * anew, shows in what it is sent next.
+ */
+function toTracks(deliveries: readonly RecordedDelivery[], stalls: readonly Stall[]): ReadonlyMap<string, Track> {
+  const stallsOf = Map.groupBy(stalls, ({ actor }) => actor)
   const tracks = new Map<string, Track>()
   for (const { t, to, of, rv } of deliveries) {
+    if (stallsOf.get(to)?.some(({ fromMs, toMs }) => fromMs < t && t < toMs) === true) continue
     const key = `${to} ${of}`
     const track = tracks.get(key) ?? { times: [], rvs: [] }
     tracks.set(key, track)
