@@ -24,13 +24,18 @@ export class DaemonSetStory {
   readonly taken = new Set<NodeStory>()
   /** Nodes with a flight. */
   readonly inFlight = new Set<NodeStory>()
-  /** Nodes whose permitted pod somebody else deleted, without an available one since. */
+  /**
+   * Nodes whose permitted pod others deleted, without an available one since; also where the permit was written by somebody who
+   * did not know yet that the pod was gone.
+   */
   readonly robbed = new Set<NodeStory>()
   /** What the BatchRelease has said of a policy. */
   readonly terms: Versions<RecordedTerms> = createVersions()
   /** Every version of the DaemonSet, oldest first; a deletion has no object. */
   readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
   readonly #nodes = new Map<string, OwnNode>()
+  /** Pods (by uid) that others deleted on nodes without an available one since. */
+  readonly #lost = new Map<NodeStory, readonly string[]>()
   readonly #unavailable = new Set<OwnNode>()
   readonly #left: Cause[] = []
   readonly #minReadyByGeneration = new Map<number, number>()
@@ -143,7 +148,8 @@ export class DaemonSetStory {
     const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
     const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
     const deletedByUs = before?.deletedByUs === true || byUs
-    if (before?.ended === null && ended !== null && !byUs && this.orders.isPermitted(seen.uid)) this.robbed.add(story)
+    if (before?.ended === null && ended !== null && !byUs) this.#lost.set(story, [...(this.#lost.get(story) ?? []), seen.uid])
+    this.#findRobbed()
     story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, neededMs, ended, deletedByUs })
     if (write.type === 'DELETED') forgetOldest(story)
     this.#refresh(story, write.t, cause)
@@ -167,12 +173,17 @@ export class DaemonSetStory {
 
   /** Takes over what an order has changed for nodes and pods. */
   followOrders(nowMs: number): void {
+    this.#findRobbed()
     this.#setMinReady(nowMs)
     const { revision } = this.orders
     if (revision === this.#revision) return
     this.#revision = revision
     this.taken.clear()
     for (const node of this.#nodes.values()) this.#sort(node)
+  }
+
+  #findRobbed(): void {
+    for (const [node, uids] of this.#lost) if (uids.some((uid) => this.orders.isPermitted(uid))) this.robbed.add(node)
   }
 
   /** What a pod needs is the least of what the DaemonSet asks for and what the record's generation of it asked for. */
@@ -200,6 +211,7 @@ export class DaemonSetStory {
   #land(node: OwnNode): void {
     node.flight = null
     this.inFlight.delete(node)
+    this.#lost.delete(node)
     this.robbed.delete(node)
   }
 

@@ -138,6 +138,16 @@ describe('nodes in flight', () => {
       [],
     ],
     [
+      'are no more when the permit of that pod was written a moment after it was gone',
+      (s) => s.del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
+      [],
+    ],
+    [
+      'are more when that node had an available pod before the permit was written',
+      (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
+      ['G2 c'],
+    ],
+    [
       'are more when we delete where somebody else took another pod',
       (s) => s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       ['G2 c'],
