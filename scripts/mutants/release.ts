@@ -23,6 +23,14 @@ const daemonSetPatchTests = 'packages/planner/test/release/daemon-set-patch.test
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
   {
+    rule: 'F2',
+    fault: 'executors may act on an older view than whoever opened the record',
+    file: planBatchRelease,
+    find: 'newestPodIn(view.fleet, record.watermark)',
+    replace: 'record.watermark',
+    tests: [planBatchReleaseTests],
+  },
+  {
     rule: 'F8',
     fault: 'a stop is written before it is announced',
     file: planBatchRelease,

@@ -48,6 +48,10 @@ describe('planBatchRelease', () => {
       view: { record: { state: 'stopped' } },
       want: { kind: 'writeRecord', why: 'open', confirm: true, record: { state: 'open', epoch: 4, seq: 8, holds: [] } },
     },
+    'lets no executor act that has not seen every pod it has seen itself (F2)': {
+      view: { record: { state: 'stopped', watermark: '1' } },
+      want: { kind: 'writeRecord', why: 'open', record: { watermark: '10' } },
+    },
     'opens the record before it takes the pause from the DaemonSet': {
       view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '3' }] }, annotations: { [paused]: 'true' } },
       want: { kind: 'writeRecord', why: 'open' },
