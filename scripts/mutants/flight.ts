@@ -51,8 +51,8 @@ export const mutantsOfFlight: readonly Mutant[] = [
     rule: 'F11',
     fault: 'a rollover forgets pods that are still on their way',
     file: flightRecord,
-    find: "state: 'open', holds: [] }",
-    replace: "state: 'open', holds: [], permits: [] }",
+    find: "state: 'open', holds: [], watermark }",
+    replace: "state: 'open', holds: [], watermark, permits: [] }",
     tests: [flightRecordTests],
   },
   {

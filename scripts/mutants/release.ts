@@ -50,8 +50,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F9',
     fault: 'a record is opened without reading the wishes live',
     file: planBatchRelease,
-    find: "why: 'open', record: openRecord(record, wanted.allowance), confirm: true",
-    replace: "why: 'open', record: openRecord(record, wanted.allowance), confirm: false",
+    find: "why: 'open', record: opened, confirm: true",
+    replace: "why: 'open', record: opened, confirm: false",
     tests: [planBatchReleaseTests],
   },
   {
