@@ -43,12 +43,15 @@ export interface SightOptions {
   readonly stalls: readonly Stall[]
 }
 
-/** A process that goes on again still acts for a moment by what it knew. */
-const WAKING_MS = 50
+/**
+ * A process that goes on again still acts for a moment by what it knew: what its watches were sent meanwhile lies in sockets that
+ * it finds too old, and it begins them anew.
+ */
+const WAKING_MS = 250
 
 /** Knows what was delivered to whom; where no delivery to an actor was recorded, a write is known after `watchLagMs`. */
 export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: SightOptions): Sight {
-  const tracks = toTracks(deliveries, stalls)
+  const tracks = toTracks(deliveries)
 
   // The latest first: what was held back twice was decided before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
@@ -85,15 +88,9 @@ interface Track {
   readonly rvs: number[]
 }
 
-/**
- * What is sent to a process that stands still lies in a socket: whether it reads that, or finds the watch too old and begins it
- * anew, shows in what it is sent next.
- */
-function toTracks(deliveries: readonly RecordedDelivery[], stalls: readonly Stall[]): ReadonlyMap<string, Track> {
-  const stallsOf = Map.groupBy(stalls, ({ actor }) => actor)
+function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, Track> {
   const tracks = new Map<string, Track>()
   for (const { t, to, of, rv } of deliveries) {
-    if (stallsOf.get(to)?.some(({ fromMs, toMs }) => fromMs < t && t < toMs) === true) continue
     const key = `${to} ${of}`
     const track = tracks.get(key) ?? { times: [], rvs: [] }
     tracks.set(key, track)
