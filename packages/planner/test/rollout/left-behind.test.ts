@@ -2,8 +2,8 @@ import type { RolloutStep } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from './settle.ts'
-import { ToyCluster } from './toy-cluster.ts'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
 const pause = { duration: 0 }
 const same = (view: RolloutView): RolloutView => view
