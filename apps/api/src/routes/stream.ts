@@ -38,6 +38,8 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   app.get(
     '/api/v1/stream',
     {
+      // Headers alone would be answered by a stream that never says anything, nor ends.
+      exposeHeadRoute: false,
       config: { access: { kind: 'filtered' } },
       schema: {
         tags: tags.stream,

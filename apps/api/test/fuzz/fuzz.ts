@@ -40,6 +40,9 @@ export interface FuzzReport {
   readonly findings: readonly { readonly seed: number; readonly finding: string; readonly request: string }[]
 }
 
+/** Longest round, with the search for the smallest request that shows a finding: of one that hangs each takes minutes. */
+const SHRINK_MS = 150_000
+
 /** Sends requests to every operation of the API, judges every answer, and says what was wrong. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const stage = await openFuzzStage({ planMs: options.planMs })
@@ -62,7 +65,7 @@ async function rounds(stage: FuzzStage, { seed, runs, goesOn }: FuzzOptions): Pr
       const findings = await tried(stage, request, { schemas, tally })
       if (findings.length > 0) throw new Error(findings.join('; '))
     })
-    const outcome = await fc.check(property, { seed: seed + round, numRuns: runs })
+    const outcome = await fc.check(property, { seed: seed + round, numRuns: runs, interruptAfterTimeLimit: SHRINK_MS })
     if (outcome.failed) tally.found(seed + round, outcome.errorInstance, shownOrNothing(outcome.counterexample?.[0]))
     const junkProperty = fc.asyncProperty(junk, async (bytes) => {
       const findings = judgeJunk(await sendBytes(stage.url, bytes))
