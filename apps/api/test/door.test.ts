@@ -233,6 +233,7 @@ describe('the API server is asked', () => {
 describe('a problem', () => {
   it.each([
     ['an unknown path', { method: 'GET', url: '/api/v2/rollouts' }, 404, 'NOT_FOUND'],
+    ['a method that a path does not take', { method: 'DELETE', url: '/api/v1/namespaces/demo/rollouts/agent' }, 405, 'REQUEST_INVALID'],
     ['a path that is not encoded', { method: 'GET', url: '/api/v1/namespaces/%ff/rollouts' }, 400, 'REQUEST_INVALID'],
     ['a name that leads elsewhere', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent%2Fstatus' }, 400, 'REQUEST_INVALID'],
     ['a namespace that leads elsewhere', { method: 'POST', url: '/api/v1/namespaces/../rollouts/agent/plan' }, 404, 'NOT_FOUND'],

@@ -18,7 +18,7 @@ import Fastify, {
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Access } from '../auth/access.ts'
-import { type GuardParts, guardRoutes } from '../auth/guard.ts'
+import { type GuardedRoute, type GuardParts, guardRoutes } from '../auth/guard.ts'
 import type { z } from 'zod'
 import type { Limits } from './limits.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
@@ -120,9 +120,23 @@ function answerProblems(app: ApiServer, log: Logger): void {
     return sendProblem(reply as FastifyReply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
-    const detail = `There is no route ${request.method} ${request.url.split('?', 1)[0]}; /docs has those that there are.`
-    return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance: request.id }))
+    const { method, id: instance } = request
+    const [path = ''] = request.url.split('?', 1)
+    const allowed = methodsOf(app.guardedRoutes, path)
+    if (allowed.length === 0) {
+      const detail = `There is no route ${method} ${path}; /docs has those that there are.`
+      return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance }))
+    }
+    void reply.header('allow', allowed.join(', '))
+    const detail = `${path} takes ${allowed.join(', ')}, not ${method}.`
+    return sendProblem(reply as FastifyReply, problemOf('REQUEST_INVALID', detail, { instance, status: 405 }))
   })
+}
+
+/** @returns the methods that some route takes at a path */
+function methodsOf(routes: readonly GuardedRoute[], path: string): readonly string[] {
+  const isAt = (url: string): boolean => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}/?$`).test(path)
+  return [...new Set(routes.filter(({ url }) => isAt(url)).map(({ method }) => method))].sort()
 }
 
 /** Counts by token, or by address where nobody is known by the token: guessing tokens must not cost the API server a review each. */
