@@ -1,6 +1,6 @@
 import { type ManifestFinding, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from '@tranche/api-schema'
 import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
-import { parseAllDocuments } from 'yaml'
+import { type Document, isScalar, parseAllDocuments, visit } from 'yaml'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
@@ -61,12 +61,33 @@ function validated(manifests: string): ValidateAnswer {
 
 /** Empty documents are left out, the items of a List stand for themselves. */
 function contentsOf(manifests: string): readonly Content[] {
-  return [...parseAllDocuments(manifests, { merge: true, prettyErrors: false })].flatMap((document): readonly Content[] => {
-    const [error] = document.errors
-    if (error !== undefined) return [{ why: error.message }]
-    const content = read(() => document.toJS() as unknown)
-    return 'value' in content ? itemsOf(content.value) : [content]
+  // The parser's own look for keys that stand twice takes time by the square of their number.
+  return [...parseAllDocuments(manifests, { merge: true, uniqueKeys: false, prettyErrors: false })].flatMap(
+    (document): readonly Content[] => {
+      const [error] = document.errors
+      const why = error?.message ?? keyTwice(document)
+      if (why !== undefined) return [{ why }]
+      const content = read(() => document.toJS() as unknown)
+      return 'value' in content ? itemsOf(content.value) : [content]
+    },
+  )
+}
+
+/** @returns what is wrong where a mapping has a key twice; merge keys may */
+function keyTwice(document: Document): string | undefined {
+  let found: string | undefined
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key
+        if (seen.has(name) && name !== '<<') found ??= `Map keys must be unique; ${JSON.stringify(name)} stands twice`
+        seen.add(name)
+      }
+      return found === undefined ? undefined : visit.BREAK
+    },
   })
+  return found
 }
 
 /** Anchors that multiply a document without end are refused by the parser. */
