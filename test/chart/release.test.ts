@@ -134,6 +134,13 @@ const rareOfApi: readonly string[] = [
   // Where somebody asks to undo or restart.
   'get apps/daemonsets',
   'patch apps/daemonsets',
+  // Where somebody asks for a forecast; apps/api/test/permissions.test.ts asks for one.
+  'get rollouts.kruise.io/batchreleases',
+  'get tranche.dev/releasepolicies',
+  'list /serviceaccounts',
+  'list /resourcequotas',
+  'list /limitranges',
+  'get scheduling.k8s.io/priorityclasses',
   // The simulator shows no reviews; without them everything that is asked over REST here would be refused.
   'create authentication.k8s.io/tokenreviews',
   'create authorization.k8s.io/subjectaccessreviews',
