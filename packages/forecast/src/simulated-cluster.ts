@@ -111,11 +111,11 @@ export function admissionOf({ daemonSet, rollout }: ClusterSnapshot): 'none' | '
 }
 
 /**
- * Half a millisecond for each node, 100 to 1,000: rarer than in a cluster, so that what a forecast costs grows with the pods and hardly with
+ * A millisecond for each node, 100 to 1,000: rarer than in a cluster, so that what a forecast costs grows with the pods and hardly with
  * the time that they take. A batch is seen to be ready by so much later at most; what goes wrong is looked at without delay.
  */
 function countingEveryMs({ nodes }: ClusterSnapshot): number {
-  return Math.min(1_000, Math.max(100, nodes.length / 2))
+  return Math.min(1_000, Math.max(100, nodes.length))
 }
 
 /** Nobody outside of the copy hears of it. */
