@@ -11,6 +11,7 @@ import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import { admissionOf } from '../scenarios/admission.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { recordTaken } from './record-taken.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
 import type { Role, Schedule, Shape, Slot } from './schedule.ts'
@@ -42,7 +43,7 @@ export interface World {
   /** Whoever is not one of ours: no request of theirs goes wrong. */
   readonly people: KubeClient
   readonly weather: Weather
-  /** Every accepted write, and what our programs' watches were sent. */
+  /** Every accepted write, and what our programs took from their lists and watches. */
   readonly recording: Recording
   /** When our programs stood still, or held something decided back. */
   readonly stalls: readonly Stall[]
@@ -85,8 +86,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     watchDelayMs: shape.watchDelayMs,
     faults: weather.faults,
   })
-  const take = (entry: RecordedWrite | RecordedDelivery): void => void ('to' in entry ? deliveries.push(entry) : writes.push(entry))
-  recordEntries(simulator.server, clock, take, { deliveriesTo: (actor) => /^(controller|executor)-/.test(actor) })
+  recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
   if (shape.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
@@ -101,7 +101,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     noteStall,
     notes,
     note,
-    ...programsOf({ schedule, clock, simulator, weather, note }, sabotage),
+    ...programsOf({ schedule, clock, simulator, weather, note, take: (delivery) => void deliveries.push(delivery) }, sabotage),
     ...createDelays(clock, note),
   }
   await drive(clock, simulator.start())
@@ -112,10 +112,12 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   return world
 }
 
-type Ground = Pick<World, 'schedule' | 'clock' | 'simulator' | 'weather' | 'note'>
+interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'weather' | 'note'> {
+  readonly take: (delivery: RecordedDelivery) => void
+}
 
 function programsOf(
-  { schedule, clock, simulator, weather, note }: Ground,
+  { schedule, clock, simulator, weather, note, take }: Ground,
   sabotage: Sabotage | undefined,
 ): Pick<World, 'start' | 'programIn' | 'kill' | 'watchPoints'> {
   const { seed, shape } = schedule
@@ -127,7 +129,8 @@ function programsOf(
   function run({ role, identity, process }: Program, program: Program): void {
     const points = createCrashPoints((point) => onPoint(program, point))
     const crashPoints: CrashPoints = { wrap: (name, port) => points.wrap(name, sabotage?.ports.wrap(name, port) ?? port) }
-    const ports = { exchange: process.exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
+    const exchange = recordTaken(process.exchange, identity, clock, take)
+    const ports = { exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
     const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
     const { ready, stopped } =
       role === 'controller'

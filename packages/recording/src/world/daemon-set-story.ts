@@ -1,7 +1,7 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../recorded-write.ts'
 import { isWanted } from './eligibility.ts'
 import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
-import { createOrders, type Orders } from './orders.ts'
+import { createOrders, type Orders, type RecordedFlight } from './orders.ts'
 import { inNodes, resolveLimit } from './resolve-limit.ts'
 import type { Cause, Decision, Sight } from './sight.ts'
 import type { RecordedTerms } from './terms.ts'
@@ -26,7 +26,7 @@ export class DaemonSetStory {
   readonly inFlight = new Set<NodeStory>()
   /**
    * Nodes whose permitted pod others deleted, without an available one since; also where the permit was written by somebody who
-   * did not know yet that the pod was gone.
+   * could not know yet that the pod was gone.
    */
   readonly robbed = new Set<NodeStory>()
   /** What the BatchRelease has said of a policy. */
@@ -34,8 +34,8 @@ export class DaemonSetStory {
   /** Every version of the DaemonSet, oldest first; a deletion has no object. */
   readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
   readonly #nodes = new Map<string, OwnNode>()
-  /** Pods (by uid) that others deleted on nodes without an available one since. */
-  readonly #lost = new Map<NodeStory, readonly string[]>()
+  /** Pods that others deleted, and what did it, on nodes without an available one since. */
+  readonly #lost = new Map<NodeStory, readonly { readonly uid: string; readonly by: Cause }[]>()
   readonly #unavailable = new Set<OwnNode>()
   readonly #left: Cause[] = []
   readonly #minReadyByGeneration = new Map<number, number>()
@@ -114,7 +114,7 @@ export class DaemonSetStory {
     this.#uid = o.uid
     if (o.generation !== undefined) this.#minReadyByGeneration.set(o.generation, minReadyOf(o))
     this.orders.followDaemonSet(o)
-    this.followOrders(write.t)
+    this.#followOrders(write.t)
     if (before === undefined || !sameJson(before.placement, o.placement)) for (const node of cluster) this.applyNode(node.name, node, cause)
   }
 
@@ -148,8 +148,10 @@ export class DaemonSetStory {
     const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
     const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
     const deletedByUs = before?.deletedByUs === true || byUs
-    if (before?.ended === null && ended !== null && !byUs) this.#lost.set(story, [...(this.#lost.get(story) ?? []), seen.uid])
-    this.#findRobbed()
+    if (before?.ended === null && ended !== null && !byUs) {
+      this.#lost.set(story, [...(this.#lost.get(story) ?? []), { uid: seen.uid, by: cause }])
+      if (this.orders.isPermitted(seen.uid)) this.robbed.add(story)
+    }
     story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, neededMs, ended, deletedByUs })
     if (write.type === 'DELETED') forgetOldest(story)
     this.#refresh(story, write.t, cause)
@@ -171,19 +173,21 @@ export class DaemonSetStory {
     this.inFlight.add(story)
   }
 
-  /** Takes over what an order has changed for nodes and pods. */
-  followOrders(nowMs: number): void {
-    this.#findRobbed()
+  /** Takes over a record, for nodes and pods too. @param writer who decided it, and when: what they could not know is not held against them */
+  followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, sight: Sight): void {
+    this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, sight))
+    for (const [node, pods] of this.#lost)
+      if (pods.some(({ uid, by }) => this.orders.isPermitted(uid) && !sight.hasSeen(writer, by))) this.robbed.add(node)
+    this.#followOrders(nowMs)
+  }
+
+  #followOrders(nowMs: number): void {
     this.#setMinReady(nowMs)
     const { revision } = this.orders
     if (revision === this.#revision) return
     this.#revision = revision
     this.taken.clear()
     for (const node of this.#nodes.values()) this.#sort(node)
-  }
-
-  #findRobbed(): void {
-    for (const [node, uids] of this.#lost) if (uids.some((uid) => this.orders.isPermitted(uid))) this.robbed.add(node)
   }
 
   /** What a pod needs is the least of what the DaemonSet asks for and what the record's generation of it asked for. */

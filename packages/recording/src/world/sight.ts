@@ -43,12 +43,6 @@ export interface SightOptions {
   readonly stalls: readonly Stall[]
 }
 
-/**
- * A process that goes on again still acts for a moment by what it knew: what its watches were sent meanwhile lies in sockets that
- * it finds too old, and it begins them anew.
- */
-const WAKING_MS = 250
-
 /** Knows what was delivered to whom; where no delivery to an actor was recorded, a write is known after `watchLagMs`. */
 export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: SightOptions): Sight {
   const tracks = toTracks(deliveries)
@@ -71,7 +65,7 @@ export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: Sigh
     decisionOf({ actor = '', sent, t }) {
       let atMs = sent ?? t
       for (const stall of backwards)
-        if (stall.actor === actor && stall.fromMs <= atMs && atMs <= stall.toMs + WAKING_MS) atMs = Math.min(atMs, stall.fromMs)
+        if (stall.actor === actor && stall.fromMs <= atMs && atMs <= stall.toMs) atMs = Math.min(atMs, stall.fromMs)
       return { actor, atMs }
     },
     hasSeen(decision, cause) {

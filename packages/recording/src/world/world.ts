@@ -93,8 +93,7 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
       story.terms.push({ t: write.t, rv: write.rv, of: 'batchreleases' }, terms)
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
-    story.orders.followRecord(flight, write.t, story.mostDeclared(sight.decisionOf(write), sight))
-    story.followOrders(write.t)
+    story.followRecord(flight, write.t, sight.decisionOf(write), sight)
   }
 
   return {

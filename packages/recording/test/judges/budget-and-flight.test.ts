@@ -75,17 +75,6 @@ describe('the budget', () => {
     ['does not count it while the watch has not told', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
   ])
 
-  it('holds nothing against a process that has just gone on again: its watches begin anew', () => {
-    const script = fleet().del('a1')
-    const fromMs = script.nowMs
-    script.pod('c1', { ready: false }).wait(10_000).seen().wait(10_000)
-    const stalls = [{ actor: 'executor-1', fromMs, toMs: script.nowMs }]
-    const soon = find(script.wait(200).del('b1'), { guarantees: ['G1'], stalls })
-    const later = fleet().del('a1').pod('c1', { ready: false }).wait(10_000).seen().wait(10_300).del('b1')
-    expect(soon).toEqual([])
-    expect(find(later, { guarantees: ['G1'], stalls })).toHaveLength(1)
-  })
-
   it('holds nothing against a process that was frozen since', () => {
     const script = fleet().del('a1')
     const fromMs = script.nowMs
@@ -138,9 +127,26 @@ describe('nodes in flight', () => {
       [],
     ],
     [
-      'are no more when the permit of that pod was written a moment after it was gone',
-      (s) => s.del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
+      'are no more when the permit of that pod was written after it was gone, by somebody who had not been told',
+      (s) =>
+        s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
       [],
+    ],
+    [
+      'are more when whoever wrote that permit had been told that the pod was gone',
+      (s) =>
+        s
+          .record({}, 'a1 b1')
+          .del('a1')
+          .del('b1')
+          .gone('c1')
+          .seen('controller-1')
+          .wait(100)
+          .record({}, 'c1')
+          .pod('c2', { ready: false })
+          .record({}, 'c1 c2')
+          .del('c2'),
+      ['G2 c'],
     ],
     [
       'are more when that node had an available pod before the permit was written',

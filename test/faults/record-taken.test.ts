@@ -1,0 +1,75 @@
+import { VirtualClock } from '@tranche/clock'
+import type { RecordedDelivery } from '@tranche/recording'
+import { describe, expect, it } from 'vitest'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { resources } from '@tranche/sim-api'
+import { createProcess, type Process } from '../scenarios/process.ts'
+import { recordTaken } from './record-taken.ts'
+
+describe('what a process has taken', () => {
+  it('is a list, up to its version', async () => {
+    const { get, taken, version } = setUp()
+    await get('/api/v1/namespaces/default/configmaps')
+    expect(taken).toEqual([{ t: expect.any(Number), to: 'reader', of: 'configmaps', rv: version() }])
+  })
+
+  it('is the last page of a list and none before, up to the version of the first', async () => {
+    const { get, taken, create, version } = setUp()
+    for (const name of ['a', 'b', 'c']) await create(name)
+    const first = version()
+    const { metadata } = JSON.parse(await get('/api/v1/namespaces/default/configmaps?limit=2')) as ListShape
+    expect(taken).toEqual([])
+    await create('d')
+    await get(`/api/v1/namespaces/default/configmaps?limit=2&continue=${encodeURIComponent(metadata.continue!)}`)
+    expect(taken.map(({ rv }) => rv)).toEqual([first])
+  })
+
+  it('is no single object, and nothing that was refused', async () => {
+    const { get, taken, create } = setUp()
+    await create('a')
+    await get('/api/v1/namespaces/default/configmaps/a')
+    await get('/api/v1/nothings')
+    expect(taken).toEqual([])
+  })
+
+  it('is an event when the process takes it, and not what an annotation of it quotes', async () => {
+    const { watch, taken, create, version, clock } = setUp()
+    const watching = watch()
+    await clock.run({ untilMs: 10 })
+    await create('a', { quoted: '{"metadata":{"resourceVersion":"999999"}}' })
+    await clock.run({ untilMs: 100 })
+    expect(taken.map(({ t, rv }) => [t, rv])).toEqual([[30, version()]])
+    watching.stop()
+  })
+
+  it('is not an event that lies in the socket of a process that stands still', async () => {
+    const { watch, taken, create, process, clock } = setUp()
+    const watching = watch()
+    await clock.run({ untilMs: 10 })
+    process.freeze()
+    await create('a')
+    await clock.run({ untilMs: 10_000 })
+    expect(taken).toEqual([])
+    process.thaw()
+    await clock.run({ untilMs: 10_001 })
+    expect(taken.map(({ t }) => t)).toEqual([10_000])
+    watching.stop()
+  })
+
+  it('is not an event that a process finds in its socket after it has given the watch up', async () => {
+    const { watch, taken, create, process, clock } = setUp()
+    const watching = watch()
+    await clock.run({ untilMs: 10 })
+    process.freeze()
+    await create('a')
+    await clock.run({ untilMs: 10_000 })
+    watching.stop()
+    process.thaw()
+    await clock.run({ untilMs: 20_000 })
+    expect(taken).toEqual([])
+  })
+})
+
+interface ListShape {
+  readonly metadata: { readonly continue?: string }
+}
