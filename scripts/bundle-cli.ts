@@ -1,8 +1,10 @@
-// Builds the command line as one npm package that needs no checkout: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Builds every program as one npm package that needs no checkout: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
+// The image holds the same folder.
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import sbom from 'rollup-plugin-sbom'
 
 const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
 rmSync(folder, { recursive: true, force: true })
@@ -12,7 +14,8 @@ const bundle = await rolldown({
   // The thread that makes forecasts for REST is started by the name of its file.
   input: { main: 'apps/cli/src/main.ts', 'plan-worker': 'apps/api/src/plan/plan-worker.ts' },
   platform: 'node',
-  plugins: [loadedLate()],
+  // The bill of materials names what is in the bundle: no scanner would find it there.
+  plugins: [loadedLate(), sbom({ saveTimestamp: false, includeWellKnown: false })],
   logLevel: 'warn',
   // Libraries that look for files beside their code find those of this package.
   transform: { define: { __dirname: 'import.meta.dirname' } },
@@ -33,6 +36,7 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
+keepBillOfMaterials()
 copyDocumentationPage()
 writeBins()
 writeManifest()
@@ -64,6 +68,12 @@ function loadedLate(): Plugin {
       return code.replace(...change)
     },
   }
+}
+
+/** Beside the package's manifest, where people look. */
+function keepBillOfMaterials(): void {
+  renameSync(join(folder, 'lib/cyclonedx/bom.json'), join(folder, 'sbom.cdx.json'))
+  rmSync(join(folder, 'lib/cyclonedx'), { recursive: true })
 }
 
 /** What the REST API serves under `/docs`, where the library looks for it. */
@@ -99,7 +109,7 @@ function writeManifest(): void {
       'kubectl-tranche': 'bin/tranche.mjs',
       'kubectl_complete-tranche': 'bin/kubectl_complete-tranche.mjs',
     },
-    files: ['bin', 'lib', 'static'],
+    files: ['bin', 'lib', 'static', 'sbom.cdx.json'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
 /** What we run of a container. */
 export interface ContainerSpec {
@@ -11,8 +11,10 @@ export interface ContainerSpec {
   readonly env?: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** What the kubelet gives to every pod: where the API server is, and the token of its account. */
-export interface PodAccount {
+/** What a pod finds: the image, and what the kubelet gives to every pod: where the API server is, and the token of its setting. */
+export interface PodSetting {
+  /** Folder with what the image holds of ours. */
+  readonly image: string
   readonly server: string
   readonly caCertificate: string
   readonly token: string
@@ -32,28 +34,44 @@ export interface RunningContainer {
 }
 
 const ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount'
-/** What an image would hold of the checkout. */
-const PARTS = ['apps', 'packages', 'node_modules']
 
-/** What a container sees, as root; then it goes on as another user, without any capability. */
+/**
+ * Makes the root of a container of what is given, as root: what the image holds, and of this machine Node.js and the libraries that the
+ * base of the image has; nothing of it can be written to but `/tmp`.
+ */
 const prepare = `
 set -e
-mount -t tmpfs tmpfs /run
-mkdir -p ${ACCOUNT}
-mount --bind "$1" ${ACCOUNT}
 mount -t tmpfs tmpfs /mnt
-mkdir /mnt/bin
-for part in ${PARTS.join(' ')}; do mkdir /mnt/$part; mount --bind "$2/$part" /mnt/$part; done
-printf '#!/bin/sh\\nexec /mnt/node_modules/.bin/node /mnt/apps/cli/bin/tranche.mjs "$@"\\n' > /mnt/bin/tranche
-chmod 755 /mnt /mnt/bin /mnt/bin/tranche
+cd /mnt
+mkdir -p tmp proc dev etc usr/bin usr/lib usr/local/bin opt/tranche var run/secrets/kubernetes.io
+mkdir .${ACCOUNT}
+ln -s /run var/run
+for part in lib lib64; do
+  if [ -L /$part ]; then cp -P /$part $part; elif [ -d /$part ]; then mkdir $part; mount --bind /$part $part; fi
+done
+if [ -d /usr/lib64 ]; then mkdir usr/lib64; mount --bind /usr/lib64 usr/lib64; fi
+touch dev/null dev/urandom usr/bin/env usr/bin/setpriv usr/local/bin/node
+for part in usr/lib usr/bin/env usr/bin/setpriv dev/null dev/urandom proc; do mount --bind /$part $part; done
+mount --bind "$3" usr/local/bin/node
+mount --bind "$2" opt/tranche
+mount --bind "$1" .${ACCOUNT}
+ln -s /opt/tranche/bin/tranche.mjs usr/local/bin/tranche
+for part in opt/tranche usr/lib .${ACCOUNT}; do mount -o remount,bind,ro $part; done
 mount -o remount,ro /mnt
-mount -t tmpfs -o mode=1777 tmpfs /tmp
-mount -o remount,bind,ro /
-cd /
-shift 2
-exec env -i PATH=/mnt/bin:/usr/bin:/bin "$@"
+mount -t tmpfs -o mode=1777 tmpfs tmp
+shift 3
+exec env -i PATH=/usr/local/bin:/usr/bin "$@"
 `
-const asUser = ['setpriv', '--reuid=65532', '--regid=65532', '--clear-groups', '--bounding-set=-all', '--no-new-privs']
+const asUser = [
+  '/usr/sbin/chroot',
+  '/mnt',
+  '/usr/bin/setpriv',
+  '--reuid=65532',
+  '--regid=65532',
+  '--clear-groups',
+  '--bounding-set=-all',
+  '--no-new-privs',
+]
 
 /** @returns why containers cannot be run on this machine; null where they can */
 export function whyNoContainers(): string | null {
@@ -66,25 +84,25 @@ export function whyNoContainers(): string | null {
 }
 
 /**
- * Runs a container as a process that has what its pod says and nothing else: the code read-only, a root file system that nobody
- * writes to, a `/tmp` of its own, the user 65532 without capabilities, the token of its account where the kubelet puts it, and the
- * declared environment. Only the network is that of this machine.
+ * Runs a container as a process that has what its pod says and nothing else: a root that holds the image, and that nobody writes to,
+ * a `/tmp` of its own, the user 65532 without capabilities and without a home, the token of its account where the kubelet puts it, and
+ * the declared environment. Only the network is that of this machine.
  */
-export function runContainer({ command, args, env = [] }: ContainerSpec, account: PodAccount): RunningContainer {
+export function runContainer({ command, args, env = [] }: ContainerSpec, setting: PodSetting): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-pod-'))
   for (const [name, text] of [
-    ['token', account.token],
-    ['ca.crt', account.caCertificate],
-    ['namespace', account.namespace],
+    ['token', setting.token],
+    ['ca.crt', setting.caCertificate],
+    ['namespace', setting.namespace],
   ] as const)
     writeFileSync(join(folder, name), text)
   execFileSync('chmod', ['-R', 'a+rX', folder])
-  const { hostname, port } = new URL(account.server)
+  const { hostname, port } = new URL(setting.server)
   const declared = [{ name: 'KUBERNETES_SERVICE_HOST', value: hostname }, { name: 'KUBERNETES_SERVICE_PORT', value: port }, ...env].map(
     ({ name, value }) => `${name}=${value}`,
   )
   const child = spawn('unshare', [
-    ...['--mount', 'sh', '-c', prepare, 'sh', folder, resolve('.')],
+    ...['--mount', 'sh', '-c', prepare, 'sh', folder, setting.image, process.execPath],
     ...[...declared, ...asUser, ...command, ...args],
   ])
   return follow(child, () => rmSync(folder, { recursive: true, force: true }))

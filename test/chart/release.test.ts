@@ -6,6 +6,7 @@ import { freePort, type RedisServer, startRedis } from '../../scripts/redis-serv
 import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts'
 import { type Ended, runProgram } from '../clients/run-program.ts'
 import { chart, helm, programs } from './chart.ts'
+import { bundleImage, type Image } from './image.ts'
 import { type ContainerSpec, type RunningContainer, runContainer, whyNoContainers } from './pods.ts'
 
 interface PodSpec {
@@ -34,6 +35,7 @@ const asked: Readonly<Record<Component, Set<string>>> = { controller: new Set(),
 const containers = new Map<string, RunningContainer>()
 let cluster: Cluster
 let redis: RedisServer
+let image: Image
 let apiUrl: string
 
 describe.skipIf(missing !== null)(
@@ -41,6 +43,7 @@ describe.skipIf(missing !== null)(
   { timeout: 120_000 },
   () => {
     beforeAll(async () => {
+      image = await bundleImage()
       redis = await startRedis({ program: redisServer! })
       cluster = await startCluster(6, { definitions: false, faults: { onRequest: note } })
       const values = {
@@ -61,6 +64,7 @@ describe.skipIf(missing !== null)(
       await Promise.all([...containers.values()].map(({ ended }) => ended))
       await cluster?.end()
       await redis?.dispose()
+      image?.remove()
     }, 60_000)
 
     it('elects a leader, and stands by otherwise', async () => {
@@ -179,7 +183,13 @@ async function start({ metadata, spec: { replicas, template } }: Deployment): Pr
 }
 
 async function accountOf({ serviceAccountName }: PodSpec) {
-  return { server: cluster.url, caCertificate: cluster.caCertificate, token: await tokenOf(serviceAccountName, namespace), namespace }
+  return {
+    image: image.folder,
+    server: cluster.url,
+    caCertificate: cluster.caCertificate,
+    token: await tokenOf(serviceAccountName, namespace),
+    namespace,
+  }
 }
 
 async function tokenOf(account: string, of: string): Promise<string> {

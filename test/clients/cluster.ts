@@ -25,11 +25,20 @@ export interface ClusterOptions {
   readonly faults?: FaultInjector
   /** Whether our CustomResourceDefinitions are there. @default true */
   readonly definitions?: boolean
+  /** Takes one line for every accepted write, as `createSimulator` says. */
+  readonly record?: (line: string) => void
 }
 
 /** @param nodes how many to start, with controllers and kubelets; without any only the API server runs */
-export async function startCluster(nodes: number, { faults, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
-  const simulator = createSimulator({ clock: systemClock, nodes, speed: 20, watchDelayMs: 1, ...(faults && { faults }) })
+export async function startCluster(nodes: number, { faults, record, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
+  const simulator = createSimulator({
+    clock: systemClock,
+    nodes,
+    speed: 20,
+    watchDelayMs: 1,
+    ...(faults && { faults }),
+    ...(record && { record }),
+  })
   const admin = simulator.clientFor({ name: 'admin' })
   for (const definition of definitions ? customResourceDefinitions : []) await admin.create(resources.customResourceDefinitions, definition)
   const server = await listen(simulator.front, { port: 0 })

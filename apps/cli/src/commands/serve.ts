@@ -36,8 +36,8 @@ import { userAgent } from '../version.ts'
 const FIRST_ANSWER_MS = 5_000
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
-/** How long the end may take after somebody has asked for it, in milliseconds: less than the 30 s a pod is given. */
-const STOP_GRACE_MS = 15_000
+/** How long the end may take after somebody has asked for it, in milliseconds: less than the 10 s that many an environment gives. */
+const STOP_GRACE_MS = 9_000
 
 /**
  * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
@@ -130,12 +130,14 @@ async function startPrograms(
     const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
     log.info({ program: options.command, identity }, `says how it is at ${url}/readyz`)
   }
-  const announce = (who: { readonly program: string; readonly identity: string }, next = ''): void => {
+  const stops: (() => Promise<void>)[] = []
+  // Side by side: what one of them waits for is not added to what another waits for.
+  cleanup.defer(() => allDone(stops.map((stop) => stop())))
+  const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, next = ''): void => {
+    const who = { program: fieldManagers[name], identity: `${identity}_${name}` }
     log.info(who, `started${next}`)
-    cleanup.defer(() => log.info(who, 'stopped'))
-  }
-  const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>): void => {
-    programs.push(cleanup.adopt(program, ({ stop }) => stop()))
+    programs.push(program)
+    stops.push(() => program.stop().then(() => log.info(who, 'stopped')))
     healthOf.set(name, followHealth(program))
   }
 
@@ -143,7 +145,6 @@ async function startPrograms(
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
-    announce({ program: fieldManagers.controller, identity: `${identity}_controller` }, next)
     keep(
       'controller',
       startController({
@@ -154,18 +155,22 @@ async function startPrograms(
         allowHosts: options.hostRules,
         ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
       }),
+      next,
     )
   }
   if (runs.has('executor')) {
-    announce({ program: fieldManagers.executor, identity: `${identity}_executor` })
     keep('executor', startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
   if (options.api !== null) {
     const api = await startApiProgram(common, options.api)
-    announce({ program: fieldManagers.api, identity: `${identity}_api` }, ` at ${api.url}`)
-    keep('api', api)
+    keep('api', api, ` at ${api.url}`)
   }
   return programs
+}
+
+/** @throws what the first of those that failed threw, once all have ended */
+async function allDone(ends: readonly Promise<void>[]): Promise<void> {
+  for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason
 }
 
 type ProgramName = 'controller' | 'executor' | 'api'

