@@ -1,9 +1,10 @@
 import { VirtualClock } from '@tranche/clock'
 import type { RecordedDelivery } from '@tranche/recording'
 import { describe, expect, it } from 'vitest'
-import { createSimulator, type Simulator } from '@tranche/sim'
+import { createSimulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
-import { createProcess, type Process } from '../scenarios/process.ts'
+import { bodyText } from '@tranche/wire'
+import { createProcess } from '../scenarios/process.ts'
 import { recordTaken } from './record-taken.ts'
 
 describe('what a process has taken', () => {
@@ -72,4 +73,38 @@ describe('what a process has taken', () => {
 
 interface ListShape {
   readonly metadata: { readonly continue?: string }
+}
+
+/** Nothing runs in the cluster but what the test does; events are 20 ms on their way. */
+function setUp() {
+  const clock = new VirtualClock()
+  const simulator = createSimulator({ clock, nodes: 0, watchDelayMs: { min: 20, max: 20 } })
+  const fromMs = clock.nowMs()
+  const taken: RecordedDelivery[] = []
+  const process = createProcess(clock, simulator.exchangeFor('reader'))
+  const exchange = recordTaken(process.exchange, 'reader', clock, (delivery) => taken.push({ ...delivery, t: delivery.t - fromMs }))
+  const writer = simulator.clientFor({ name: 'writer', groups: ['system:masters'] })
+
+  async function get(path: string): Promise<string> {
+    return bodyText(await exchange({ method: 'GET', path, headers: {} }, new AbortController().signal))
+  }
+
+  return {
+    clock,
+    process,
+    taken,
+    get,
+    version: () => simulator.server.revision(),
+    create: (name: string, annotations = {}) =>
+      writer.create(resources.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', annotations } }),
+    watch() {
+      let isOver = false
+      const path = `/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=${simulator.server.revision()}`
+      void (async () => {
+        const { body } = await exchange({ method: 'GET', path, headers: {} }, new AbortController().signal)
+        for await (const _ of body) if (isOver) return
+      })()
+      return { stop: () => void (isOver = true) }
+    },
+  }
 }
