@@ -54,17 +54,17 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F3',
     fault: 'more pods are permitted than the batch lacks',
-    file: permitChange,
-    find: 'Math.min(scene.lack, Math.max(atLeast, limit + permitSlack(limit) - stay.length))',
-    replace: 'Math.max(atLeast, limit + permitSlack(limit) - stay.length)',
+    file: chooseCandidates,
+    find: 'Math.min(choice.count, scene.lack - kept)',
+    replace: 'choice.count - kept',
     tests: [planPassProperties],
   },
   {
     rule: 'F3',
     fault: 'the record grows without bound',
     file: permitChange,
-    find: 'Math.min(scene.lack, Math.max(atLeast, limit + permitSlack(limit) - stay.length))',
-    replace: 'scene.lack',
+    find: 'Math.max(atLeast, limit + permitSlack(limit) - stay.length)',
+    replace: 'Math.max(1, scene.lack)',
     tests: [planPassTests],
   },
   {

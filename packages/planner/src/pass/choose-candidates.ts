@@ -10,6 +10,7 @@ export interface Choice {
   readonly free: readonly NodeView[]
   /** Permits that stay in the record. */
   readonly stay: readonly FlownPermit[]
+  /** The most that the record has room for; never more are chosen than the batch lacks. */
   readonly count: number
 }
 

@@ -59,7 +59,7 @@ function permitsToTakeAgain(scene: Scene, again: readonly NodeView[], stay: read
 /** F3: old pods on nodes that can be taken, without a permit, in G5 order; no more than the batch lacks or the record holds. */
 function permitsToAppend(scene: Scene, from: readonly NodeView[], stay: readonly FlownPermit[], atLeast = 0): readonly NewPermit[] {
   const { limit } = scene.record
-  const count = Math.min(scene.lack, Math.max(atLeast, limit + permitSlack(limit) - stay.length))
+  const count = Math.max(atLeast, limit + permitSlack(limit) - stay.length)
   if (count <= 0) return []
   const permitted = nodesBeingTaken(scene.permits)
   const free = from.filter((node) => !permitted.has(node.name))
