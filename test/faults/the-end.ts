@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations as keys, type Pod, rolloutAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations as keys, type Node, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './wishes.ts'
@@ -12,7 +12,8 @@ interface EndView {
   readonly daemonSet: DaemonSet | undefined
   readonly releases: readonly BatchRelease[]
   readonly pods: readonly Pod[]
-  readonly nodes: number
+  /** Names. */
+  readonly nodes: ReadonlySet<string>
 }
 
 /** @returns what is not as it must be when a release has ended, each in words; empty: it has ended */
@@ -24,7 +25,7 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
     daemonSet: await daemonSetOf(world),
     releases: (await people.list<BatchRelease>(resourcePaths.batchReleases, { namespace })).items,
     pods: (await people.list<Pod>(resourcePaths.pods, { namespace })).items,
-    nodes: (await people.list(resourcePaths.nodes)).items.length,
+    nodes: new Set((await people.list<Node>(resourcePaths.nodes)).items.map(({ metadata }) => metadata.name)),
   }
   return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape)]
 }
@@ -45,16 +46,27 @@ function unendedRollout({ rollout, releases }: EndView): readonly string[] {
   return unended
 }
 
-function unendedPods({ daemonSet, pods, nodes }: EndView, tag: string): readonly string[] {
+/**
+ * A pod that was made for a node that was going stays unbound: the removal of a node wakes no DaemonSet controller, and only its
+ * next pass, for another reason, deletes such a pod.
+ */
+function unendedPods({ daemonSet, pods: all, nodes }: EndView, tag: string): readonly string[] {
+  const pods = all.filter(({ spec }) => spec?.nodeName !== undefined || nodes.has(pinnedTo(spec)))
   const { status, metadata } = daemonSet ?? {}
   if (status === undefined || metadata === undefined) return ['there is no DaemonSet']
   const unended: string[] = []
   if (status.observedGeneration !== metadata.generation) unended.push('the DaemonSet controller has not observed the last generation')
-  if ((status.numberAvailable ?? 0) !== nodes || pods.length !== nodes)
-    unended.push(`${status.numberAvailable ?? 0} of ${nodes} nodes have an available pod, and there are ${pods.length} pods`)
+  if ((status.numberAvailable ?? 0) !== nodes.size || pods.length !== nodes.size)
+    unended.push(`${status.numberAvailable ?? 0} of ${nodes.size} nodes have an available pod, and there are ${pods.length} pods`)
   const others = pods.filter(({ spec }) => !imagesOf(spec).every((image) => image.endsWith(`:${tag}`)))
   if (others.length > 0) unended.push(`${others.length} pods do not run ${tag}: ${others.map(({ spec }) => spec?.nodeName).join(', ')}`)
   return unended
+}
+
+/** The node that the affinity of a DaemonSet's pod names. */
+function pinnedTo(spec: Pod['spec']): string {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  return terms?.[0]?.matchFields?.[0]?.values?.[0] ?? ''
 }
 
 function imagesOf(spec: Pod['spec']): readonly string[] {
