@@ -5,6 +5,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/log': 'The Logger port and the names of its fields.',
   'packages/wire': 'One HTTP exchange as a value, so that client and simulator can meet without a socket.',
   'packages/cel': 'CEL as Kubernetes speaks it: typed expressions, its function libraries, bounded cost.',
+  'packages/manifests': 'Texts of YAML and JSON as the documents that stand in them.',
   'packages/kube-types': 'The fields of Kubernetes objects that we read, and all our label and annotation keys.',
   'packages/api-schema': 'Zod schemas of our resources and of REST; CRDs and OpenAPI are generated from them.',
   'packages/fleet': 'Turns a DaemonSet, its revisions, nodes and pods into one view per desired node.',

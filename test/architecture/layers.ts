@@ -13,7 +13,7 @@ export interface Layer {
  * Shells define the ports they need and never see an adapter.
  */
 export const layers: readonly Layer[] = [
-  { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'kube-types', 'api-schema'], mayImport: [] },
+  { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'manifests', 'kube-types', 'api-schema'], mayImport: [] },
   {
     name: 'core',
     packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'wishes', 'reports', 'admission'],

@@ -1,6 +1,6 @@
 import { type ManifestFinding, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from '@tranche/api-schema'
+import { type ManifestDocument, readManifests } from '@tranche/manifests'
 import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
-import { type Document, isScalar, parseAllDocuments, visit } from 'yaml'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
@@ -46,11 +46,11 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
   })
 }
 
-type Content = { readonly value: unknown } | { readonly why: string }
+type Content = ManifestDocument['content']
 
 function validated(manifests: string): ValidateAnswer {
-  const contents = contentsOf(manifests)
-  const findings = checkDocuments(contents.map((content) => ('value' in content ? content.value : null)))
+  const contents = readManifests(manifests).map(({ content }) => content)
+  const findings = checkDocuments(contents.map((content) => (content.kind === 'value' ? content.value : null)))
   const problems = contents.flatMap((content, at) => [
     ...unreadable(content, at),
     ...(findings[at]?.problems ?? []).map((problem) => toFinding(content, at, problem)),
@@ -59,55 +59,8 @@ function validated(manifests: string): ValidateAnswer {
   return { valid: problems.length === 0, problems, advice }
 }
 
-/** Empty documents are left out, the items of a List stand for themselves. */
-function contentsOf(manifests: string): readonly Content[] {
-  // The parser's own look for keys that stand twice takes time by the square of their number.
-  return [...parseAllDocuments(manifests, { merge: true, uniqueKeys: false, prettyErrors: false })].flatMap(
-    (document): readonly Content[] => {
-      const [error] = document.errors
-      const why = error?.message ?? keyTwice(document)
-      if (why !== undefined) return [{ why }]
-      const content = read(() => document.toJS() as unknown)
-      return 'value' in content ? itemsOf(content.value) : [content]
-    },
-  )
-}
-
-/** @returns what is wrong where a mapping has a key twice; merge keys may */
-function keyTwice(document: Document): string | undefined {
-  let found: string | undefined
-  visit(document, {
-    Map(_key, { items }) {
-      const seen = new Set<unknown>()
-      for (const { key } of items) {
-        const name = isScalar(key) ? key.value : key
-        if (seen.has(name) && name !== '<<') found ??= `Map keys must be unique; ${JSON.stringify(name)} stands twice`
-        seen.add(name)
-      }
-      return found === undefined ? undefined : visit.BREAK
-    },
-  })
-  return found
-}
-
-/** Anchors that multiply a document without end are refused by the parser. */
-function read(toValue: () => unknown): Content {
-  try {
-    return { value: toValue() }
-  } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function itemsOf(value: unknown): readonly Content[] {
-  if (value === null || value === undefined) return []
-  const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown }
-  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [{ value }]
-  return items.map((item: unknown) => ({ value: item }))
-}
-
 function unreadable(content: Content, at: number): readonly ManifestFinding[] {
-  if ('value' in content) return []
+  if (content.kind === 'value') return []
   const fix = 'write YAML or JSON, with --- between two documents'
   return [{ document: at + 1, object: '', rule: 'Syntax', path: 'the document', message: `it cannot be read: ${content.why}`, fix }]
 }
@@ -117,7 +70,7 @@ function toFinding(content: Content, at: number, { rule, path, value, message, f
 }
 
 function objectText(content: Content): string {
-  const { kind, metadata } = ('value' in content ? (content.value ?? {}) : {}) as {
+  const { kind, metadata } = (content.kind === 'value' ? (content.value ?? {}) : {}) as {
     readonly kind?: unknown
     readonly metadata?: { readonly name?: unknown } | null
   }

@@ -1,0 +1,1 @@
+export { type ManifestDocument, readManifests } from './read-manifests.ts'

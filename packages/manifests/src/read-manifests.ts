@@ -1,0 +1,72 @@
+import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
+
+/** One document of a text, as parsed. */
+export interface ManifestDocument {
+  /** Number of the document in its text, from 1. */
+  readonly index: number
+  /** Line at which it begins, or at which it cannot be read; from 1. */
+  readonly line: number
+  readonly content: { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'unreadable'; readonly why: string }
+}
+
+/**
+ * Takes a text of YAML or JSON documents apart: empty documents are left out, the items of a List stand for themselves. A
+ * document that cannot be read is one too. Takes time by the length of the text. Never throws.
+ */
+export function readManifests(text: string): readonly ManifestDocument[] {
+  const lineCounter = new LineCounter()
+  // The parser's own look for keys that stand twice takes time by the square of their number.
+  const documents = parseAllDocuments(text, { lineCounter, merge: true, uniqueKeys: false, prettyErrors: false })
+  const lineOf = (offset: number): number => lineCounter.linePos(offset).line
+  return [...documents].flatMap((document, at) => {
+    const [error] = document.errors
+    const fault = error === undefined ? keyTwice(document) : { why: error.message, offset: error.pos[0] }
+    if (fault !== undefined) {
+      return [{ index: at + 1, line: lineOf(fault.offset), content: { kind: 'unreadable', why: fault.why } }]
+    }
+    const line = lineOf(document.contents?.range?.[0] ?? document.range?.[0] ?? 0)
+    return itemsOf(toContent(() => document.toJS() as unknown)).map((content) => ({ index: at + 1, line, content }))
+  })
+}
+
+/** What is wrong with a document, and how many characters into the text. */
+interface Fault {
+  readonly why: string
+  readonly offset: number
+}
+
+/** Merge keys may stand twice. */
+function keyTwice(document: Document): Fault | undefined {
+  let found: Fault | undefined
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key
+        const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0
+        if (seen.has(name) && name !== '<<') found ??= { why: `Map keys must be unique; ${JSON.stringify(name)} stands twice`, offset }
+        seen.add(name)
+      }
+      return found === undefined ? undefined : visit.BREAK
+    },
+  })
+  return found
+}
+
+/** Anchors that multiply a document without end are refused by the parser. */
+function toContent(read: () => unknown): ManifestDocument['content'] {
+  try {
+    return { kind: 'value', value: read() }
+  } catch (error) {
+    return { kind: 'unreadable', why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function itemsOf(content: ManifestDocument['content']): readonly ManifestDocument['content'][] {
+  if (content.kind === 'unreadable') return [content]
+  const { value } = content
+  if (value === null || value === undefined) return []
+  const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown }
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [content]
+  return items.map((item: unknown) => ({ kind: 'value', value: item }))
+}
