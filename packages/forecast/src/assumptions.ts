@@ -11,7 +11,7 @@ export function assumptionsOf({
   mishaps,
   minReadySeconds,
 }: Told & { readonly minReadySeconds: number }): readonly string[] {
-  const { measured, stopMs, isCoarse } = times
+  const { measured, stopMs, isCoarse, crowd } = times
   const at = (part: number): number => toSeconds(measured[Math.round(part * (measured.length - 1))] ?? 0)
   const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(
     ({ pause }) => pause !== undefined && pause.duration === undefined,
@@ -21,6 +21,9 @@ export function assumptionsOf({
     measured.length === 0
       ? 'no running pod tells how long it took to start: 10 s are assumed, and the time may be half as long or half as long again'
       : `new pods take as long to be ready as the ${measured.length} that run took: ${at(0.5)} s, nine in ten at most ${at(0.9)} s`,
+    ...(crowd === null
+      ? []
+      : [`of these ${crowd} or so started together, which may have slowed them down: a release may well be quicker than foretold`]),
     ...(isCoarse ? ['most of these were created in the same second, so that each time may be off by half a second'] : []),
     `pods stop within ${toSeconds(stopMs)} s`,
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),

@@ -1,5 +1,6 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
+import { resolveLimit } from '@tranche/planner'
 import { parseAccidents, withDeadNodes } from './accidents.ts'
 import { createChronicle, revisionOf } from './chronicle.ts'
 import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './course.ts'
@@ -40,7 +41,8 @@ export async function forecast(
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
   const planned = plannedDaemonSet(daemonSet, request, manifests)
-  const times = measurePods(current.pods, planned, current.nodes)
+  const limit = resolveLimit(planned, current.pods.length, current.policy?.spec.maxUnavailable)
+  const times = measurePods(current.pods, planned, current.nodes, limit)
   let nowMs = (): number => 0
   let done = 0
   const chronicle = createChronicle({

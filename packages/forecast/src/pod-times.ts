@@ -10,6 +10,8 @@ export interface PodTimes {
   readonly stopMs: number
   /** Whether the moments of creation, which are whole seconds, may be off all the same way: most pods were created at once. */
   readonly isCoarse: boolean
+  /** So many pods started together, which may have slowed each of them down; null where they did as in a release. */
+  readonly crowd: number | null
 }
 
 /** From the request to delete until a pod is gone, where nothing tells: the process ends soon, its kubelet sees it a second later. */
@@ -18,33 +20,72 @@ const STOP_MS = 1_500
 const START_MS = 10_000
 /** A pod that took so many times as long as most was not starting all that time. */
 const OUTLIER = 10
+/** In a release that keeps `limit` nodes down, whole seconds let up to so many times as many starts seem to overlap. */
+const COMPANY = 3
+/** So many starts as in a release are enough to leave those of a crowd aside. */
+const ENOUGH = 5
 
-/** Measures the pods that run. A pod whose containers were started again tells nothing: its Ready condition is of a later start. */
-export function measurePods(pods: readonly Pod[], daemonSet: DaemonSet, nodes: readonly Node[]): PodTimes {
-  const told = pods.flatMap((pod) => {
-    const ms = startMs(pod)
-    const node = pod.spec?.nodeName
-    return ms === undefined || node === undefined ? [] : [{ ms, node, created: pod.metadata.creationTimestamp }]
-  })
-  const half = medianOf(told.map(({ ms }) => ms)) ?? START_MS
-  const believed = told.filter(({ ms }) => ms <= OUTLIER * Math.max(half, 1_000))
+/** One start, as its pod tells it. */
+interface Start {
+  readonly node: string
+  /** Epoch milliseconds, of whole seconds. */
+  readonly createdMs: number
+  readonly readyMs: number
+  readonly ms: number
+}
+
+/**
+ * Measures the pods that run. A pod whose containers were started again tells nothing: its Ready condition is of a later start.
+ * Pods that started with many others, as all do when a DaemonSet is made, tell only where hardly any started as in a release.
+ *
+ * @param limit nodes that a release has down at a time
+ */
+export function measurePods(pods: readonly Pod[], daemonSet: DaemonSet, nodes: readonly Node[], limit: number): PodTimes {
+  const told = pods.flatMap((pod) => startOf(pod) ?? [])
+  const most = medianOf(told.map(({ ms }) => ms)) ?? START_MS
+  const sound = told.filter(({ ms }) => ms <= OUTLIER * Math.max(most, 1_000))
+  const company = companyOf(sound)
+  const quiet = sound.filter((start) => company(start) <= COMPANY * limit)
+  const believed = quiet.length >= ENOUGH ? quiet : sound
+  const half = medianOf(believed.map(({ ms }) => ms)) ?? START_MS
   const byNode = new Map(believed.map(({ node, ms }) => [node, ms]))
-  const moments = Map.groupBy(believed, ({ created }) => created)
-  const most = Math.max(0, ...[...moments.values()].map((alike) => alike.length))
+  const alike = Math.max(0, ...[...Map.groupBy(believed, ({ createdMs }) => createdMs).values()].map((starts) => starts.length))
   return {
     measured: believed.map(({ ms }) => ms).toSorted((a, b) => a - b),
     startMsOf: (node) => byNode.get(node) ?? half,
     stopMs: stopMsOf(daemonSet, nodes),
-    isCoarse: believed.length > 0 && 2 * most > believed.length,
+    isCoarse: believed.length > 0 && 2 * alike > believed.length,
+    crowd: believed === quiet || sound.length === quiet.length ? null : (medianOf(sound.map((start) => company(start) + 1)) ?? null),
   }
 }
 
-function startMs({ metadata, status }: Pod): number | undefined {
+function startOf({ metadata, spec, status }: Pod): Start | undefined {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True' || ready.lastTransitionTime === undefined || metadata.deletionTimestamp !== undefined) return undefined
   if ((status?.containerStatuses ?? []).some(({ restartCount = 0 }) => restartCount > 0)) return undefined
-  const ms = Date.parse(ready.lastTransitionTime) - Date.parse(metadata.creationTimestamp ?? '')
-  return ms >= 0 ? ms : undefined
+  const [createdMs, readyMs] = [Date.parse(metadata.creationTimestamp ?? ''), Date.parse(ready.lastTransitionTime)]
+  const ms = readyMs - createdMs
+  return spec?.nodeName !== undefined && ms >= 0 ? { node: spec.nodeName, createdMs, readyMs, ms } : undefined
+}
+
+/** @returns how many others were starting at some time while one did */
+function companyOf(starts: readonly Start[]): (start: Start) => number {
+  const created = starts.map(({ createdMs }) => createdMs).toSorted((a, b) => a - b)
+  const ready = starts.map(({ readyMs }) => readyMs).toSorted((a, b) => a - b)
+  // All that had begun by its end, but those that had ended before it began.
+  return ({ createdMs, readyMs }) => countBelow(created, readyMs + 1) - countBelow(ready, createdMs) - 1
+}
+
+/** @param sorted ascending */
+function countBelow(sorted: readonly number[], value: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** What no pod that runs can tell. Simulated nodes say it in the template. */

@@ -8,6 +8,7 @@ const timesOf = (measured: readonly number[]): PodTimes => ({
   startMsOf: (node) => measured[Number(node.slice('node-'.length)) % measured.length] ?? 10_000,
   stopMs: 1_000,
   isCoarse: false,
+  crowd: null,
 })
 
 it('is one moment where every pod takes as long as every other', () => {
