@@ -33,7 +33,9 @@ export function argoHealth({ metadata, status }: Rollout): ArgoHealth {
 export function kstatus({ metadata, status }: Rollout): Kstatus {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating'
   const isTrue = (type: string): boolean => status?.conditions?.some((one) => one.type === type && one.status === 'True') === true
-  if (metadata.generation !== status?.observedGeneration || isTrue('Reconciling')) return 'InProgress'
+  // An object without a status says nothing against itself.
+  if (status === undefined) return 'Current'
+  if (metadata.generation !== status.observedGeneration || isTrue('Reconciling')) return 'InProgress'
   if (isTrue('Stalled')) return 'Failed'
   return isTrue('Ready') ? 'Current' : 'InProgress'
 }

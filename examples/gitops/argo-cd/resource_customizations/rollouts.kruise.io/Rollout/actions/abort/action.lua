@@ -1,0 +1,20 @@
+-- Takes the version back: the stable template is put back on the DaemonSet.
+-- The wish is meant for this revision, and refused for any other.
+local os = require("os")
+
+local revision = obj.status.canaryStatus.canaryRevision
+
+local function text(name, value)
+  return '"' .. name .. '":"' .. value .. '"'
+end
+
+local members = {
+  text("id", "argocd-abort-" .. revision .. "-" .. os.time()),
+  text("type", "abort"),
+  text("revision", revision),
+  text("by", "argocd"),
+}
+
+if obj.metadata.annotations == nil then obj.metadata.annotations = {} end
+obj.metadata.annotations["tranche.dev/action"] = "{" .. table.concat(members, ",") .. "}"
+return obj

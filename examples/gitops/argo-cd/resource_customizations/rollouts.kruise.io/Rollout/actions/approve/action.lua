@@ -1,0 +1,22 @@
+-- Ends the pause of this step.
+-- The wish is meant for this revision and step, and refused for any other.
+local os = require("os")
+
+local canary = obj.status.canaryStatus
+local revision = canary.canaryRevision
+
+local function text(name, value)
+  return '"' .. name .. '":"' .. value .. '"'
+end
+
+local members = {
+  text("id", "argocd-approve-" .. revision .. "-" .. os.time()),
+  text("type", "approve"),
+  text("revision", revision),
+  text("by", "argocd"),
+  '"expectedStep":' .. canary.currentStepIndex,
+}
+
+if obj.metadata.annotations == nil then obj.metadata.annotations = {} end
+obj.metadata.annotations["tranche.dev/action"] = "{" .. table.concat(members, ",") .. "}"
+return obj

@@ -1,0 +1,46 @@
+-- Which actions of a Rollout can be carried out now. The controller judges each again when it reads it.
+
+local actions = {}
+
+-- Other workloads are released by OpenKruise, whose controller reads no action of ours.
+if obj.spec.workloadRef.kind ~= "DaemonSet" then return actions end
+
+local status = obj.status or {}
+local canary = status.canaryStatus or {}
+
+local stalled = ""
+for _, one in ipairs(status.conditions or {}) do
+  if one.type == "Stalled" and one.status == "True" then stalled = one.reason end
+end
+
+local isReleasing = status.phase == "Progressing"
+local isPaused = obj.spec.strategy.paused == true
+-- The release goes back to what ran before.
+local isReturn = isReleasing and canary.canaryRevision == canary.stableRevision
+local isFinishing = canary.finalisingStep == "ResumeWorkload"
+local isBad = status.failure ~= nil and status.failure.stops == true and not isReturn
+local isStopped = isBad or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive"
+
+local function offer(name, displayName, icon, isPossible)
+  actions[name] = { disabled = not isPossible, displayName = displayName, iconClass = "fa fa-fw " .. icon }
+end
+
+offer("pause", "Pause", "fa-pause", not isPaused)
+offer("resume", "Resume", "fa-play", isPaused or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive")
+offer("approve", "Approve this step", "fa-check", isReleasing and not isStopped and canary.currentStepState == "StepPaused")
+offer("promote", "Promote: skip the pauses", "fa-forward", isReleasing and not isStopped and not isFinishing)
+offer(
+  "promote-full",
+  "Promote in full: skip pauses, soak and analyses",
+  "fa-fast-forward",
+  isReleasing and (not isStopped or stalled == "AnalysisInconclusive") and not isFinishing
+)
+offer("abort", "Abort: take the version back", "fa-undo", isReleasing and not isReturn)
+offer(
+  "retry",
+  "Retry: go on with what was stopped",
+  "fa-redo",
+  isReleasing and (status.failure ~= nil or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive" or stalled == "StrategyContested")
+)
+
+return actions

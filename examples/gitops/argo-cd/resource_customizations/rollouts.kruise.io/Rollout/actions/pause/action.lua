@@ -1,0 +1,3 @@
+-- Stops the release, the batch in flight too.
+obj.spec.strategy.paused = true
+return obj

@@ -1,0 +1,21 @@
+-- Skips the pauses, soak and analyses; never the budget.
+-- The wish is meant for this revision, and refused for any other.
+local os = require("os")
+
+local revision = obj.status.canaryStatus.canaryRevision
+
+local function text(name, value)
+  return '"' .. name .. '":"' .. value .. '"'
+end
+
+local members = {
+  text("id", "argocd-promote-full-" .. revision .. "-" .. os.time()),
+  text("type", "promote"),
+  text("revision", revision),
+  text("by", "argocd"),
+  '"full":true',
+}
+
+if obj.metadata.annotations == nil then obj.metadata.annotations = {} end
+obj.metadata.annotations["tranche.dev/action"] = "{" .. table.concat(members, ",") .. "}"
+return obj

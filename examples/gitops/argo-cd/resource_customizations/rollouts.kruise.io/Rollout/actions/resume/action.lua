@@ -1,0 +1,24 @@
+-- Ends a pause. Where none is set it is a retry: a failure, and an analysis that cannot tell, wait for a resume as for a retry.
+local os = require("os")
+
+if obj.spec.strategy.paused == true then
+  obj.spec.strategy.paused = false
+  return obj
+end
+
+local revision = obj.status.canaryStatus.canaryRevision
+
+local function text(name, value)
+  return '"' .. name .. '":"' .. value .. '"'
+end
+
+local members = {
+  text("id", "argocd-resume-" .. revision .. "-" .. os.time()),
+  text("type", "retry"),
+  text("revision", revision),
+  text("by", "argocd"),
+}
+
+if obj.metadata.annotations == nil then obj.metadata.annotations = {} end
+obj.metadata.annotations["tranche.dev/action"] = "{" .. table.concat(members, ",") .. "}"
+return obj

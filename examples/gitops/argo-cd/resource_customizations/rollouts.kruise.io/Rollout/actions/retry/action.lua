@@ -1,0 +1,20 @@
+-- Goes on with a version that a failure, an analysis or an abort has stopped.
+-- The wish is meant for this revision, and refused for any other.
+local os = require("os")
+
+local revision = obj.status.canaryStatus.canaryRevision
+
+local function text(name, value)
+  return '"' .. name .. '":"' .. value .. '"'
+end
+
+local members = {
+  text("id", "argocd-retry-" .. revision .. "-" .. os.time()),
+  text("type", "retry"),
+  text("revision", revision),
+  text("by", "argocd"),
+}
+
+if obj.metadata.annotations == nil then obj.metadata.annotations = {} end
+obj.metadata.annotations["tranche.dev/action"] = "{" .. table.concat(members, ",") .. "}"
+return obj

@@ -1,0 +1,52 @@
+// Package gitops asks the libraries of GitOps tools themselves what they make of our resources, and compares that with what
+// test/gitops has found by its own means: situations.json, which `pnpm test:gitops` has the simulator write first.
+package gitops
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const root = "../../../"
+
+// A Rollout as a watcher saw it, with what each tool is expected to say.
+type situation struct {
+	Standing string
+	Rollout  unstructured.Unstructured
+	Argo     struct{ Status, Message string }
+	ArgoOwn  string
+	Actions  []string
+	Kstatus  string
+	Flux     string
+}
+
+// forEach runs a test for every situation.
+func forEach(t *testing.T, judge func(t *testing.T, one situation)) {
+	t.Helper()
+	text, err := os.ReadFile(root + "node_modules/.cache/gitops/situations.json")
+	if err != nil {
+		t.Fatalf("run pnpm test:gitops, which has the situations played first: %v", err)
+	}
+	var all []situation
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("there is no situation")
+	}
+	for _, one := range all {
+		t.Run(one.Standing, func(t *testing.T) { judge(t, one) })
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(root + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

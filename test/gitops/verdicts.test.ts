@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { progressingReasons, rolloutPhases, stalledReasons, stepStates } from '@tranche/api-schema'
+import { beforeAll, describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { argoVerdict, discoveredActions } from './argo-cd.ts'
+import { verdictsPage } from './page.ts'
+import { situations } from './situations.ts'
+import { type Verdicts, verdictsOf } from './verdicts.ts'
+import { refusalOfAction } from './wished.ts'
+
+let all: readonly Verdicts[]
+
+beforeAll(async () => {
+  all = await Promise.all((await situations()).map(verdictsOf))
+  // For `pnpm test:gitops`, which asks the tools themselves.
+  mkdirSync('node_modules/.cache/gitops', { recursive: true })
+  writeFileSync('node_modules/.cache/gitops/situations.json', JSON.stringify(all))
+}, 120_000)
+
+describe('the situations hold every', () => {
+  it.each([
+    ['phase', rolloutPhases],
+    ['reason of Progressing but the one of its end', progressingReasons.filter((reason) => reason !== 'Completed')],
+    ['step state that is entered', stepStates.filter((state) => state !== 'StepTrafficRouting')],
+    ['reason of Stalled that is told', stalledReasons.filter((reason) => reason !== 'NodesLeft')],
+  ] as const)('%s', (_kind, words) => {
+    expect(words.filter((word) => !all.some(({ standing }) => new RegExp(`\\b${word}\\b`).test(standing)))).toEqual([])
+  })
+})
+
+it('what each tool says stands in docs/guides/verdicts.md', async () => {
+  await expect(verdictsPage(all)).toMatchFileSnapshot('../../docs/guides/verdicts.md')
+})
+
+describe('our script for Argo CD', () => {
+  it('says what the status says, where it says anything of this generation', () => {
+    for (const { argo, rollout } of all)
+      expect([rollout.status?.message, 'waiting for the controller to observe this generation']).toContain(argo.message)
+  })
+
+  it('differs from the one of Argo CD only where that sees neither Stalled, nor a pause, nor that a Rollout is disabled', () => {
+    const differing = all.filter(({ argo, argoOwn }) => argo.status !== argoOwn).map(({ standing }) => standing)
+    expect(differing.filter((standing) => !/Stalled by|, paused$|^Disabled, Completed$|^no status yet$/.test(standing))).toEqual([])
+  })
+
+  it('says Degraded where Flux says Failed, but for a first sync that is under way and for who waits for a decision', () => {
+    const differing = all.filter(({ argo, flux }) => (argo.status === 'Degraded') !== (flux === 'Failed')).map(({ standing }) => standing)
+    expect(differing.filter((standing) => !/AnalysisInconclusive|^Initial, .*WorkloadNotFound/.test(standing))).toEqual([])
+  })
+
+  it('judges Rollouts of other workloads, which say less of themselves, as Argo CD does', async () => {
+    const others = all.filter(({ standing, argoOwn }) => !standing.includes('Disabled') && argoOwn !== 'error')
+    for (const { rollout, argoOwn, standing } of others) {
+      const { conditions: _ours, ...status } = rollout.status ?? {}
+      expect((await argoVerdict({ ...rollout, status } as typeof rollout)).status, standing).toBe(argoOwn)
+    }
+  })
+
+  it('and its menu never end with an error, whatever is missing in the status', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.array(fc.nat(), { maxLength: 6 }), async (at, cuts) => {
+        const rollout = structuredClone(all[at % all.length]!.rollout)
+        for (const cut of cuts) cutOut(rollout.status, cut)
+        const { status } = await argoVerdict(rollout)
+        expect(['Healthy', 'Progressing', 'Suspended', 'Degraded']).toContain(status)
+        await discoveredActions(rollout)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('offers an action exactly where the controller would accept it', () => {
+    for (const { rollout, standing, actions } of all) {
+      const refused = Object.keys(refusalOfAction).filter((name) => refusalOfAction[name]!(rollout) !== null)
+      expect(
+        actions.filter((name) => refused.includes(name)),
+        standing,
+      ).toEqual([])
+      const missing = Object.keys(refusalOfAction).filter((name) => !refused.includes(name) && !actions.includes(name))
+      expect(missing, standing).toEqual([])
+    }
+  })
+})
+
+/** Takes a member away, somewhere in what is left. */
+function cutOut(value: unknown, at: number): void {
+  if (typeof value !== 'object' || value === null) return
+  const keys = Object.keys(value)
+  const key = keys[at % keys.length]
+  if (key === undefined) return
+  const inner = (value as Record<string, unknown>)[key]
+  if (at % 3 !== 0 && typeof inner === 'object') return cutOut(inner, Math.floor(at / 3))
+  if (Array.isArray(value)) value.splice(Number(key), 1)
+  else delete (value as Record<string, unknown>)[key]
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { argoHealth, kstatus } from '../scenarios/readers.ts'
+import { type ArgoVerdict, argoVerdict, possibleActions } from './argo-cd.ts'
+import { type FluxVerdict, fluxVerdict, type HealthCheckExpressions } from './flux.ts'
+import type { Situation } from './situations.ts'
+
+/** What GitOps tools make of one situation. */
+export interface Verdicts extends Situation {
+  readonly argo: ArgoVerdict
+  /** Actions that are offered. */
+  readonly actions: readonly string[]
+  /** What Argo CD says without our scripts; `error` where its own ends with one. */
+  readonly argoOwn: string
+  /** What Flux says without expressions. */
+  readonly kstatus: string
+  readonly flux: FluxVerdict
+}
+
+/** The expressions that the example gives Flux. */
+export const healthCheckExpressions: HealthCheckExpressions = readExpressions()
+
+/** Judges a situation as each of the tools does. */
+export async function verdictsOf(situation: Situation): Promise<Verdicts> {
+  const { rollout } = situation
+  return {
+    ...situation,
+    argo: await argoVerdict(rollout),
+    actions: await possibleActions(rollout),
+    argoOwn: orError(() => argoHealth(rollout)),
+    kstatus: kstatus(rollout),
+    flux: fluxVerdict(healthCheckExpressions, rollout),
+  }
+}
+
+function orError(verdict: () => string): string {
+  try {
+    return verdict()
+  } catch {
+    return 'error'
+  }
+}
+
+function readExpressions(): HealthCheckExpressions {
+  const { spec } = parse(readFileSync('examples/gitops/repository/clusters/production/flux/node-agent.yaml', 'utf8')) as {
+    spec: { healthCheckExprs: [HealthCheckExpressions] }
+  }
+  return spec.healthCheckExprs[0]
+}
