@@ -14,12 +14,16 @@ describe('the blocks of the guides', () => {
     expect([...new Set(blocks.map(({ language }) => language))].toSorted()).toEqual(['csv', 'sh', 'yaml'])
   })
 
-  it.each(blocksOf('yaml').flatMap(documentsOf).map((document) => [nameOf(document), document] as const))(
-    'are parts of a file of the examples: %s',
-    (_name, document) => {
-      expect(examples.some((example) => isPart(document, example)), JSON.stringify(document)).toBe(true)
-    },
-  )
+  it.each(
+    blocksOf('yaml')
+      .flatMap(documentsOf)
+      .map((document) => [nameOf(document), document] as const),
+  )('are parts of a file of the examples: %s', (_name, document) => {
+    expect(
+      examples.some((example) => isPart(document, example)),
+      JSON.stringify(document),
+    ).toBe(true)
+  })
 
   it('give rights to actions that there are', () => {
     const lines = blocksOf('csv').flatMap((text) => text.trimEnd().split('\n'))
