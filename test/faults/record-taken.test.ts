@@ -43,6 +43,20 @@ describe('what a process has taken', () => {
     watching.stop()
   })
 
+  it('is each event of many that come at once, for between two of them something may be decided', async () => {
+    const { watch, taken, create, version, process, clock } = setUp()
+    const watching = watch()
+    await clock.run({ untilMs: 10 })
+    process.freeze()
+    for (const name of ['a', 'b', 'c']) await create(name)
+    await clock.run({ untilMs: 1_000 })
+    process.thaw()
+    await clock.run({ untilMs: 1_001 })
+    const last = version()
+    expect(taken.map(({ t, rv }) => [t, rv])).toEqual([last - 2, last - 1, last].map((rv) => [1_000, rv]))
+    watching.stop()
+  })
+
   it('is not an event that lies in the socket of a process that stands still', async () => {
     const { watch, taken, create, process, clock } = setUp()
     const watching = watch()

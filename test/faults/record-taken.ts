@@ -13,13 +13,13 @@ export function recordTaken(exchange: Exchange, actor: string, clock: Clock, tak
   return async (request, signal) => {
     const response = await exchange(request, signal)
     if (request.method !== 'GET' || response.status !== 200) return response
-    const versionIn = isWatch(request) ? versionOfLastEvent : versionOfList
+    const versionsIn = isWatch(request) ? versionsOfEvents : versionsOfList
     const of = resourceIn(request)
-    return { ...response, body: noted(response.body, (chunk) => told(versionIn(chunk), of)) }
-  }
-
-  function told(version: number | undefined, of: string): void {
-    if (version !== undefined) take({ t: Math.round(clock.nowMs() * 1_000) / 1_000, to: actor, of, rv: version })
+    const told = (chunk: string): void => {
+      const t = Math.round(clock.nowMs() * 1_000) / 1_000
+      for (const rv of versionsIn(chunk)) take({ t, to: actor, of, rv })
+    }
+    return { ...response, body: noted(response.body, told) }
   }
 }
 
@@ -42,17 +42,20 @@ function resourceIn({ path }: WireRequest): string {
 
 const VERSION = '"resourceVersion":"'
 
-/** A chunk holds whole events, and each tells no version but that of its object; what an annotation quotes has its quotes escaped. */
-function versionOfLastEvent(events: string): number | undefined {
-  return versionAt(events, events.lastIndexOf(VERSION))
+/**
+ * A chunk holds whole events, each on a line of its own, and between two of them a process may decide something. An event tells no version
+ * but that of its object; what an annotation quotes has its quotes escaped.
+ */
+function versionsOfEvents(events: string): readonly number[] {
+  return events.split('\n').flatMap((event) => versionAt(event, event.indexOf(VERSION)))
 }
 
-/** Undefined for a page that is not the last one, and for what is no list. */
-function versionOfList(body: string): number | undefined {
+/** Nothing for a page that is not the last one, and for what is no list. */
+function versionsOfList(body: string): readonly number[] {
   const [, metadata] = /^\{"kind":"\w+List","apiVersion":"[^"]+","metadata":(\{[^}]*\})/.exec(body) ?? []
-  return metadata === undefined || metadata.includes('"continue"') ? undefined : versionAt(metadata, metadata.indexOf(VERSION))
+  return metadata === undefined || metadata.includes('"continue"') ? [] : versionAt(metadata, metadata.indexOf(VERSION))
 }
 
-function versionAt(text: string, index: number): number | undefined {
-  return index === -1 ? undefined : Number.parseInt(text.slice(index + VERSION.length, index + VERSION.length + 20), 10)
+function versionAt(text: string, index: number): readonly number[] {
+  return index === -1 ? [] : [Number.parseInt(text.slice(index + VERSION.length, index + VERSION.length + 20), 10)]
 }
