@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	fluxstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	"github.com/fluxcd/pkg/apis/kustomize"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/cel"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -41,15 +41,7 @@ func TestKstatusWaitsForTheLastNodeOfADaemonSetOnOnDelete(t *testing.T) {
 }
 
 func TestExpressionsOfTheExampleSayWhatTheTableSays(t *testing.T) {
-	var example struct {
-		Spec struct{ HealthCheckExprs []kustomize.CustomHealthCheck }
-	}
-	if err := yaml.UnmarshalStrict([]byte(read(t, "examples/gitops/repository/clusters/production/flux/node-agent.yaml")), &map[string]any{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal([]byte(read(t, "examples/gitops/repository/clusters/production/flux/node-agent.yaml")), &example); err != nil {
-		t.Fatal(err)
-	}
+	example := kustomization(t, "repository/clusters/production/flux/node-agent.yaml")
 	evaluator, err := cel.NewStatusEvaluator(&example.Spec.HealthCheckExprs[0].HealthCheckExpressions)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +56,25 @@ func TestExpressionsOfTheExampleSayWhatTheTableSays(t *testing.T) {
 			t.Errorf("got %s (%v), want %s", got, err, one.Flux)
 		}
 	})
+}
+
+func TestKustomizationsHaveOnlyFieldsThatFluxKnows(t *testing.T) {
+	agent := kustomization(t, "repository/clusters/production/flux/node-agent.yaml")
+	if len(agent.Spec.HealthChecks) != 1 || agent.Spec.HealthChecks[0].Kind != "Rollout" || agent.Spec.Timeout == nil {
+		t.Errorf("it waits for %v", agent.Spec.HealthChecks)
+	}
+	if vendor := kustomization(t, "vendor/flux.yaml"); len(vendor.Spec.Patches) != 1 {
+		t.Errorf("it has the patches %v", vendor.Spec.Patches)
+	}
+}
+
+func kustomization(t *testing.T, path string) kustomizev1.Kustomization {
+	t.Helper()
+	var example kustomizev1.Kustomization
+	if err := yaml.UnmarshalStrict([]byte(read(t, "examples/gitops/"+path)), &example); err != nil {
+		t.Fatal(err)
+	}
+	return example
 }
 
 // Flux has a kstatus of its own, which is to say the same.
