@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
+import { admissionPolicies } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules } from './chart-rules.ts'
@@ -20,6 +21,10 @@ align('charts/tranche/files/crds', crdFiles())
 write(
   'charts/tranche/files/rules.yaml',
   `# Made by \`pnpm generate\` from docs/operations/permissions.md; changes belong there.\n${yaml(chartRules())}`,
+)
+write(
+  'charts/tranche/files/admission-policies.yaml',
+  `# Made by \`pnpm generate\` from packages/admission/src/policies; changes belong there.\n${yaml({ policies: admissionPolicies })}`,
 )
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)

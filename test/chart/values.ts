@@ -11,6 +11,7 @@ export const choices: Readonly<Record<string, Values>> = {
     fullnameOverride: 'rollouts',
     commonLabels: { team: 'platform' },
     logLevel: 'debug',
+    admission: 'policy',
     image: { registry: 'images.example:5000', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: [{ name: 'pull' }] },
     allowHosts: ['prometheus.monitoring:9090', '*.example.com', '[fd00::7]:8443'],
     redis: {

@@ -1,6 +1,7 @@
+import { admissionPolicies } from '@tranche/admission'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Simulator } from '@tranche/sim'
-import type { Admission } from '@tranche/sim-api'
+import { type Admission, resources } from '@tranche/sim-api'
 import { createAdmissionHook } from '../../apps/cli/src/dev/admission-hook.ts'
 
 /** Admission as `tranche dev` hooks it in, for programs that are told apart by identity. */
@@ -15,4 +16,17 @@ export function admissionOf(simulator: Simulator): Admission {
 function managerOf(actor: string): string {
   if (actor.startsWith('controller')) return fieldManagers.controller
   return actor.startsWith('executor') ? fieldManagers.executor : actor
+}
+
+const policyIds: Readonly<Record<string, (typeof resources)[keyof typeof resources]>> = {
+  MutatingAdmissionPolicy: resources.mutatingAdmissionPolicies,
+  MutatingAdmissionPolicyBinding: resources.mutatingAdmissionPolicyBindings,
+  ValidatingAdmissionPolicy: resources.validatingAdmissionPolicies,
+  ValidatingAdmissionPolicyBinding: resources.validatingAdmissionPolicyBindings,
+}
+
+/** Admission as the chart installs it with `admission: policy`. */
+export async function enforcePolicies(simulator: Simulator): Promise<void> {
+  const client = simulator.clientFor({ name: 'helm' })
+  for (const policy of admissionPolicies) await client.create(policyIds[policy.kind]!, policy)
 }

@@ -12,7 +12,7 @@ import { type RecordedWrite, type Recording, readRecording, readWithDeliveries }
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { admissionOf } from './admission.ts'
+import { admissionOf, enforcePolicies } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -75,7 +75,7 @@ export interface StageOptions extends ReleaseOptions {
   /** Several stand for election. */
   readonly controllers?: readonly string[]
   /** @default none */
-  readonly admission?: 'none' | 'inProcess'
+  readonly admission?: 'none' | 'inProcess' | 'policy'
   readonly watchDelayMs?: number
   /** What stands between each executor and its queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
@@ -175,6 +175,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   }
 
   if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
+  if (options.admission === 'policy') await enforcePolicies(simulator)
   await furnish(stage, options)
   return stage
 }

@@ -1,3 +1,4 @@
+import type { AdmissionMode } from '@tranche/controller'
 import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
 import { type HealthOptions, toHealthOptions } from './options/health-options.ts'
 import type { RedisOptions } from './redis-options.ts'
@@ -29,15 +30,15 @@ export interface SimulationOptions {
   readonly demo: 'empty' | 'objects' | 'release'
   readonly exit: boolean
   readonly output: 'text' | 'json'
-  readonly admission: AdmissionMode
+  readonly admission: DevAdmission
   /** Hosts that policies may have asked, as they were written. */
   readonly allowHosts: readonly string[]
   readonly log: string | undefined
   readonly colors: boolean
 }
 
-/** Who sees an update of a DaemonSet before it is stored. */
-export type AdmissionMode = 'none' | 'inProcess'
+/** Who sees an update of a DaemonSet before it is stored, where simulator and controller are one process. */
+export type DevAdmission = Extract<AdmissionMode, 'none' | 'inProcess'>
 
 /** What `all-in-one`, `controller`, `executor` and `api` are told. */
 export interface ProcessOptions {
@@ -97,7 +98,7 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
     demo: values['demo'] === true ? 'release' : values['demo'] === false ? 'empty' : 'objects',
     exit: values['exit'] === true,
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
-    admission: parseAdmission(text(values, 'admission') ?? 'none'),
+    admission: parseDevAdmission(text(values, 'admission') ?? 'none'),
     allowHosts: allowHosts(values),
     log: path(values, 'log', '--log'),
     colors: values['color'] !== false,
@@ -108,13 +109,6 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
 
 /** @throws {AppError} OPTION_INVALID */
 export function toProcessOptions(command: ProcessOptions['command'], values: Values): ProcessOptions {
-  const admission = parseAdmission(text(values, 'admission') ?? 'none')
-  if (admission !== 'none')
-    throw misplaced(
-      '--admission in-process',
-      'exists only in tranche dev',
-      'leave it out: the strategy is turned to OnDelete when a Rollout is bound to a DaemonSet',
-    )
   const queue = text(values, 'queue')
   if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or --redis URL in its place')
   if (queue !== undefined && values['redis'] !== undefined)
@@ -125,7 +119,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     context: text(values, 'context'),
     identity: text(values, 'identity'),
     logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
-    admission,
+    admission: parseChoice('--admission', text(values, 'admission') ?? 'none', ['none', 'policy']),
     leaderElection: values['leaderElection'] !== false,
     allowHosts: allowHosts(values),
     workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
@@ -186,7 +180,7 @@ function allowHosts(values: Values): readonly string[] {
   return Array.isArray(values['allowHost']) ? values['allowHost'].map(String) : []
 }
 
-function parseAdmission(value: string): AdmissionMode {
+function parseDevAdmission(value: string): DevAdmission {
   return parseChoice('--admission', value, ['none', 'in-process']) === 'none' ? 'none' : 'inProcess'
 }
 

@@ -146,7 +146,11 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
       .option('--identity <name>', 'begin of the name of this process in leases and records; else the host name')
       .option('--log-level <level>', 'debug, info, warn or error', 'info')
     if (name === 'controller' || name === 'all-in-one')
-      command.option('--admission <mode>', 'none: nothing of ours sees updates of DaemonSets before they are stored', 'none')
+      command.option(
+        '--admission <mode>',
+        'how updates of DaemonSets are seen before they are stored: policy (by the API server, as the chart installs it) or none',
+        'none',
+      )
     if (name === 'controller' || name === 'all-in-one')
       withAllowHost(command).option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
     if (name !== 'api') addHealthOptions(command)

@@ -40,9 +40,9 @@ describe('the command line', () => {
     'refuses a release in an empty cluster, in either order': { args: 'dev --demo --no-demo', says: '--no-demo stands beside --demo' },
     'refuses admission in a controller that does not serve the API': {
       args: 'controller --admission in-process',
-      says: '--admission in-process exists only in tranche dev. Leave it out',
+      says: '--admission does not take "in-process". Give none or policy.',
     },
-    'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'exists only in tranche dev' },
+    'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'Give none or policy' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
     'refuses a host that is none, before anything starts': {
       args: 'controller --allow-host http://prometheus',

@@ -15,6 +15,9 @@ import { createSchemaWatch } from './schema-watch.ts'
 import { createTerm } from './term.ts'
 import { wakeAll, wakeByWatches } from './wake.ts'
 
+/** Who sees an update of a DaemonSet before it is stored: nobody, this process, or policies that the API server evaluates. */
+export type AdmissionMode = 'none' | 'inProcess' | 'policy'
+
 /** What a controller process is given. */
 export interface ControllerOptions {
   readonly exchange: Exchange
@@ -24,8 +27,8 @@ export interface ControllerOptions {
   readonly log: Logger
   /** Unique among all controllers that ever run. */
   readonly identity: string
-  /** `none`: the strategy is flipped when a Rollout is bound; `inProcess`: admission flips it when a release begins. */
-  readonly admission: 'none' | 'inProcess'
+  /** `none`: the strategy is flipped when a Rollout is bound; otherwise admission flips it when a release begins. */
+  readonly admission: AdmissionMode
   /** Whether to stand for election and act only as leader. */
   readonly leaderElection: boolean
   /** Where DaemonSets are announced to executors; without one they wake themselves. */

@@ -8,6 +8,7 @@
 - --health-port=8081
 {{- end }}
 {{- if has .component (list "controller" "all-in-one") }}
+- --admission={{ $root.Values.admission }}
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}

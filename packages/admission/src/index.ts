@@ -2,3 +2,5 @@ export type { Admission, AdmissionOperation, DenyCause, PatchOperation } from '.
 export { admitBatchRelease, type BatchReleaseRequest } from './admit-batch-release.ts'
 export { admitDaemonSet, type DaemonSetRequest, rolloutOf } from './admit-daemon-set.ts'
 export { admitRollout, admitRolloutStatus, type RolloutRequest, type RolloutStatusRequest } from './admit-rollout.ts'
+export { admissionPolicies } from './policies/admission-policies.ts'
+export type { PolicyObject } from './policies/policy-objects.ts'

@@ -4,8 +4,10 @@ import { boundSteps, type CelNode, withStepLimit } from './bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 import { compileErrorText, runtimeErrorText } from './error-texts.ts'
 import { celFieldName } from './field-names.ts'
+import { type CelMessages, messagesAsMaps } from './message-literals.ts'
 import { registerLibraries } from './libraries/register.ts'
 import { boundPatterns } from './patterns.ts'
+import { isSameValue } from './same-value.ts'
 import { toCelValue, type ObjectClasses } from './values.ts'
 
 /** Compiles expressions over variables whose types are known. */
@@ -33,24 +35,29 @@ export type CelResult = { readonly ok: true; readonly value: unknown } | { reado
 
 let base: Environment | undefined
 
-/** @param variables what expressions may name, and of which type */
-export function createCelEnvironment(variables: Readonly<Record<string, CelType>>): CelEnvironment {
+/**
+ * @param variables what expressions may name, and of which type
+ * @param messages what expressions may make beside lists and maps; each is a map for whoever takes the value
+ */
+export function createCelEnvironment(variables: Readonly<Record<string, CelType>>, messages: CelMessages = {}): CelEnvironment {
   base ??= registerLibraries(new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false }))
   const environment = base.clone()
   const classes: ObjectClasses = new Map()
   for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, declare(environment, classes, type))
-  return { compile: (expression) => compile(environment, classes, variables, expression) }
+  return { compile: (expression) => compile({ environment, classes, variables, messages }, expression) }
 }
 
-function compile(
-  environment: Environment,
-  classes: ObjectClasses,
-  variables: Readonly<Record<string, CelType>>,
-  expression: string,
-): Compiled {
+interface Compiling {
+  readonly environment: Environment
+  readonly classes: ObjectClasses
+  readonly variables: Readonly<Record<string, CelType>>
+  readonly messages: CelMessages
+}
+
+function compile({ environment, classes, variables, messages }: Compiling, expression: string): Compiled {
   let parsed: ReturnType<Environment['parse']>
   try {
-    parsed = environment.parse(expression)
+    parsed = environment.parse(messagesAsMaps(expression, messages))
     const checked = parsed.check()
     if (!checked.valid) return { ok: false, error: compileErrorText(expression, checked.error) }
     const root = parsed.ast as unknown as CelNode
@@ -110,17 +117,6 @@ function declareObject(environment: Environment, classes: ObjectClasses, type: C
   const ctor = class {}
   classes.set(type, { typeName, ctor })
   environment.registerType(typeName, { ctor, fields })
-  environment.registerOperator(`${typeName} == ${typeName}`, sameFields)
+  environment.registerOperator(`${typeName} == ${typeName}`, isSameValue)
   return typeName
-}
-
-function sameFields(left: unknown, right: unknown): boolean {
-  if (left === right) return true
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
-  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime()
-  if (left instanceof Map && right instanceof Map)
-    return left.size === right.size && [...left].every(([key, value]) => right.has(key) && sameFields(value, right.get(key)))
-  const keys = Object.keys(left)
-  if (keys.length !== Object.keys(right).length || Array.isArray(left) !== Array.isArray(right)) return false
-  return keys.every((key) => sameFields((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]))
 }

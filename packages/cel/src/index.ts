@@ -7,5 +7,6 @@ export {
   type Compiled,
   createCelEnvironment,
 } from './environment.ts'
+export type { CelMessages } from './message-literals.ts'
 export { celFieldName } from './field-names.ts'
 export { compilePattern, type Pattern } from './patterns.ts'

@@ -68,6 +68,9 @@ function durationOf(text: string): Duration | string {
   return nanos === undefined ? text : new Duration(nanos / 1_000_000_000n, Number(nanos % 1_000_000_000n))
 }
 
+/** Values of other expressions, such as optional ones, are none: they are values already. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }

@@ -132,6 +132,10 @@ export const resources = {
   clusterRoleBindings: { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
   mutatingWebhookConfigurations: { group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
   validatingWebhookConfigurations: { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' },
+  mutatingAdmissionPolicies: { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicies' },
+  mutatingAdmissionPolicyBindings: { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicybindings' },
+  validatingAdmissionPolicies: { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' },
+  validatingAdmissionPolicyBindings: { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicybindings' },
   priorityClasses: { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
   customResourceDefinitions: { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
 } as const satisfies Record<string, ResourceId>

@@ -9,6 +9,7 @@ import { createAuthorizer } from './auth/authorizer.ts'
 import { createFirstRoles, followAccess } from './auth/follow-access.ts'
 import { createServiceAccountTokens, type ReadObject } from './auth/service-account-tokens.ts'
 import { createConditions } from './admission/match-conditions.ts'
+import { createPolicies } from './admission/policies/policies.ts'
 import { createWebhookClient, type WebhookOptions } from './admission/webhook-client.ts'
 import { createWebhooks } from './admission/webhooks.ts'
 import { storeKey } from './store/bucket.ts'
@@ -139,6 +140,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       engine.writer = undefined
       authorizer.follow(change)
       webhooks.follow(change)
+      policies.follow(change)
       follow(change)
       followAccessObjects(change)
       engine.writer = writer
@@ -150,7 +152,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     names: createRandom(seed, 'webhooks'),
     meets: createConditions(),
   })
-  const engine: Engine = { clock, store, registry, names: createNameRandom(seed), admission: undefined, webhooks, writer: undefined }
+  const policies = createPolicies({ store, findKind: (apiVersion, kind) => registry.findKind(apiVersion, kind) })
+  const engine: Engine = {
+    clock,
+    store,
+    registry,
+    names: createNameRandom(seed),
+    admission: undefined,
+    webhooks,
+    policies,
+    writer: undefined,
+  }
   const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults, deliver })
   const follow = followCustomResources({
     store,

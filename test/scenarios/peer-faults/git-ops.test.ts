@@ -14,23 +14,26 @@ const steps = [{ replicas: '10%', pause: {} }, { replicas: '100%' }]
 const release: ReleaseOptions = { maxUnavailable: 5, steps, annotations: measuredPods }
 
 describe.each(crews)('with $crew', ({ executors }) => {
-  it('deletes nothing beyond the batch when the manifest with RollingUpdate is applied again, with admission (X10, W11, G3, G11)', async () => {
-    stage = await setStage({ ...release, nodes: 30, admission: 'inProcess', executors })
-    await stage.setImage('v2')
-    await untilPausedAt(stage, 1)
-    for (let round = 0; round < 3; round++) {
-      await apply('v2', 'RollingUpdate')
-      await stage.pass(20_000)
-    }
-    expect(await nodesOn(stage, 'v2')).toHaveLength(3)
-    expect(deleted(stage)).toHaveLength(3)
-    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('OnDelete')
-    expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    await stage.approve()
-    await untilReleased(stage, 'v2')
-    await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
-    expectKept(stage)
-  })
+  it.each(['inProcess', 'policy'] as const)(
+    'deletes nothing beyond the batch when the manifest with RollingUpdate is applied again (admission %s; X10, W11, G3, G11)',
+    async (admission) => {
+      stage = await setStage({ ...release, nodes: 30, admission, executors })
+      await stage.setImage('v2')
+      await untilPausedAt(stage, 1)
+      for (let round = 0; round < 3; round++) {
+        await apply('v2', 'RollingUpdate')
+        await stage.pass(20_000)
+      }
+      expect(await nodesOn(stage, 'v2')).toHaveLength(3)
+      expect(deleted(stage)).toHaveLength(3)
+      expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('OnDelete')
+      expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+      await stage.approve()
+      await untilReleased(stage, 'v2')
+      await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
+      expectKept(stage)
+    },
+  )
 
   it('takes RollingUpdate back within a second where no admission is: at most one round of pods leaks (X10, W11, G11)', async () => {
     stage = await setStage({ ...release, nodes: 30, executors })
@@ -72,7 +75,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
 
 describe.each(['RollingUpdate', 'OnDelete'] as const)('a strategy that was %s', (strategyType) => {
   it('is that again after v2, and v3 pushed over it in mid-release (X11, W12, G11)', async () => {
-    stage = await setStage({ ...release, nodes: 12, strategyType, admission: 'inProcess' })
+    stage = await setStage({ ...release, nodes: 12, strategyType, admission: 'policy' })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await apply('v3', strategyType)

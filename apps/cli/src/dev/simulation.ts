@@ -3,13 +3,13 @@ import type { Logger } from '@tranche/log'
 import type { RecordedWrite } from '@tranche/recording'
 import type { Simulator } from '@tranche/sim'
 import type { Exchange } from '@tranche/wire'
-import type { AdmissionMode, SimulationOptions } from '../command-options.ts'
+import type { DevAdmission, SimulationOptions } from '../command-options.ts'
 import type { ServerAccess } from './kubeconfig-file.ts'
 
 /** What a simulated cluster is made from. */
 export interface SimulationSettings extends Pick<SimulationOptions, 'nodes' | 'speed' | 'seed' | 'watchDelayMs'> {
   readonly clock: Clock
-  readonly admission: AdmissionMode
+  readonly admission: DevAdmission
   /** Port to listen on, 0 for a free one; null listens nowhere. */
   readonly port: number | null
   /** Hears of every accepted write, in order. */

@@ -23,8 +23,8 @@ export interface SignReader {
 
 const OUR_RESOURCES = [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies]
 const DEFAULT_LEASE_MS = 15_000
-/** Names of admission objects of ours begin so. */
-const OUR_NAME = /^tranche\b/
+/** Objects of the chart carry it, whatever the installation is called. */
+const labelSelector = 'app.kubernetes.io/part-of=tranche'
 
 /** What the commands do, with the rights of whoever types them. */
 const commandRights: readonly Omit<Right, 'allowed'>[] = [
@@ -150,12 +150,12 @@ interface WebhookConfiguration extends KubeObject {
 /** Policies are served by newer API servers only. */
 async function readAdmission({ client, signal }: SignReader): Promise<readonly string[]> {
   const group = 'admissionregistration.k8s.io'
-  const policies: ResourcePath = { group, version: 'v1beta1', plural: 'mutatingadmissionpolicies', namespaced: false }
+  const policies: ResourcePath = { group, version: 'v1', plural: 'mutatingadmissionpolicies', namespaced: false }
   const lists = [resourcePaths.mutatingWebhookConfigurations, policies].map(async (resource) => {
     const { items } = await client
-      .list<KubeObject>(resource, { signal })
+      .list<KubeObject>(resource, { signal, labelSelector })
       .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
-    return items.map(({ metadata }) => metadata.name).filter((name) => OUR_NAME.test(name))
+    return items.map(({ metadata }) => metadata.name)
   })
   return (await Promise.all(lists)).flat()
 }

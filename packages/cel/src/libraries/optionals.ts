@@ -1,7 +1,8 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js'
 import type { CelNode } from '../bounded-steps.ts'
+import { isSameValue } from '../same-value.ts'
 
-/** `optMap`, `optFlatMap` and `optional.ofNonZeroValue`, which the library does not have. */
+/** `optMap`, `optFlatMap`, `optional.ofNonZeroValue` and equality, which the library does not have. */
 export function registerOptionals(environment: Environment): void {
   environment
     .registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) => optionalMacro(call, false))
@@ -9,6 +10,11 @@ export function registerOptionals(environment: Environment): void {
     .registerFunction('OptionalNamespace.ofNonZeroValue(A): optional<A>', (_optional: unknown, value: unknown) =>
       isZero(value) ? Optional.none() : Optional.of(value),
     )
+    .registerOperator('optional<dyn> == optional<dyn>', isSameOptional)
+}
+
+function isSameOptional(one: Optional, other: Optional): boolean {
+  return one.hasValue() === other.hasValue() && (!one.hasValue() || isSameValue(one.value(), other.value()))
 }
 
 /** A call of a macro, as the library hands it over. */

@@ -1,4 +1,5 @@
 import type { ConformanceTest } from '../fixtures.ts'
+import { describeAdmissionPolicies } from './describe-admission-policies.ts'
 import { describeAccess } from './describe-access.ts'
 import { describeCreate } from './describe-create.ts'
 import { describeCustomResources } from './describe-custom-resources.ts'
@@ -26,4 +27,5 @@ export function describeRequests(it: ConformanceTest): void {
   describeShapes(it)
   describeServer(it)
   describeAccess(it)
+  describeAdmissionPolicies(it)
 }

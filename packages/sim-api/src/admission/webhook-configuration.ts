@@ -79,7 +79,8 @@ function readTarget({ url, service, caBundle }: JsonObject): WebhookTarget {
   return { url: `https://${at.name}.${at.namespace}.svc:${at.port}${String(path)}`, service: at, caBundle: ca }
 }
 
-function readRule(rule: JsonObject): WebhookRule {
+/** @returns a rule of a webhook or policy */
+export function readRule(rule: JsonObject): WebhookRule {
   return {
     operations: words(rule['operations']),
     apiGroups: words(rule['apiGroups']),
@@ -89,7 +90,8 @@ function readRule(rule: JsonObject): WebhookRule {
   }
 }
 
-function selectorOf(selector: unknown): JsonObject | undefined {
+/** @returns a LabelSelector; undefined where it selects everything */
+export function selectorOf(selector: unknown): JsonObject | undefined {
   const given = objectOrEmpty(selector)
   return Object.keys(given).length === 0 ? undefined : given
 }

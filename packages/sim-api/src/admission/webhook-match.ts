@@ -21,8 +21,11 @@ export function matchedVersion(webhook: Pick<Webhook, 'rules' | 'matchPolicy'>, 
 }
 
 /** @returns whether the labels of the object, old or new, and of its namespace are those that the webhook selects */
-export function selectsWrite(webhook: Webhook, write: WebhookWrite, namespaceOf: (name: string) => ApiObject | undefined): boolean {
-  const { objectSelector, namespaceSelector } = webhook
+export function selectsWrite(
+  { objectSelector, namespaceSelector }: Pick<Webhook, 'objectSelector' | 'namespaceSelector'>,
+  write: WebhookWrite,
+  namespaceOf: (name: string) => ApiObject | undefined,
+): boolean {
   const objects = [write.object, write.oldObject].filter((object) => object !== undefined)
   if (objectSelector !== undefined && !objects.some((object) => selectsLabels(objectSelector, object.metadata.labels ?? {}))) return false
   if (namespaceSelector === undefined) return true

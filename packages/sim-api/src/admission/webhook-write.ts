@@ -1,6 +1,7 @@
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import type { JsonObject } from '../store/json.ts'
 import type { AdmissionReview } from './admission.ts'
+import type { RequestPlace } from './webhook-match.ts'
 
 /** A write about to happen, as webhooks are told of it. */
 export interface WebhookWrite extends AdmissionReview {
@@ -34,4 +35,14 @@ export function admissionRequest(write: WebhookWrite, uid: string, version: stri
     dryRun: write.dryRun,
     options: write.options,
   }
+}
+
+/** What tells where a write goes. */
+export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'>
+
+/** @returns what rules see of a write */
+export function placeOf({ definition, version, operation, subresource }: PlacedWrite): RequestPlace {
+  const versions = [version, ...definition.versions.filter((other) => other !== version)]
+  const { group, plural: resource, namespaced } = definition
+  return { operation, group, versions, resource, subresource, namespaced }
 }

@@ -1,15 +1,15 @@
 import { type ApiObject, type ResourceId, resources } from '../client.ts'
-import { applyPatch } from '../requests/patch.ts'
 import { badRequest, forbidden, internalError } from '../errors.ts'
 import type { Change } from '../store/change.ts'
-import { freezeDeep, jsonEqual } from '../store/json.ts'
+import { jsonEqual } from '../store/json.ts'
 import { type Random, randomUuid } from '../store/random.ts'
 import type { Store } from '../store/store.ts'
 import type { CallWebhook } from './webhook-client.ts'
 import { type MatchCondition, readWebhooks, type Webhook } from './webhook-configuration.ts'
+import { patchedObject } from './patched-object.ts'
 import { matchedVersion, type RequestPlace, selectsWrite } from './webhook-match.ts'
 import { deniedBy, readVerdict, type WebhookVerdict } from './webhook-response.ts'
-import { admissionRequest, type WebhookWrite } from './webhook-write.ts'
+import { admissionRequest, placeOf, type WebhookWrite } from './webhook-write.ts'
 
 /** Asks the webhooks that the stored configurations name. */
 export interface Webhooks {
@@ -55,16 +55,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks & { readonly 
   }
 }
 
-/** What tells where a write goes. */
-export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'>
-
-/** @returns what rules see of a write */
-export function placeOf({ definition, version, operation, subresource }: PlacedWrite): RequestPlace {
-  const versions = [version, ...definition.versions.filter((other) => other !== version)]
-  const { group, plural: resource, namespaced } = definition
-  return { operation, group, versions, resource, subresource, namespaced }
-}
-
 function configurationsOf(store: Store, id: ResourceId): readonly ApiObject[] {
   const { keys, objects } = store.bucket(id).current()
   return keys.map((key) => objects.get(key)!)
@@ -81,7 +71,7 @@ async function mutate(options: WebhooksOptions, webhooks: readonly Webhook[], fi
       const verdict = await ask(options, webhook, write, true)
       if (verdict === undefined) continue
       warnings.push(...verdict.warnings)
-      const object = patched(webhook, write, verdict)
+      const object = patchedObject(write, verdict.patch, `admission webhook ${JSON.stringify(webhook.name)}`)
       // Who has been asked before, and wants to know, is asked again about what has changed since.
       if (round === 1 && !jsonEqual(object, write.object)) for (const id of invoked) again.add(id)
       if (webhook.reinvocationPolicy === 'IfNeeded') invoked.add(webhook.id)
@@ -142,36 +132,4 @@ function meetsConditions(options: WebhooksOptions, webhook: Webhook, request: ob
     if (webhook.failurePolicy === 'Ignore') return false
     throw forbidden(write.resource, write.name, (error as Error).message)
   }
-}
-
-const givenByServer = [
-  'name',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'creationTimestamp',
-  'generation',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-] as const
-
-/** What names an object, and what the server has given it, stays. */
-function patched({ name }: Webhook, { definition, object }: WebhookWrite, { patch }: WebhookVerdict): ApiObject | undefined {
-  if (patch.length === 0) return object
-  if (object === undefined)
-    throw internalError(
-      `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
-    )
-  let next: ApiObject
-  try {
-    next = applyPatch(definition, object, 'json-patch', patch) as ApiObject
-  } catch (error) {
-    throw internalError((error as Error).message)
-  }
-  const metadata: Record<string, unknown> = { ...next.metadata }
-  for (const field of givenByServer) {
-    delete metadata[field]
-    if (object.metadata[field] !== undefined) metadata[field] = object.metadata[field]
-  }
-  return freezeDeep({ ...next, apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as ApiObject)
 }

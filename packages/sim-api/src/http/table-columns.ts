@@ -108,6 +108,20 @@ const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
   'clusterrolebindings.rbac.authorization.k8s.io': bindingColumns(),
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': [nameColumn, column('Webhooks', webhookCount, 'integer'), ageColumn],
   'validatingwebhookconfigurations.admissionregistration.k8s.io': [nameColumn, column('Webhooks', webhookCount, 'integer'), ageColumn],
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': [
+    nameColumn,
+    column('Mutations', specCount('mutations'), 'integer'),
+    column('ParamKind', paramKindText),
+    ageColumn,
+  ],
+  'validatingadmissionpolicies.admissionregistration.k8s.io': [
+    nameColumn,
+    column('Validations', specCount('validations'), 'integer'),
+    column('ParamKind', paramKindText),
+    ageColumn,
+  ],
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': policyBindingColumns(),
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': policyBindingColumns(),
   'priorityclasses.scheduling.k8s.io': [
     nameColumn,
     column('Value', (priorityClass) => priorityClass['value'] ?? 0, 'integer'),
@@ -130,6 +144,25 @@ function bindingColumns(): readonly Column[] {
 
 function webhookCount(configuration: ApiObject): number {
   return list(configuration['webhooks']).length
+}
+
+function policyBindingColumns(): readonly Column[] {
+  return [nameColumn, column('PolicyName', (binding) => text(specOf(binding)['policyName'])), column('ParamRef', paramRefText), ageColumn]
+}
+
+function specCount(field: string): (object: ApiObject) => number {
+  return (object) => list(specOf(object)[field]).length
+}
+
+function paramKindText(policy: ApiObject): string {
+  const { apiVersion, kind } = objectOrEmpty(specOf(policy)['paramKind'])
+  return kind === undefined ? '<unset>' : `${text(apiVersion)}/${text(kind)}`
+}
+
+function paramRefText(binding: ApiObject): string {
+  const { name, namespace, selector } = objectOrEmpty(specOf(binding)['paramRef'])
+  if (name !== undefined) return `${text(namespace ?? '*')}/${text(name)}`
+  return selector === undefined ? '<unset>' : selectorText(selector)
 }
 
 function dataCount(object: ApiObject): number {

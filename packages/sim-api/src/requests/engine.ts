@@ -1,11 +1,13 @@
 import type { Clock } from '@tranche/clock'
 import type { Actor, ApiObject } from '../client.ts'
-import { freezeDeep } from '../store/json.ts'
+import { freezeDeep, jsonEqual } from '../store/json.ts'
 import type { Random } from '../store/random.ts'
 import type { Store } from '../store/store.ts'
 import type { Admission, AdmissionReview } from '../admission/admission.ts'
-import { placeOf, type Webhooks } from '../admission/webhooks.ts'
-import type { WebhookWrite } from '../admission/webhook-write.ts'
+import type { Policies } from '../admission/policies/policies.ts'
+import type { RequestPlace } from '../admission/webhook-match.ts'
+import type { Webhooks } from '../admission/webhooks.ts'
+import { placeOf, type WebhookWrite } from '../admission/webhook-write.ts'
 import type { Registry, Served } from '../resources/registry.ts'
 import type { ApiRequest, Verb } from './request.ts'
 
@@ -20,6 +22,8 @@ export interface Engine {
   admission: Admission | undefined
   /** Asks the webhooks that stored configurations name. */
   readonly webhooks: Webhooks
+  /** Asks the policies that stored objects hold. */
+  readonly policies: Policies
   /** On whose behalf the store is being written, for observers; set for the duration of each write. */
   writer: { readonly actor: Actor; readonly verb: Verb; readonly request?: ApiRequest } | undefined
 }
@@ -48,16 +52,32 @@ export async function admitted(
 ): Promise<{ readonly object: ApiObject | undefined; readonly warnings: readonly string[] }> {
   const review = webhookWrite(request, served, write)
   const { object, warnings } = await admittedInProcess(engine, review)
+  if (!isAskedFor(engine, placeOf(review))) return { object, warnings }
   const asked: WebhookWrite = { ...review, object: freezeDeep(object) }
-  if (!engine.webhooks.handles(placeOf(asked))) return { object, warnings }
-  const mutated = await engine.webhooks.mutate(asked)
+  const mutated = await mutatedObject(engine, asked)
   const next = { object: complete(request, served, mutated.object), warnings: [...warnings, ...mutated.warnings] }
   if (write.operation !== 'DELETE') return next
-  return { ...next, warnings: [...next.warnings, ...(await engine.webhooks.validate(asked))] }
+  return { ...next, warnings: [...next.warnings, ...(await validated(engine, asked))] }
+}
+
+/** Policies first, then webhooks; what webhooks have changed, policies that want to know see once more. */
+async function mutatedObject({ policies, webhooks }: Engine, asked: WebhookWrite) {
+  const object = freezeDeep(policies.mutate(asked))
+  const mutated = await webhooks.mutate({ ...asked, object })
+  if (jsonEqual(mutated.object, object)) return mutated
+  return { ...mutated, object: policies.mutate({ ...asked, object: freezeDeep(mutated.object) }, true) }
+}
+
+async function validated({ policies, webhooks }: Engine, asked: WebhookWrite): Promise<readonly string[]> {
+  return [...policies.validate(asked), ...(await webhooks.validate(asked))]
+}
+
+function isAskedFor({ policies, webhooks }: Engine, place: RequestPlace): boolean {
+  return policies.handles(place) || webhooks.handles(place)
 }
 
 /**
- * Asks the webhooks that may only refuse, once the object is known to be valid. Those of a deletion have been asked before.
+ * Asks the policies and webhooks that may only refuse, once the object is known to be valid. Those of a deletion have been asked before.
  *
  * @returns warnings for the user
  * @throws {ApiStatusError} what refuses
@@ -69,7 +89,7 @@ export async function confirmed(
   write: Pick<AdmissionReview, 'operation' | 'name' | 'oldObject' | 'object'>,
 ): Promise<readonly string[]> {
   const asked = webhookWrite(request, served, write)
-  return engine.webhooks.handles(placeOf(asked)) ? engine.webhooks.validate(asked) : []
+  return isAskedFor(engine, placeOf(asked)) ? validated(engine, asked) : []
 }
 
 /** @returns whether admission wants to be asked: only then does a write wait between reading and storing */
@@ -77,7 +97,7 @@ export function needsAdmission(engine: Engine, request: ApiRequest, served: Serv
   if (engine.admission?.handles({ operation, resource: served.id, subresource: request.subresource }) === true) return true
   const { definition } = served
   const { subresource, version = definition.version } = request
-  return engine.webhooks.handles(placeOf({ definition, version, operation, subresource }))
+  return isAskedFor(engine, placeOf({ definition, version, operation, subresource }))
 }
 
 async function admittedInProcess(engine: Engine, review: AdmissionReview) {

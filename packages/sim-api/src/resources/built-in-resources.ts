@@ -1,3 +1,9 @@
+import {
+  mutatingPolicyBindingStrategy,
+  mutatingPolicyStrategy,
+  validatingPolicyBindingStrategy,
+  validatingPolicyStrategy,
+} from '../strategies/admission-policy-strategies.ts'
 import { mutatingWebhookStrategy, validatingWebhookStrategy } from '../strategies/webhook-strategies.ts'
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from '../strategies/rbac-strategies.ts'
 import { builtInMergeKeys } from './built-in-merge-keys.ts'
@@ -105,6 +111,9 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       namespaced: false,
       strategy: validatingWebhookStrategy,
     }),
+    ...policyKinds.map((own) =>
+      builtIn({ group: 'admissionregistration.k8s.io', categories: ['api-extensions'], namespaced: false, ...own }),
+    ),
     builtIn({
       group: 'scheduling.k8s.io',
       kind: 'PriorityClass',
@@ -124,6 +133,18 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
     }),
   ]
 }
+
+const policyKinds = [
+  { kind: 'MutatingAdmissionPolicy', plural: 'mutatingadmissionpolicies', strategy: mutatingPolicyStrategy },
+  { kind: 'MutatingAdmissionPolicyBinding', strategy: mutatingPolicyBindingStrategy },
+  {
+    kind: 'ValidatingAdmissionPolicy',
+    plural: 'validatingadmissionpolicies',
+    subresources: ['status'],
+    strategy: validatingPolicyStrategy,
+  },
+  { kind: 'ValidatingAdmissionPolicyBinding', strategy: validatingPolicyBindingStrategy },
+] as const
 
 function builtIn(own: Pick<ResourceDefinition, 'kind' | 'strategy'> & Partial<ResourceDefinition>): ResourceDefinition {
   const singular = own.kind.toLowerCase()

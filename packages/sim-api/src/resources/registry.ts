@@ -43,6 +43,15 @@ export class Registry {
     return served
   }
 
+  /** @returns the resource of a kind, and whether it has namespaces; undefined when it is not served */
+  findKind(apiVersion: string, kind: string): { readonly id: ResourceId; readonly namespaced: boolean } | undefined {
+    const [version = '', group = ''] = apiVersion.split('/').reverse()
+    const served = [...this.#served.values()].find(
+      ({ definition }) => definition.group === group && definition.kind === kind && definition.versions.includes(version),
+    )
+    return served && { id: served.id, namespaced: served.definition.namespaced }
+  }
+
   /** @returns all definitions, in the order in which they came */
   definitions(): readonly ResourceDefinition[] {
     return [...this.#served.values()].map((served) => served.definition)

@@ -63,7 +63,14 @@ export const builtinKinds: readonly BuiltinKind[] = [
   ...kindsOf('apiextensions.k8s.io', 'apiextensions', ['CustomResourceDefinition']),
   ...kindsOf('policy', 'policy', ['Eviction', 'PodDisruptionBudget']),
   ...kindsOf('rbac.authorization.k8s.io', 'rbac', ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']),
-  ...kindsOf('admissionregistration.k8s.io', 'admissionregistration', ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']),
+  ...kindsOf('admissionregistration.k8s.io', 'admissionregistration', [
+    'MutatingWebhookConfiguration',
+    'ValidatingWebhookConfiguration',
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionPolicyBinding',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+  ]),
   ...kindsOf('scheduling.k8s.io', 'scheduling', ['PriorityClass']),
   ...kindsOf('authentication.k8s.io', 'authentication', ['TokenReview', 'TokenRequest', 'SelfSubjectReview']),
   ...kindsOf('authorization.k8s.io', 'authorization', [

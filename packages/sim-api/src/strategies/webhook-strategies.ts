@@ -79,14 +79,16 @@ function webhookCauses(hook: JsonObject, path: string): readonly StatusCause[] {
   ]
 }
 
-function oneOf(hook: JsonObject, field: string, supported: readonly string[], path: string): readonly StatusCause[] {
+/** @returns what is wrong with a field that takes one of a few words */
+export function oneOf(hook: JsonObject, field: string, supported: readonly string[], path: string): readonly StatusCause[] {
   return supported.includes(String(hook[field])) ? [] : [notSupported(`${path}.${field}`, hook[field], supported)]
 }
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const SCOPES = ['*', 'Cluster', 'Namespaced']
 
-function ruleCauses(rule: JsonObject, path: string): readonly StatusCause[] {
+/** @returns what is wrong with a rule about requests */
+export function ruleCauses(rule: JsonObject, path: string): readonly StatusCause[] {
   const operations = listOrEmpty(rule['operations'])
   return [
     ...['operations', 'apiGroups', 'apiVersions', 'resources']

@@ -1,0 +1,126 @@
+import { onDeletePolicies } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
+import { adviceRules, problemRules } from '@tranche/validation'
+import { celList, type NamedExpression, type PolicyObject, type PolicyScope, type Validation, validatingPolicy } from './policy-objects.ts'
+
+type RuleName = keyof typeof problemRules | keyof typeof adviceRules
+
+const OURS = `object.spec.workloadRef.kind == 'DaemonSet' && object.spec.workloadRef.apiVersion.startsWith('apps/')`
+const WAS_OURS = OURS.replaceAll('object', 'oldObject')
+const settings = celList([rolloutAnnotations.releasePolicy, rolloutAnnotations.onDelete, rolloutAnnotations.rollbackInBatch])
+const name = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const objectName = `^${name}([.]${name})*$`
+
+/** A Rollout that is wrong already may still change in everything that is not judged, and may go. */
+const judged: readonly NamedExpression[] = [
+  { name: 'stays', expression: '!has(object.metadata.deletionTimestamp)' },
+  {
+    name: 'judged-again',
+    expression: `oldObject == null || object.spec != oldObject.spec || ${settings}.exists(key, object.metadata.?annotations[?key] != oldObject.metadata.?annotations[?key])`,
+  },
+]
+
+const rollouts = { operations: ['CREATE', 'UPDATE'], group: 'rollouts.kruise.io', version: 'v1beta1', resource: 'rollouts' } as const
+
+const scope: PolicyScope = {
+  name: 'rollouts',
+  ...rollouts,
+  conditions: [{ name: 'ours', expression: `(${OURS}) || (oldObject != null && ${WAS_OURS})` }, ...judged],
+  variables: [
+    { name: 'ours', expression: OURS },
+    { name: 'ref', expression: 'object.spec.workloadRef' },
+    { name: 'canary', expression: 'object.spec.strategy.?canary.orValue({})' },
+    { name: 'steps', expression: 'variables.canary.?steps.orValue([])' },
+    { name: 'sizes', expression: 'variables.steps.filter(step, has(step.replicas)).map(step, step.replicas)' },
+    { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },
+    {
+      name: 'busy',
+      expression: `oldObject != null && ${WAS_OURS} && oldObject.?status.?phase.orValue('') in ['Progressing', 'Terminating', 'Disabling']`,
+    },
+  ],
+}
+
+const size = (value: string): string => `(type(${value}) == int ? int(${value}) >= 1 : string(${value}).matches('^0*([1-9][0-9]?|100)%$'))`
+const sorted = (numbers: string): string => `variables.steps.exists(step, has(step.nodes)) || ${numbers}.isSorted()`
+
+/** Rules that CEL can tell. The others need the names of other Rollouts or read JSON: the controller tells them in status. */
+const denied: readonly Validation[] = [
+  rule('WorkloadVersion', `variables.ref.apiVersion == 'apps/v1'`),
+  rule('WorkloadName', `variables.ref.name.size() <= 253 && variables.ref.name.matches('${objectName}')`),
+  rule('StepsMissing', '!has(object.spec.strategy.canary) || variables.steps.size() > 0'),
+  rule('StepSize', `variables.steps.all(step, has(step.replicas) ? ${size('step.replicas')} : has(step.nodes))`),
+  rule('StepShrinks', sorted('variables.sizes.filter(size, type(size) == int).map(size, int(size))')),
+  rule(
+    'StepShrinks',
+    sorted(
+      `variables.sizes.filter(size, type(size) == string && string(size).matches('^[0-9]{1,9}%$')).map(size, int(string(size).replace('%', '')))`,
+    ),
+  ),
+  rule('PauseNegative', 'variables.steps.all(step, step.?pause.?duration.orValue(0) >= 0)'),
+  rule('StepTraffic', '!variables.steps.exists(step, has(step.traffic))'),
+  rule('StepHeaders', '!variables.steps.exists(step, has(step.requestHeaderModifier))'),
+  rule('StepMatches', '!variables.steps.exists(step, has(step.matches))'),
+  rule('TrafficRoutings', 'variables.canary.?trafficRoutings.orValue([]).size() == 0'),
+  rule('TrafficRoutingRef', `variables.canary.?trafficRoutingRef.orValue('') == ''`),
+  rule('TemplateMetadata', '!has(variables.canary.patchPodTemplateMetadata)'),
+  rule(
+    'FailureThreshold',
+    `!has(variables.canary.failureThreshold) || (type(variables.canary.failureThreshold) == int ? int(variables.canary.failureThreshold) >= 0 : string(variables.canary.failureThreshold).matches('^0*([0-9][0-9]?|100)%$'))`,
+  ),
+  rule(
+    'PolicyName',
+    setting(rolloutAnnotations.releasePolicy, (value) => `${value}.size() <= 253 && ${value}.matches('${objectName}')`),
+  ),
+  rule(
+    'OnDelete',
+    setting(rolloutAnnotations.onDelete, (value) => `${value} in ${celList(onDeletePolicies)}`),
+  ),
+  rule(
+    'RollbackInBatch',
+    setting(rolloutAnnotations.rollbackInBatch, (value) => `${value} in ['true', 'false']`),
+  ),
+].map(({ expression, message }) => ({ expression: `!variables.ours || (${expression})`, message }))
+
+const changes: readonly Validation[] = [
+  rule(
+    'WorkloadFrozen',
+    `!variables.busy || (variables.ref.kind == oldObject.spec.workloadRef.kind && variables.ref.name == oldObject.spec.workloadRef.name && variables.ref.apiVersion.split('/')[0] == oldObject.spec.workloadRef.apiVersion.split('/')[0])`,
+  ),
+  rule(
+    'StepsFrozen',
+    '!variables.busy || !variables.ours || variables.steps.size() == oldObject.spec.strategy.?canary.?steps.orValue([]).size()',
+  ),
+]
+
+/** Refuses Rollouts of DaemonSets that cannot be released, by the rules of docs/validation.md that its schema does not keep. */
+export const rolloutPolicy: readonly PolicyObject[] = validatingPolicy(scope, 'Deny', [...denied, ...changes])
+
+/** Warns of Rollouts that are none of ours, and of what may surprise. */
+export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
+  {
+    name: 'rollout-advice',
+    ...rollouts,
+    conditions: judged,
+    variables: scope.variables.filter(({ name: variable }) => ['ours', 'canary', 'steps', 'sizes'].includes(variable)),
+  },
+  'Warn',
+  [
+    rule('OtherWorkload', 'variables.ours'),
+    rule(
+      'LastStepBelowAll',
+      `!variables.ours || variables.steps.exists(step, has(step.nodes)) || variables.sizes.size() == 0 || type(variables.sizes[variables.sizes.size() - 1]) == int || variables.sizes[variables.sizes.size() - 1] == '100%'`,
+    ),
+    rule('ExtraWorkload', '!variables.ours || !variables.canary.?enableExtraWorkloadForCanary.orValue(false)'),
+    rule('CanaryService', '!variables.ours || !variables.canary.?disableGenerateCanaryService.orValue(false)'),
+  ],
+)
+
+/** The words of the rule, without the value: an expression tells whether, not which. */
+export function rule(ruleName: RuleName, expression: string): Validation {
+  const { path, says, fix } = { ...problemRules, ...adviceRules }[ruleName]
+  return { expression, message: `${path}: ${says}; ${fix}` }
+}
+
+function setting(annotation: string, isRight: (value: string) => string): string {
+  return `!('${annotation}' in variables.annotations) || (${isRight(`variables.annotations['${annotation}']`)})`
+}

@@ -1,0 +1,53 @@
+import { fieldManagers } from '@tranche/kube-types'
+import { notOurs, type PolicyObject, validatingPolicy } from './policy-objects.ts'
+import { rule } from './rollout-policies.ts'
+
+/** Everything but the two fields that people write is the same. */
+const SAME_OTHERS = `[variables.before, variables.after].all(status, status.all(key, key == 'canaryStatus' || variables.before[?key] == variables.after[?key])) &&
+[variables.canaryBefore, variables.canaryAfter].all(canary, canary.all(key, key in ['currentStepState', 'nextStepIndex'] || variables.canaryBefore[?key] == variables.canaryAfter[?key])) &&
+has(variables.before.canaryStatus) == has(variables.after.canaryStatus)`
+
+/** Refuses what people write into the status of a Rollout of ours, but for an approval or a jump. @see validateStatusChange */
+export const statusPolicy: readonly PolicyObject[] = validatingPolicy(
+  {
+    name: 'rollout-status',
+    operations: ['UPDATE'],
+    group: 'rollouts.kruise.io',
+    version: 'v1beta1',
+    resource: 'rollouts/status',
+    conditions: [
+      {
+        name: 'ours',
+        expression: `oldObject.spec.workloadRef.kind == 'DaemonSet' && oldObject.spec.workloadRef.apiVersion.startsWith('apps/')`,
+      },
+      {
+        name: 'reconciled-by-us',
+        expression: 'has(oldObject.status) && (has(oldObject.status.stableRevision) || has(oldObject.status.releaseGeneration))',
+      },
+      {
+        name: 'no-peer',
+        expression: `!oldObject.status.?conditions.orValue([]).exists(condition, condition.type == 'Stalled' && condition.status == 'True' && condition.reason == 'PeerActive')`,
+      },
+      notOurs([fieldManagers.controller, fieldManagers.executor]),
+    ],
+    variables: [
+      { name: 'before', expression: 'dyn(oldObject.status)' },
+      { name: 'after', expression: 'dyn(object.?status.orValue({}))' },
+      { name: 'canaryBefore', expression: 'variables.before.?canaryStatus.orValue({})' },
+      { name: 'canaryAfter', expression: 'variables.after.?canaryStatus.orValue({})' },
+      { name: 'steps', expression: 'oldObject.spec.strategy.?canary.?steps.orValue([]).size()' },
+    ],
+  },
+  'Deny',
+  [
+    rule(
+      'StatusStepState',
+      `variables.canaryAfter.?currentStepState == variables.canaryBefore.?currentStepState || variables.canaryAfter.?currentStepState.orValue('') == 'StepReady'`,
+    ),
+    rule(
+      'StatusNextStep',
+      'variables.canaryAfter.?nextStepIndex == variables.canaryBefore.?nextStepIndex || (variables.canaryAfter.?nextStepIndex.orValue(0) >= 1 && variables.canaryAfter.?nextStepIndex.orValue(0) <= variables.steps)',
+    ),
+    rule('StatusOthers', SAME_OTHERS),
+  ],
+)

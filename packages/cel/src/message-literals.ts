@@ -1,0 +1,46 @@
+/** Messages that expressions may make, and their fields: `{JSONPatch: ['op', 'path']}` for `JSONPatch{op: 'add', path: '/a'}`. */
+export type CelMessages = Readonly<Record<string, readonly string[]>>
+
+const TOKENS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\/\/[^\n]*|[A-Za-z_][\w.]*|\s+|[\s\S]/g
+
+/**
+ * Writes messages as maps, for the library reads none: `JSONPatch{op: 'add'}` becomes `{"op": 'add'}`.
+ *
+ * @throws {Error} for a field that a message does not have
+ */
+export function messagesAsMaps(expression: string, messages: CelMessages): string {
+  const tokens = expression.match(TOKENS) ?? []
+  const open: (readonly string[] | null)[] = []
+  let before = ''
+  return tokens
+    .map((token, index) => {
+      if (/^\s|^\/\//.test(token)) return token
+      const next = nextToken(tokens, index)
+      const written = rewritten(token, { messages, before, next, fields: open.at(-1) ?? null })
+      if ('([{'.includes(token)) open.push(token === '{' ? (messages[before] ?? null) : null)
+      else if (')]}'.includes(token)) open.pop()
+      before = token
+      return written
+    })
+    .join('')
+}
+
+interface Place {
+  readonly messages: CelMessages
+  /** The tokens beside it. */
+  readonly before: string
+  readonly next: string
+  /** Of the message that it stands in directly; null outside of one. */
+  readonly fields: readonly string[] | null
+}
+
+function rewritten(token: string, { messages, before, next, fields }: Place): string {
+  if (next === '{' && token in messages) return ''
+  if (fields === null || next !== ':' || (before !== '{' && before !== ',')) return token
+  if (!fields.includes(token)) throw new Error(`undefined field '${token}'`)
+  return JSON.stringify(token)
+}
+
+function nextToken(tokens: readonly string[], index: number): string {
+  return tokens.slice(index + 1).find((token) => !/^\s|^\/\//.test(token)) ?? ''
+}

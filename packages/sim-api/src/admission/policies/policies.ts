@@ -1,0 +1,228 @@
+import { type ApiObject, type ResourceId, resources } from '../../client.ts'
+import { ApiStatusError } from '../../status-error.ts'
+import type { Change } from '../../store/change.ts'
+import { jsonEqual, type JsonObject } from '../../store/json.ts'
+import { patchedObject } from '../patched-object.ts'
+import type { RequestPlace } from '../webhook-match.ts'
+import { admissionRequest, placeOf, type WebhookWrite } from '../webhook-write.ts'
+import { type Policy, type PolicyBinding, type PolicyValidation, readBinding, readPolicy } from './policy-configuration.ts'
+import { createEvaluate, type Evaluate, toJson } from './policy-expressions.ts'
+import { policyVersion, selects } from './policy-match.ts'
+import { type ParamSource, paramsOf } from './policy-params.ts'
+
+/** Asks the policies that stored objects hold. */
+export interface Policies {
+  /** @returns whether any wants to see such a request */
+  handles(place: RequestPlace): boolean
+  /**
+   * Lets those that change objects do so, one after the other.
+   *
+   * @param again only those that want to know what has changed since they were asked
+   * @throws {ApiStatusError} when one cannot be evaluated, and fails then
+   */
+  mutate(write: WebhookWrite, again?: boolean): ApiObject | undefined
+  /** Asks those that may only refuse. @returns warnings @throws {ApiStatusError} when one refuses or fails */
+  validate(write: WebhookWrite): readonly string[]
+}
+
+/** `follow` must be told of every change, so that policies are read anew when they change. */
+export function createPolicies(source: ParamSource): Policies & { readonly follow: (change: Change) => void } {
+  const parts: Parts = { source, evaluate: createEvaluate() }
+  let read: Bound | undefined
+  const bound = (): Bound => (read ??= readBound(source))
+  return {
+    handles(place) {
+      const wants = ({ policy }: BoundPolicy): boolean => policyVersion(policy, place) !== undefined
+      return !isExempt(place) && (bound().mutating.some(wants) || bound().validating.some(wants))
+    },
+    mutate: (write, again = false) => (isExempt(placeOf(write)) ? write.object : mutate(parts, bound().mutating, { write, again })),
+    validate: (write) => (isExempt(placeOf(write)) ? [] : validate(parts, bound().validating, write)),
+    follow: ({ id }) => void (isExempt(id) && (read = undefined)),
+  }
+}
+
+interface Parts {
+  readonly source: ParamSource
+  readonly evaluate: Evaluate
+}
+
+interface BoundPolicy {
+  readonly policy: Policy
+  readonly binding: PolicyBinding
+}
+
+interface Bound {
+  readonly mutating: readonly BoundPolicy[]
+  readonly validating: readonly BoundPolicy[]
+}
+
+/** Who decides about writes is not decided about. */
+function isExempt({ group }: { readonly group: string }): boolean {
+  return group === resources.mutatingWebhookConfigurations.group
+}
+
+function readBound({ store }: ParamSource): Bound {
+  const all = (id: ResourceId): readonly ApiObject[] => {
+    const { keys, objects } = store.bucket(id).current()
+    return keys.map((key) => objects.get(key)!)
+  }
+  const pairs = (policies: ResourceId, bindings: ResourceId): readonly BoundPolicy[] => {
+    const known = all(bindings).map(readBinding)
+    return all(policies)
+      .map(readPolicy)
+      .flatMap((policy) => known.filter(({ policyName }) => policyName === policy.name).map((binding) => ({ policy, binding })))
+  }
+  return {
+    mutating: pairs(resources.mutatingAdmissionPolicies, resources.mutatingAdmissionPolicyBindings),
+    validating: pairs(resources.validatingAdmissionPolicies, resources.validatingAdmissionPolicyBindings),
+  }
+}
+
+function mutate(
+  parts: Parts,
+  policies: readonly BoundPolicy[],
+  { write, again }: { readonly write: WebhookWrite; readonly again: boolean },
+): ApiObject | undefined {
+  let { object } = write
+  const failed: string[] = []
+  const apply = (bound: BoundPolicy): void => {
+    try {
+      for (const values of inputsOf(parts, bound, { ...write, object })) {
+        const patch = bound.policy.mutations.flatMap((expression) => toJson(parts.evaluate(expression, values)) as readonly unknown[])
+        object = patchedObject({ ...write, object }, patch, `policy '${bound.policy.name}'`)
+      }
+    } catch (error) {
+      if (error instanceof ApiStatusError) throw error
+      if (bound.policy.failurePolicy === 'Fail') failed.push(refusal(bound, error))
+    }
+  }
+  const wishing = policies.filter(({ policy }) => policy.reinvocationPolicy === 'IfNeeded')
+  for (const bound of again ? wishing : policies) apply(bound)
+  if (!again && policies.length > 1 && !jsonEqual(object, write.object)) for (const bound of wishing) apply(bound)
+  const [message] = failed
+  if (message !== undefined) throw refused(write, { message, reason: 'Invalid', code: 403 })
+  return object
+}
+
+function refusal({ policy, binding }: BoundPolicy, error: unknown): string {
+  return `policy '${policy.name}' with binding '${binding.name}' denied request: ${(error as Error).message}`
+}
+
+function validate(parts: Parts, policies: readonly BoundPolicy[], write: WebhookWrite): readonly string[] {
+  const warnings: string[] = []
+  const denied: (Denial & { readonly bound: BoundPolicy })[] = []
+  for (const bound of policies) {
+    const { policy, binding } = bound
+    for (const denial of denialsOf(parts, bound, write)) {
+      if (binding.actions.includes('Deny')) denied.push({ ...denial, bound })
+      if (binding.actions.includes('Warn'))
+        warnings.push(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`)
+    }
+  }
+  const [first] = denied
+  if (first === undefined) return warnings
+  const { policy, binding } = first.bound
+  const message = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}' denied request: ${first.message}`
+  throw refused(write, {
+    message: `${subject(write)} is forbidden: ${message}`,
+    cause: message,
+    reason: first.reason,
+    code: codes[first.reason] ?? 422,
+  })
+}
+
+const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413, Invalid: 422 }
+
+interface Denial {
+  readonly message: string
+  readonly reason: string
+}
+
+function denialsOf(parts: Parts, bound: BoundPolicy, write: WebhookWrite): readonly Denial[] {
+  const { policy } = bound
+  const failure = (error: unknown): readonly Denial[] =>
+    policy.failurePolicy === 'Ignore' ? [] : [{ message: (error as Error).message, reason: 'Invalid' }]
+  try {
+    return inputsOf(parts, bound, write).flatMap((values) =>
+      policy.validations.flatMap((validation) => {
+        try {
+          if (parts.evaluate(validation.expression, values) === true) return []
+          return [{ message: messageOf(parts, validation, values), reason: validation.reason }]
+        } catch (error) {
+          return failure(error)
+        }
+      }),
+    )
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+function messageOf({ evaluate }: Parts, { expression, message, messageExpression }: PolicyValidation, values: Values): string {
+  const otherwise = message === '' ? `failed expression: ${expression.trim()}` : message
+  if (messageExpression === '') return otherwise
+  try {
+    const made = evaluate(messageExpression, values)
+    return typeof made === 'string' && made.trim() !== '' && !made.trim().includes('\n') ? made.trim() : otherwise
+  } catch {
+    return otherwise
+  }
+}
+
+/** @returns what expressions may name, once for each object that the binding hands over; none where the policy does not want to see the write */
+function inputsOf({ source, evaluate }: Parts, bound: BoundPolicy, write: WebhookWrite): readonly Values[] {
+  const { policy, binding } = bound
+  const place = placeOf(write)
+  const version = policyVersion(policy, place)
+  const namespaceOf = (name: string): ApiObject | undefined => source.store.bucket(resources.namespaces).get(name)
+  if (version === undefined || !selects(bound, { ...write, place }, namespaceOf)) return []
+  const { object, oldObject, ...request } = admissionRequest(write, '', version)
+  const namespaceObject = write.namespace === undefined ? null : (namespaceOf(write.namespace) ?? null)
+  return paramsOf(source, policy, binding, write.namespace)
+    .map((params) => ({ object, oldObject, request, params: params ?? null, namespaceObject }))
+    .filter((values) => meets(evaluate, policy, values))
+    .map((values) => ({ ...values, variables: variablesOf(evaluate, policy, values) }))
+}
+
+/** One condition that does not hold decides, whatever is wrong with others. */
+function meets(evaluate: Evaluate, { matchConditions }: Policy, values: Values): boolean {
+  let fault: unknown
+  for (const { expression } of matchConditions) {
+    try {
+      if (evaluate(expression, values) !== true) return false
+    } catch (error) {
+      fault ??= error
+    }
+  }
+  if (fault !== undefined) throw fault as Error
+  return true
+}
+
+/** One that cannot be evaluated is missing: whoever names it fails. */
+function variablesOf(evaluate: Evaluate, { variables }: Policy, values: Values): JsonObject {
+  const known: Record<string, unknown> = {}
+  for (const { name, expression } of variables) {
+    try {
+      known[name] = evaluate(expression, { ...values, variables: known })
+    } catch {
+      continue
+    }
+  }
+  return known
+}
+
+interface Refusal extends Denial {
+  readonly cause?: string
+  readonly code: number
+}
+
+function refused({ resource, name }: WebhookWrite, { message, cause = message, reason, code }: Refusal): ApiStatusError {
+  const { group, resource: kind } = resource
+  return new ApiStatusError(code, reason, message, { name, ...(group !== '' && { group }), kind, causes: [{ message: cause }] })
+}
+
+function subject({ resource: { group, resource }, name }: WebhookWrite): string {
+  return `${group === '' ? resource : `${resource}.${group}`} ${JSON.stringify(name)}`
+}

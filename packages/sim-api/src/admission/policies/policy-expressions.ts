@@ -1,0 +1,63 @@
+import { type CelProgram, type CelType, createCelEnvironment } from '@tranche/cel'
+
+const dyn: CelType = { kind: 'dyn' }
+const names = { object: dyn, oldObject: dyn, request: dyn, params: dyn, namespaceObject: dyn, variables: dyn }
+const messages = { JSONPatch: ['op', 'from', 'path', 'value'] }
+
+/** What an expression of a policy must come to. */
+export type ExpressionKind = 'bool' | 'string' | 'list<JSONPatch>' | 'anything'
+
+/** @returns why an expression cannot be used; undefined when it can */
+export function expressionFault(expression: string, kind: ExpressionKind): string | undefined {
+  const compiled = compile(expression)
+  if (typeof compiled === 'string') return compiled
+  if (kind === 'anything' || compiled.type === 'dyn' || compiled.type === kind) return undefined
+  if (kind === 'list<JSONPatch>')
+    return isPatchList(compiled.type) ? undefined : `must evaluate to list(JSONPatch) but got ${celName(compiled.type)}`
+  return `must evaluate to ${kind} but got ${celName(compiled.type)}`
+}
+
+/** @param variables `object`, `oldObject`, `request`, `params`, `namespaceObject`, `variables` @throws {Error} in the words of the real API server */
+export type Evaluate = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown
+
+/** @returns what evaluates expressions of policies, and compiles each once */
+export function createEvaluate(): Evaluate {
+  const programs = new Map<string, CelProgram | string>()
+  return (expression, variables) => {
+    let program = programs.get(expression)
+    if (program === undefined) {
+      if (programs.size >= MOST_PROGRAMS) programs.clear()
+      programs.set(expression, (program = compile(expression)))
+    }
+    const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate(variables)
+    if (!result.ok) throw new Error(`expression '${expression}' resulted in error: ${result.error}`)
+    return result.value
+  }
+}
+
+const MOST_PROGRAMS = 1000
+
+/** @returns a value of an expression as JSON; optional values and what else JSON does not have become null */
+export function toJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(toJson)
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), toJson(item)]))
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.getPrototypeOf(value) === Object.prototype
+    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]))
+    : null
+}
+
+function compile(expression: string): CelProgram | string {
+  const compiled = createCelEnvironment(names, messages).compile(expression)
+  return compiled.ok ? compiled.program : compiled.error
+}
+
+/** A JSONPatch is a map to the library. */
+function isPatchList(type: string): boolean {
+  return type === 'list' || type === 'list<dyn>' || type.startsWith('list<map<string')
+}
+
+function celName(type: string): string {
+  return type.replaceAll('<', '(').replaceAll('>', ')')
+}
