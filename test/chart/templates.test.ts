@@ -68,7 +68,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     const objects = await render(choices[name]!)
     const accounts = new Set(deploymentsOf(objects).map((deployment) => podOf(deployment).serviceAccountName))
     const subjects = objects
-      .filter(({ kind }) => kind.endsWith('Binding'))
+      .filter(({ kind }) => kind.endsWith('RoleBinding'))
       .flatMap((binding) => (binding as unknown as { readonly subjects: readonly { readonly name: string }[] }).subjects)
     const reader = (choices[name]!['metrics'] as { readonly reader?: { readonly name: string } } | undefined)?.reader?.name
     expect(subjects.map((subject) => subject.name).filter((subject) => !accounts.has(subject) && subject !== reader)).toEqual([])
