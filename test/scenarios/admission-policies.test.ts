@@ -238,7 +238,7 @@ function verdictOf({ status, warning }: Answer): object {
 
 /** What the schema refuses, the decision function leaves to it. */
 function verdictOfDecision(decision: Admission, { body }: Answer): object {
-  const bySchema = body.details?.causes?.some(({ field }: { readonly field?: string }) => field !== undefined) === true
+  const bySchema = body.details?.causes?.some(({ field }) => field !== undefined) === true
   return decision.kind === 'deny' || bySchema ? { isTaken: false } : { isTaken: true, warns: decision.warnings.length > 0 }
 }
 

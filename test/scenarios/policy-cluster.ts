@@ -1,7 +1,8 @@
 import { type PolicyObject, admissionPolicies } from '@tranche/admission'
-import { customResourceDefinitions } from '@tranche/api-schema'
+import { customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createUndiciExchange, loadKubeConfig } from '@tranche/kube-client'
+import type { DaemonSet } from '@tranche/kube-types'
 import { createSimulator } from '@tranche/sim'
 import { bodyText, type Exchange } from '@tranche/wire'
 
@@ -9,8 +10,14 @@ import { bodyText, type Exchange } from '@tranche/wire'
 export interface Answer {
   readonly status: number
   readonly warning: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the API server answers
-  readonly body: any
+  /** A DaemonSet, a Rollout or a Status, whichever was asked for. */
+  readonly body: DaemonSet & Rollout & Refusal
+}
+
+/** What a Status tells. */
+export interface Refusal {
+  readonly message?: string
+  readonly details?: { readonly causes?: readonly { readonly field?: string }[] }
 }
 
 /** A cluster in which our admission policies are in force, without anything else of ours. */
