@@ -30,3 +30,9 @@ export async function enforcePolicies(simulator: Simulator): Promise<void> {
   const client = simulator.clientFor({ name: 'helm' })
   for (const policy of admissionPolicies) await client.create(policyIds[policy.kind]!, policy)
 }
+
+/** Takes the policies away again. */
+export async function liftPolicies(simulator: Simulator): Promise<void> {
+  const client = simulator.clientFor({ name: 'helm' })
+  for (const policy of admissionPolicies) await client.delete(policyIds[policy.kind]!, policy.metadata.name, undefined)
+}
