@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { problemSchema, rolloutSummarySchema } from '@tranche/api-schema'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GuardedRoute } from '../src/auth/guard.ts'
+import { type ApiServer, createServer } from '../src/http/create-server.ts'
+import { defaultLimits } from '../src/http/limits.ts'
 import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
 
 let stage: DoorStage
@@ -28,9 +30,25 @@ function ask({ method, url }: Pick<GuardedRoute, 'method' | 'url'>, headers: Rea
   return stage.app.inject({ method: method as 'GET', url: path, headers, ...body })
 }
 
+function bareServer(): Promise<ApiServer> {
+  const parts = { limits: defaultLimits, corsOrigins: [], trustProxies: [], checkAnswers: true, isSynced: () => true }
+  return createServer({ ...parts, reviews: null as never, log: null as never }, {})
+}
+
 function guarded(): readonly GuardedRoute[] {
   return stage.app.guardedRoutes.filter(({ access }) => access.kind !== 'public' && access.kind !== 'signed')
 }
+
+it('starts on a machine that takes a minute to load a plugin', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const app = await bareServer()
+    await app.register(async () => void (await vi.advanceTimersByTimeAsync(60_000)))
+    await expect(app.ready()).resolves.toBe(app)
+  } finally {
+    vi.useRealTimers()
+  }
+})
 
 describe('every route', () => {
   it('says who may use it, and few are open to anyone', () => {
@@ -40,19 +58,7 @@ describe('every route', () => {
   })
 
   it('cannot be registered without saying who may use it', async () => {
-    const { createServer } = await import('../src/http/create-server.ts')
-    const app = await createServer(
-      {
-        reviews: null as never,
-        log: null as never,
-        limits: (await import('../src/http/limits.ts')).defaultLimits,
-        corsOrigins: [],
-        trustProxies: [],
-        checkAnswers: true,
-        isSynced: () => true,
-      },
-      {},
-    )
+    const app = await bareServer()
     expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten does not say who may use it')
   })
 

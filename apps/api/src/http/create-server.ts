@@ -62,6 +62,8 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     bodyLimit: limits.bodyBytes,
     handlerTimeout: limits.requestMs,
     requestTimeout: limits.requestMs,
+    // Plugins load files of this package alone. A machine with other work may take its time over them, as a simulated cluster beside it does.
+    pluginTimeout: 0,
     trustProxy: parts.trustProxies.length > 0 ? [...parts.trustProxies] : false,
     // Streams end in `preClose`; whatever else is idle then need not be waited for.
     forceCloseConnections: 'idle',
