@@ -9,7 +9,10 @@ import {
   historyView,
   isNews,
   progressLine,
+  releaseView,
+  tallyRollouts,
   templateDiff,
+  toRolloutSign,
   wishPreview,
 } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
@@ -148,6 +151,24 @@ describe('tranche doctor', () => {
   it('reads Leases by the clock of the server, not by ours', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
+  })
+})
+
+describe('a Rollout of another workload', () => {
+  const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
+  const report = { ...inStepTwo.report, reason: 'OtherWorkload', outcome: 'Running', message } as const
+
+  it('is not told as one that we release', () => {
+    const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
+    expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not ours  ${message}`)
+    expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual([expect.stringContaining('Not ours'), `status  ${message}`])
+  })
+
+  it('is none that the controller had to answer', () => {
+    const rolloutOf = (kind: string, status?: object) =>
+      toRolloutSign({ metadata: { generation: 2 }, spec: { workloadRef: { apiVersion: 'apps/v1', kind, name: 'agent' } }, status } as never)
+    const rollouts = [rolloutOf('Deployment'), rolloutOf('DaemonSet', { observedGeneration: 2 }), rolloutOf('DaemonSet')]
+    expect(tallyRollouts(rollouts)).toEqual({ all: 2, answered: 1 })
   })
 })
 

@@ -1,10 +1,12 @@
 import { type ActionType, type RolloutAction, type WishBody, type WishType, wishTypes } from '@tranche/api-schema'
 import { type Refusals, refusalsFor } from '@tranche/planner'
 import { planUndo, refusalOf } from '@tranche/wishes'
+import { otherWorkload } from './other-workload.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** What can be wished for now so that it would be accepted, in the order of {@link wishTypes}. A forecast: what counts is the answer. */
 export function allowedActions(facts: ReleaseFacts): readonly WishType[] {
+  if (otherWorkload(facts.rollout) !== null) return []
   const refusals = refusalsFor(facts)
   return wishTypes.filter((type) => isAllowed(facts, type, refusals))
 }

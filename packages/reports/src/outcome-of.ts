@@ -1,5 +1,6 @@
 import type { Outcome, RolloutCondition, StalledReason } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
+import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -12,6 +13,7 @@ export function outcomeOf(facts: ReleaseFacts): Outcome {
 export function outcomeIn(outline: Outline): Outcome {
   const { rollout } = outline.facts
   const { status, metadata } = rollout
+  if (otherWorkload(rollout) !== null) return 'Running'
   if (status === undefined || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return 'Running'
   const stalled = conditionIn(outline, 'Stalled')
   const reason = stalled?.status === 'True' ? stalled.reason : null

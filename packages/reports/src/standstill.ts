@@ -2,6 +2,7 @@ import type { WishType } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import type { Outline } from './outline.ts'
 
 /** Why nothing is deleted at all. */
@@ -28,6 +29,8 @@ export function standstillOf(outline: Outline): Standstill | null {
   const { facts, release } = outline
   const { rollout } = facts
   const { status, spec, metadata } = rollout
+  const other = otherWorkload(rollout)
+  if (other !== null) return { rule: OTHER_WORKLOAD, message: other }
   const stalled = conditionIn(outline, 'Stalled')
   if (stalled?.status === 'True') return { rule: ruleOf(stalled.reason), message: stalled.message }
   if (status === undefined) return { rule: 'Pending', message: 'no controller has seen the Rollout yet: is the controller running?' }
@@ -65,6 +68,7 @@ export function nextText(outline: Outline): string | undefined {
 /** What the release waits for, as what has to happen. */
 function nextByItself({ facts, release }: Outline): string | undefined {
   const { rollout } = facts
+  if (otherWorkload(rollout) !== null) return 'ask the controller that this Rollout is meant for'
   const waiting = release?.status?.waiting
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}

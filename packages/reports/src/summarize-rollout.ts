@@ -3,6 +3,7 @@ import { resolveLimit, stepsOf, tallyNodes } from '@tranche/planner'
 import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -19,14 +20,15 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   const limit = limitOf(outline)
+  const other = otherWorkload(rollout)
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     daemonSet: spec.workloadRef.name,
     phase: status?.phase ?? '',
-    reason: reasonOf(outline),
+    reason: other === null ? reasonOf(outline) : OTHER_WORKLOAD,
     outcome,
-    message: status?.message ?? 'no controller has seen it yet: is the controller running?',
+    message: other ?? status?.message ?? 'no controller has seen it yet: is the controller running?',
     ...(need !== undefined && { need }),
     paused: spec.strategy.paused === true,
     disabled: spec.disabled === true,

@@ -1,11 +1,25 @@
-import type { RolloutStep } from '@tranche/api-schema'
-import { summarizeRollout } from '@tranche/reports'
+import type { RolloutStatus, RolloutStep } from '@tranche/api-schema'
+import { allowedActions, explainRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../test/toys/settle.ts'
 import { ToyCluster } from '../../../test/toys/toy-cluster.ts'
-import { readToy } from './build-facts.ts'
+import { aReading, readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '100%' }]
+
+describe('a Rollout of another workload', () => {
+  it.each([undefined, { observedGeneration: 1, phase: 'Healthy', message: 'of another controller' }])(
+    'is said not to be ours: %j',
+    (status) => {
+      const reading = aReading({ rollout: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' } } })
+      const facts = { ...reading, rollout: { ...reading.rollout, status: status as RolloutStatus | undefined } }
+      const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
+      expect(summarizeRollout(facts)).toMatchObject({ reason: 'OtherWorkload', outcome: 'Running', message })
+      expect(explainRollout(facts)).toMatchObject({ rule: 'OtherWorkload', answer: message })
+      expect(allowedActions(facts)).toEqual([])
+    },
+  )
+})
 
 describe('what a Rollout comes to', () => {
   it.each<[string, (toy: ToyCluster) => void, object]>([

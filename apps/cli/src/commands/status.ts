@@ -10,6 +10,7 @@ import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
 import { listenForStop } from '../stop-signals.ts'
+import { isOurs } from '../view/reports/report-words.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
 
 /** What `status` is told. */
@@ -48,7 +49,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
     io.out.write(
       `${progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true }))}\n`,
     )
-  return exitCodeOf[report.outcome]
+  return isOurs(report) ? exitCodeOf[report.outcome] : statusExitCodes.unknown
 }
 
 type WaitOptions = StatusOptions & { readonly key: ObjectKey }
@@ -82,6 +83,7 @@ async function awaitEnd(session: Session, options: WaitOptions, io: CommandIo): 
   }
 }
 
-function isEnd({ outcome }: RolloutReport, throughPauses: boolean): boolean {
-  return outcome === 'Done' || outcome === 'Failed' || (outcome === 'Waiting' && !throughPauses)
+function isEnd(report: RolloutReport, throughPauses: boolean): boolean {
+  const { outcome } = report
+  return !isOurs(report) || outcome === 'Done' || outcome === 'Failed' || (outcome === 'Waiting' && !throughPauses)
 }

@@ -10,7 +10,7 @@ export interface ClusterSigns {
   readonly rights: readonly Right[]
   /** Null where there is none. */
   readonly leader: LeaseSign | null | 'forbidden'
-  /** Rollouts, and those of them whose status is of their present spec. */
+  /** Rollouts of DaemonSets, and those of them whose status is of their present spec. */
   readonly rollouts: { readonly all: number; readonly answered: number } | 'forbidden'
   readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
   /** Names of what of ours sees updates of DaemonSets. */

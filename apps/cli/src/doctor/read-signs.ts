@@ -1,13 +1,13 @@
 import { PEER_DAEMON_SET_WEBHOOK, PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import { LEASE_NAME, LEASE_NAMESPACE } from '@tranche/controller'
-import type { Rollout } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, type LoadedCluster, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Lease } from '@tranche/kube-types'
 import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import type { Exchange } from '@tranche/wire'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
+import { type RolloutSign, tallyRollouts, toRolloutSign } from './rollout-signs.ts'
 
 /** What looking takes. */
 export interface SignReader {
@@ -123,11 +123,10 @@ async function countRollouts(
   { client, signal }: SignReader,
   namespace?: string,
 ): Promise<{ readonly all: number; readonly answered: number }> {
-  const isAnswered = (object: KubeObject): boolean => (object as Rollout).status?.observedGeneration === object.metadata.generation
   const { items } = await client
-    .list<boolean>(resourcePaths.rollouts, { signal, transform: isAnswered, ...(namespace !== undefined && { namespace }) })
+    .list<RolloutSign>(resourcePaths.rollouts, { signal, transform: toRolloutSign, ...(namespace !== undefined && { namespace }) })
     .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
-  return { all: items.length, answered: items.filter(Boolean).length }
+  return tallyRollouts(items)
 }
 
 async function readPeer({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {

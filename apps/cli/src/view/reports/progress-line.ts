@@ -1,6 +1,6 @@
 import type { RolloutReport } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { outcomeStyles, stateWord } from './report-words.ts'
+import { isOurs, outcomeStyles, stateWord } from './report-words.ts'
 
 /** What was told of a Rollout, and when (monotonic milliseconds). */
 export interface Told {
@@ -23,10 +23,11 @@ export function progressLine(report: RolloutReport, drawing: Drawing): string {
   const place = step === undefined || phase === 'Healthy' ? '' : `  step ${step.index}/${step.count} ${step.state}`
   const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`
   const text = need?.message ?? message
+  const countsText = `${place}  ${nodes.updatedAvailable}/${nodes.desired} updated, ${nodes.unavailable} down${failed}`
   return drawing.line(
     `${namespace}/${name}  `,
     [outcomeStyles[outcome], stateWord(report)],
-    `${place}  ${nodes.updatedAvailable}/${nodes.desired} updated, ${nodes.unavailable} down${failed}`,
+    isOurs(report) ? countsText : '',
     text === '' ? '' : `  ${text}`,
   )
 }

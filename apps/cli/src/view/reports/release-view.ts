@@ -5,7 +5,7 @@ import type { Drawing } from './drawing.ts'
 import type { ReleasePicture } from '@tranche/steering'
 import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
-import { forSince, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
+import { forSince, isOurs, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
 import { treeLines } from './tree-lines.ts'
 import { wrapText } from './wrap-text.ts'
 
@@ -19,6 +19,7 @@ const WIDEST_TEXT = 120
  */
 export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boolean): readonly string[] {
   const { report } = picture
+  if (!isOurs(report)) return [headline(picture, drawing), ...labelled('status', report.message, drawing)]
   return [
     headline(picture, drawing),
     ...barLines(report, drawing),

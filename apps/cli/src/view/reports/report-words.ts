@@ -1,4 +1,5 @@
 import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import type { AdviceRule } from '@tranche/validation'
 import { versionOf } from '../build-snapshot.ts'
 import { durationText } from '../duration-text.ts'
 import type { Style } from '../styled-line.ts'
@@ -28,8 +29,17 @@ export const nodeWords: Readonly<Record<NodeReport['state'], string>> = {
   excluded: 'excluded',
 }
 
-/** @returns `Paused`, `Disabled`, or the outcome: what stands first in a list */
-export function stateWord({ outcome, paused, disabled }: RolloutSummary): string {
+const otherWorkload: AdviceRule = 'OtherWorkload'
+
+/** @returns whether a Rollout is ours, rather than one that another controller answers */
+export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
+  return reason !== otherWorkload
+}
+
+/** @returns `Not ours`, `Paused`, `Disabled`, or the outcome: what stands first in a list */
+export function stateWord(rollout: RolloutSummary): string {
+  const { outcome, paused, disabled } = rollout
+  if (!isOurs(rollout)) return 'Not ours'
   if (disabled) return 'Disabled'
   return paused && outcome === 'Waiting' ? 'Paused' : outcome
 }
