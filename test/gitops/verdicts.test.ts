@@ -1,8 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { progressingReasons, rolloutPhases, stalledReasons, stepStates } from '@tranche/api-schema'
+import {
+  type FinalisingStep,
+  progressingReasons,
+  type Rollout,
+  type RolloutPhase,
+  rolloutPhases,
+  stalledReasons,
+  type StepState,
+  stepStates,
+} from '@tranche/api-schema'
 import { beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { argoVerdict, discoveredActions } from './argo-cd.ts'
+import { argoVerdict, discoveredActions, possibleActions } from './argo-cd.ts'
 import { verdictsPage } from './page.ts'
 import { situations } from './situations.ts'
 import { type Verdicts, verdictsOf } from './verdicts.ts'
@@ -70,17 +79,65 @@ describe('our script for Argo CD', () => {
   })
 
   it('offers an action exactly where the controller would accept it', () => {
-    for (const { rollout, standing, actions } of all) {
-      const refused = Object.keys(refusalOfAction).filter((name) => refusalOfAction[name]!(rollout) !== null)
-      expect(
-        actions.filter((name) => refused.includes(name)),
-        standing,
-      ).toEqual([])
-      const missing = Object.keys(refusalOfAction).filter((name) => !refused.includes(name) && !actions.includes(name))
-      expect(missing, standing).toEqual([])
-    }
+    for (const { rollout, standing, actions } of all) expect(actions.toSorted(), standing).toEqual(acceptedActions(rollout))
+  })
+
+  it('does so too where a status has what was never seen together', async () => {
+    const parts = fc.record({
+      at: fc.nat(),
+      phase: fc.constantFrom('Progressing' as const, ...rolloutPhases),
+      currentStepState: fc.constantFrom('StepPaused' as const, ...stepStates),
+      finalisingStep: fc.constantFrom('' as const, 'ResumeWorkload' as const),
+      paused: fc.boolean(),
+      reason: fc.constantFrom(...stalledReasons),
+      isStalled: fc.boolean(),
+      failure: fc.constantFrom(undefined, { stops: true }, { stops: false }),
+      isReturn: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(parts, async ({ at, ...mixed }) => {
+        const rollout = mix(all[at % all.length]!.rollout, mixed)
+        expect((await possibleActions(rollout)).toSorted()).toEqual(acceptedActions(rollout))
+      }),
+      { numRuns: 150 },
+    )
   })
 })
+
+function acceptedActions(rollout: Rollout): readonly string[] {
+  return Object.keys(refusalOfAction)
+    .filter((name) => refusalOfAction[name]!(rollout) === null)
+    .toSorted()
+}
+
+interface Mixed {
+  readonly phase: RolloutPhase
+  readonly currentStepState: StepState
+  readonly finalisingStep: FinalisingStep
+  readonly paused: boolean
+  readonly reason: string
+  readonly isStalled: boolean
+  readonly failure: { readonly stops: boolean } | undefined
+  readonly isReturn: boolean
+}
+
+/** The Rollout with a status of these parts. */
+function mix({ status, spec, ...rest }: Rollout, mixed: Mixed): Rollout {
+  const { phase, currentStepState, finalisingStep, paused, reason, isStalled, failure, isReturn } = mixed
+  const canaryStatus = { ...status?.canaryStatus, currentStepIndex: 1, currentStepState, finalisingStep, stableRevision: 'stable' }
+  const stalled = { type: 'Stalled', status: isStalled ? 'True' : 'False', reason: isStalled ? reason : 'NotStalled', message: '' }
+  return {
+    ...rest,
+    spec: { ...spec, strategy: { ...spec.strategy, paused } },
+    status: {
+      ...status,
+      phase,
+      failure: failure && { reason: 'Failed', nodes: [], message: '', ...failure },
+      conditions: [...(status?.conditions ?? []).filter(({ type }) => type !== 'Stalled'), stalled],
+      canaryStatus: { ...canaryStatus, canaryRevision: isReturn ? 'stable' : 'canary' },
+    },
+  } as Rollout
+}
 
 /** Takes a member away, somewhere in what is left. */
 function cutOut(value: unknown, at: number): void {

@@ -1,0 +1,48 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { isInstalled } from '../clients/run-program.ts'
+
+const page = readFileSync('docs/tutorial.md', 'utf8')
+const [start = '', ...blocks] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+const program = resolve('apps/cli/bin/tranche.mjs')
+const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
+if (isMissing) console.log('skipped: the tutorial, because kubectl is not installed')
+
+let folder: string
+let cluster: ChildProcess | undefined
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
+  // As the alias of the README.
+  writeFileSync(join(folder, 'tranche'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`)
+  chmodSync(join(folder, 'tranche'), 0o755)
+  if (isMissing) return
+  const [, ...args] = start.trim().split(' ')
+  cluster = spawn(process.execPath, [program, ...args, '--speed', '20', '--ready-file', 'ready.json'], { cwd: folder, stdio: 'ignore' })
+  await vi.waitUntil(() => existsSync(join(folder, 'ready.json')), { timeout: 90_000, interval: 50 })
+}, 100_000)
+
+afterAll(async () => {
+  if (cluster !== undefined) {
+    const ended = new Promise((done) => cluster?.once('exit', done))
+    cluster.kill('SIGINT')
+    await ended
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it.skipIf(isMissing)('the commands of docs/tutorial.md do what the page says of them', { timeout: 300_000 }, async () => {
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}`, HOME: folder }
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', blocks.join('')], { cwd: folder, env })
+  expect(stdout).toContain('It completes: 30 nodes in 3 batches.')
+  // A person is asked, the version is bad, it was taken back, it was taken back by a policy.
+  expect([...stdout.matchAll(/^exit code (\d)$/gm)].map(([, code]) => code)).toEqual(['3', '1', '1', '1'])
+  expect(stdout).toMatch(/^demo\/node-agent: pause acknowledged/m)
+  expect(stdout).toMatch(/^30$/m)
+  expect(stdout).toContain('its template was applied again: nothing is deleted for it')
+  expect(stdout).toContain('daemonset.apps/node-agent condition met')
+})
