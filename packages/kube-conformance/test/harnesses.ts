@@ -8,7 +8,7 @@ export async function simulatorHarness(): Promise<ClusterHarness> {
   const clock = new VirtualClock()
   const simulator = createSimulator({ clock, nodes: 3 })
   await simulator.start()
-  const exchange = simulator.exchangeFor('admin')
+  const exchange = simulator.exchangeFor('admin', 'everything')
   return {
     exchange,
     watchExchange: exchange,

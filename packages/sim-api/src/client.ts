@@ -26,6 +26,8 @@ export interface ApiMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly ApiOwner[]
+  /** Who owns which fields. Served over HTTP alone: in process, objects go without. */
+  readonly managedFields?: readonly object[]
 }
 
 /** @see meta/v1 OwnerReference */
@@ -50,6 +52,8 @@ export interface Actor {
   readonly groups?: readonly string[]
   /** The program that it sends the request with, as its User-Agent says. Only chooses faults. */
   readonly userAgent?: string
+  /** The name under which it owns what it writes, where the User-Agent says another. */
+  readonly fieldManager?: string
   readonly uid?: string
   /** What else is known about the sender, by key. */
   readonly extra?: Readonly<Record<string, readonly string[]>>

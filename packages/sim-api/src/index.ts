@@ -24,6 +24,7 @@ export type { Attributes, Decision, PathAttributes, ResourceAttributes } from '.
 export type { Authorizer, GrantedRules } from './auth/authorizer.ts'
 export type { PolicyRule } from './auth/policy-rules.ts'
 export type { ReadObject, ServiceAccountTokens, TokenGrant } from './auth/service-account-tokens.ts'
+export type { ManagedFieldsIn } from './http/answer-shape.ts'
 export { createHttpFront, type FrontApiServer, type HttpFront, type HttpFrontOptions } from './http/front.ts'
 export { type HttpsServer, listen, type ListenOptions } from './http/https-server.ts'
 export { inProcessExchange } from './http/in-process-exchange.ts'

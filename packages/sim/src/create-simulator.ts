@@ -10,6 +10,7 @@ import {
   type FaultInjector,
   type HttpFront,
   inProcessExchange,
+  type ManagedFieldsIn,
   type SimClient,
   type WebhookOptions,
 } from '@tranche/sim-api'
@@ -72,8 +73,8 @@ export interface Simulator {
   readonly adminToken: string
   /** @returns a client in process, without HTTP, whose requests are sent as `actor` */
   clientFor(actor: Actor): SimClient
-  /** @returns HTTP in process, without sockets, as the actor of this name */
-  exchangeFor(actorName: string): Exchange
+  /** @returns HTTP in process, without sockets, as the actor of this name @param managedFields see `inProcessExchange` */
+  exchangeFor(actorName: string, managedFields?: ManagedFieldsIn): Exchange
   /** @returns a bearer token for the actor of this name; it tells nothing of the administrator's, nor of anybody else's */
   tokenFor(actorName: string): string
   /** Moves the wall clock of server, controllers and kubelets by `ms`, in either direction; the recording keeps its own time. */
@@ -114,7 +115,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     nodes: nodesOf(() => running?.nodes),
     adminToken,
     clientFor: (actor) => server.clientFor(actor),
-    exchangeFor: (actorName) => inProcessExchange(front, tokenFor(actorName)),
+    exchangeFor: (actorName, managedFields) => inProcessExchange(front, tokenFor(actorName), managedFields),
     tokenFor,
     stepClock: (ms) => clock.stepWall(ms),
     async start() {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Api } from '../api.ts'
-import { type Body, causesOf, valueAt } from '../body.ts'
+import { type Answer, type Body, causesOf, valueAt } from '../body.ts'
 import type { ConformanceTest } from '../fixtures.ts'
 import { configMap, idlePod } from '../objects.ts'
 import { pathOf } from '../paths.ts'
@@ -54,6 +54,17 @@ export function describeAccess(it: ConformanceTest): void {
       expect(await status(pathOf.configMaps('default'))).toBe(403)
       expect((await api.post(pathOf.configMaps(namespace), configMap('b'), { as: user })).status).toBe(403)
       expect((await api.get(`${pathOf.configMaps(namespace)}?watch=true`, { as: user })).status).toBe(403)
+    })
+
+    it('asks for the right to create of whoever applies what is not there', async ({ api, namespace }) => {
+      await grant(api, namespace, [rule(['get', 'list', 'patch'], ['configmaps'])])
+      const applied = async (): Promise<Answer> =>
+        api.patch(pathOf.configMaps(namespace, 'a'), 'apply', configMap('a'), { query: { fieldManager: 'ci' }, as: user })
+      expect((await applied()).body['message']).toBe(
+        `configmaps "a" is forbidden: User "${user}" cannot create resource "configmaps" in API group "" in the namespace "${namespace}"`,
+      )
+      await api.create(pathOf.configMaps(namespace), configMap('a'))
+      expect((await applied()).status).toBe(200)
     })
 
     it('tells resources and their subresources apart', async ({ api, namespace }) => {

@@ -1,9 +1,11 @@
 import type { ConformanceTest } from '../fixtures.ts'
 import { describeAdmissionPolicies } from './describe-admission-policies.ts'
 import { describeAccess } from './describe-access.ts'
+import { describeApply } from './describe-apply.ts'
 import { describeCreate } from './describe-create.ts'
 import { describeCustomResources } from './describe-custom-resources.ts'
 import { describeDelete } from './describe-delete.ts'
+import { describeOwnership } from './describe-ownership.ts'
 import { describePatch } from './describe-patch.ts'
 import { describePods } from './describe-pods.ts'
 import { describePolicies } from './describe-policies.ts'
@@ -19,6 +21,8 @@ export function describeRequests(it: ConformanceTest): void {
   describeRead(it)
   describeUpdate(it)
   describePatch(it)
+  describeOwnership(it)
+  describeApply(it)
   describeDelete(it)
   describeWorkloads(it)
   describePods(it)

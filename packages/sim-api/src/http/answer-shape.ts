@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import type { Representation } from './negotiate.ts'
 import { itemText, objectText } from './object-text.ts'
 import { columnsOf, type IncludeObject, partialMetadata, toTable } from './table.ts'
-import { objectOrEmpty } from '../store/json.ts'
+import { withManagedFields } from '../ownership/owners.ts'
 
 /** Writes results of one request as the client asked for them. All texts are JSON. */
 export interface AnswerShape {
@@ -14,11 +14,15 @@ export interface AnswerShape {
   frame(frame: WatchFrame): string
 }
 
+/** Which answers carry `metadata.managedFields`: all of them, or all but lists and watches. */
+export type ManagedFieldsIn = 'everything' | 'single objects'
+
 /** What decides the shape of an answer. */
 export interface ShapeOptions {
   readonly definition: ResourceDefinition
   readonly version: string
   readonly include: IncludeObject
+  readonly managedFields: ManagedFieldsIn
   /** Wall time for ages, epoch milliseconds. */
   readonly nowMs: () => number
 }
@@ -36,13 +40,16 @@ export function createAnswerShape(representation: Representation, options: Shape
 }
 
 /** Items of built-in lists stand without `kind` and `apiVersion`, items of custom ones with them, as Kubernetes answers. */
-function fullShape({ definition }: ShapeOptions): AnswerShape {
-  const toItem = definition.customResourceDefinition === undefined ? itemText : objectText
+function fullShape({ definition, managedFields }: ShapeOptions): AnswerShape {
+  const ownersToo = managedFields === 'everything'
+  const toItem = (object: ApiObject): string =>
+    definition.customResourceDefinition === undefined ? itemText(object, ownersToo) : objectText(object, ownersToo)
   return {
-    object: objectText,
+    object: (object) => objectText(object, true),
     list: ({ kind, apiVersion, metadata, items }) =>
       `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.map(toItem).join(',')}]}`,
-    frame: (frame) => frameLine(frame.type, frame.type === 'ERROR' ? JSON.stringify(frame.object) : objectText(frame.object as ApiObject)),
+    frame: ({ type, object }) =>
+      frameLine(type, type === 'ERROR' ? JSON.stringify(object) : objectText(object as ApiObject, ownersToo)),
   }
 }
 
@@ -72,7 +79,7 @@ const metadataShape: AnswerShape = {
     if (type === 'ERROR') return frameLine(type, JSON.stringify(object))
     return frameLine(
       type,
-      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: objectOrEmpty(object)['metadata'] }),
+      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: type === 'BOOKMARK' ? object.metadata : withManagedFields(object).metadata }),
     )
   },
 }

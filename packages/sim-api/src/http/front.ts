@@ -4,13 +4,13 @@ import { type Authenticate, createAuthenticator, createTokenReader, type OwnerOf
 import { escalationGuard } from '../auth/escalation.ts'
 import { attributesOf } from '../auth/request-attributes.ts'
 import type { Actor } from '../client.ts'
-import { type ApiResult, ConnectionCutError, type WatchRequest } from '../requests/request.ts'
+import { type ApiRequest, type ApiResult, ConnectionCutError, type WatchRequest, type WriteGuard } from '../requests/request.ts'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { methodNotAllowed, noSuchResource } from '../errors.ts'
 import type { ApiServer } from '../server.ts'
 import { ApiStatusError } from '../status-error.ts'
 import { createRandom, type Random, randomUuid } from '../store/random.ts'
-import { type AnswerShape, createAnswerShape } from './answer-shape.ts'
+import { type AnswerShape, createAnswerShape, type ManagedFieldsIn } from './answer-shape.ts'
 import { serverVersion } from './discovery.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { commonHeaders, jsonAnswer, statusAnswer, textAnswer } from './json-answer.ts'
@@ -39,8 +39,12 @@ export interface HttpFrontOptions {
 
 /** The Kubernetes HTTP API as values: no socket, no timer. */
 export interface HttpFront {
-  /** Answers one request. Rejects where a fault cuts the connection, and with the signal's reason once that aborts. */
-  readonly handle: Exchange
+  /**
+   * Answers one request. Rejects where a fault cuts the connection, and with the signal's reason once that aborts.
+   *
+   * @param managedFields in what `metadata.managedFields` are served; @default everything
+   */
+  readonly handle: (...request: [...Parameters<Exchange>, managedFields?: ManagedFieldsIn]) => ReturnType<Exchange>
   /** Ends all watches in good order. */
   endWatches(): void
 }
@@ -52,7 +56,7 @@ export function createHttpFront(apiServer: FrontApiServer, options: HttpFrontOpt
   const authenticate = createAuthenticator(apiServer.access, ownerOf)
   const front: Front = { apiServer, ...options, documents, ownerOf, authenticate, watches: new Set(), audits: createRandom('audit') }
   return {
-    handle: (request, signal) => untilAborted(audited(front, request, signal), signal),
+    handle: (wire, signal, managedFields = 'everything') => untilAborted(audited(front, { wire, signal, managedFields }), signal),
     endWatches() {
       for (const watch of front.watches) watch.end()
     },
@@ -69,22 +73,28 @@ interface Front extends HttpFrontOptions {
   readonly audits: Random
 }
 
-/** A request under way: who asks, for what. */
-interface Asked {
-  readonly actor: Actor
+/** A request as it came. */
+interface Received {
   readonly wire: WireRequest
-  readonly query: URLSearchParams
   readonly signal: AbortSignal
+  readonly managedFields: ManagedFieldsIn
+}
+
+/** A request under way: who asks, for what. */
+interface Asked extends Received {
+  readonly actor: Actor
+  readonly query: URLSearchParams
 }
 
 /** Every answer carries the id of its request: the one that came with it, or one of its own. */
-async function audited(front: Front, wire: WireRequest, signal: AbortSignal): Promise<WireResponse> {
-  const id = wire.headers['audit-id'] ?? randomUuid(front.audits)
-  const response = await answer(front, wire, signal)
+async function audited(front: Front, received: Received): Promise<WireResponse> {
+  const id = received.wire.headers['audit-id'] ?? randomUuid(front.audits)
+  const response = await answer(front, received)
   return { ...response, headers: { 'audit-id': id, ...response.headers } }
 }
 
-async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+async function answer(front: Front, received: Received): Promise<WireResponse> {
+  const { wire } = received
   const [path = '', search = ''] = splitOnce(wire.path, '?')
   const query = new URLSearchParams(search)
   try {
@@ -94,7 +104,7 @@ async function answer(front: Front, wire: WireRequest, signal: AbortSignal): Pro
     if (open !== undefined) return open
     const actor = senderOf(front, wire)
     requireAllowed(front.apiServer.access, actor, attributesOf({ method: wire.method, path, query, route }))
-    return await prettied(await answerRoute(front, route, { actor, wire, query, signal }), wire, query)
+    return await prettied(await answerRoute(front, route, { ...received, actor, query }), wire, query)
   } catch (error) {
     if (error instanceof ConnectionCutError) throw error
     return prettied(statusAnswer(statusOf(error)), wire, query)
@@ -143,9 +153,19 @@ async function answerResource(front: Front, route: ResourceRoute, asked: Asked):
   const shape = negotiateShape(front, definition, route, asked)
   const call = readResourceCall({ ...asked, route, definition })
   if (call.kind === 'watch') return answerWatch(front, call.request, shape, asked.signal)
-  const guard = escalationGuard(front.apiServer.access, asked.actor, call.request.resource)
+  const guard = guardOf(front, call.request)
   const result = await front.apiServer.handle(guard === undefined ? call.request : { ...call.request, guard })
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
+}
+
+/** Whoever applies what is not there creates it, and must be allowed to. */
+function guardOf({ apiServer: { access } }: Front, { actor, resource, patchType, namespace, name }: ApiRequest): WriteGuard | undefined {
+  const escalation = escalationGuard(access, actor, resource)
+  if (patchType !== 'apply-patch') return escalation
+  return (object, old) => {
+    if (old === undefined) requireAllowed(access, actor, { kind: 'resource', verb: 'create', ...resource, namespace, name })
+    escalation?.(object, old)
+  }
 }
 
 function answerNotServed(route: ResourceRoute): WireResponse {
@@ -167,12 +187,14 @@ function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): Resourc
 }
 
 /** @throws {ApiStatusError} 406 when the client takes nothing we can write */
-function negotiateShape(front: Front, definition: ResourceDefinition, route: ResourceRoute, { wire, query }: Asked): AnswerShape {
+function negotiateShape(front: Front, definition: ResourceDefinition, route: ResourceRoute, asked: Asked): AnswerShape {
+  const { wire, query, managedFields } = asked
+
   const representation = negotiate(wire.headers['accept'])
   if (representation === undefined)
     throw new ApiStatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json')
   const include = readIncludeObject(query.get('includeObject') ?? '')
-  return createAnswerShape(representation, { definition, version: route.version, include, nowMs: () => front.clock.nowMs() })
+  return createAnswerShape(representation, { definition, version: route.version, include, managedFields, nowMs: () => front.clock.nowMs() })
 }
 
 function resultText(result: ApiResult, shape: AnswerShape): string {

@@ -1,19 +1,31 @@
 import type { ApiObject } from '../client.ts'
+import { managedFieldsText } from '../ownership/owners.ts'
 
 const texts = new WeakMap<object, string>()
+const textsWithOwners = new WeakMap<object, string>()
 
-/** @returns the object as JSON; made once for each object the store hands out, because those never change */
-export function objectText(object: ApiObject): string {
-  return `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},${itemText(object).slice(1)}`
+/**
+ * @param ownersToo whether with `metadata.managedFields`
+ * @returns the object as JSON; made once for each object the store hands out, because those never change
+ */
+export function objectText(object: ApiObject, ownersToo: boolean): string {
+  return `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},${itemText(object, ownersToo).slice(1)}`
 }
 
 /** @returns the object as JSON without `kind` and `apiVersion`, as items of built-in lists stand */
-export function itemText(object: ApiObject): string {
-  let text = texts.get(object)
-  if (text === undefined) {
-    const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
-    text = JSON.stringify(rest)
-    texts.set(object, text)
-  }
+export function itemText(object: ApiObject, ownersToo: boolean): string {
+  const known = ownersToo ? textsWithOwners : texts
+  let text = known.get(object)
+  if (text === undefined) known.set(object, (text = wholeText(object, ownersToo)))
   return text
+}
+
+/** Who owns what is text already, and long: it goes in as it is. */
+function wholeText(object: ApiObject, ownersToo: boolean): string {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
+  const managedFields = ownersToo ? managedFieldsText(object) : undefined
+  if (managedFields === undefined) return JSON.stringify(rest)
+  const { metadata, ...others } = rest
+  const fields = JSON.stringify(others).slice(1)
+  return `{"metadata":${JSON.stringify(metadata).slice(0, -1)},"managedFields":${managedFields}}${fields === '}' ? '' : ','}${fields}`
 }

@@ -156,9 +156,9 @@ function jsonBody(schema: string, required = true): object {
 
 function patchBody({ definition }: About): object {
   const isCustom = definition?.customResourceDefinition !== undefined
-  const types = ['json-patch', 'merge-patch', ...(isCustom ? [] : ['strategic-merge-patch'])]
+  const types = ['json-patch+json', 'merge-patch+json', ...(isCustom ? [] : ['strategic-merge-patch+json']), 'apply-patch+yaml']
   const schema = schemaReference(openApiName('meta/v1.Patch'))
-  return { content: Object.fromEntries(types.map((type) => [`application/${type}+json`, { schema }])), required: true }
+  return { content: Object.fromEntries(types.map((type) => [`application/${type}`, { schema }])), required: true }
 }
 
 const namespaceParameter = pathParameter('namespace', 'namespace of the object')

@@ -8,6 +8,9 @@ export interface RequestBody {
   readonly duplicateFields: readonly string[]
 }
 
+/** The one patch format that is YAML. */
+export const APPLY_PATCH = 'application/apply-patch+yaml'
+
 /** In bytes; what is longer is refused. */
 export const LONGEST_BODY = 3 * 1024 * 1024
 
@@ -32,11 +35,8 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   } catch (error) {
     if (error instanceof ApiStatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ApiStatusError(
-      400,
-      'BadRequest',
-      `the object provided is unrecognized: couldn't get version/kind; json parse error: ${reason}`,
-    )
+    const fault = contentType === APPLY_PATCH ? 'error decoding YAML' : "the object provided is unrecognized: couldn't get version/kind; json parse error"
+    throw new ApiStatusError(400, 'BadRequest', `${fault}: ${reason}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FieldValidation, RequestOptions } from '../requests/request.ts'
 import { invalidObject } from '../errors.ts'
-import { notAllowed, notSupported } from '../field-errors.ts'
+import { invalid, notAllowed, notSupported, required, tooLong } from '../field-errors.ts'
 import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import type { IncludeObject } from './table.ts'
 
@@ -21,6 +21,7 @@ const optionKinds: Readonly<Record<string, string>> = {
 export function readRequestOptions(query: URLSearchParams, method: string): RequestOptions {
   const kind = optionKinds[method] ?? 'ListOptions'
   const options: Record<string, unknown> = { fieldValidation: readFieldValidation(query, kind), dryRun: readDryRun(query, kind) }
+  refuseManager(query.get('fieldManager') ?? '', kind)
   for (const name of textParameters) if (query.has(name)) options[name] = query.get(name)
   for (const name of numberParameters) if (query.has(name)) options[name] = readNumber(query.get(name)!)
   for (const name of flagParameters) if (query.has(name)) options[name] = readFlag(query.get(name)!)
@@ -37,11 +38,30 @@ const textParameters = [
   'propagationPolicy',
 ]
 const numberParameters = ['limit', 'timeoutSeconds', 'gracePeriodSeconds']
-const flagParameters = ['allowWatchBookmarks', 'sendInitialEvents', 'orphanDependents']
+const flagParameters = ['allowWatchBookmarks', 'sendInitialEvents', 'orphanDependents', 'force']
 
 /** @throws {ApiStatusError} 422 where a patch of another format than apply is to force its way */
 export function refuseForce(query: URLSearchParams): void {
   if (query.has('force')) throw refused('PatchOptions', notAllowed('force', 'may not be specified for non-apply patch'))
+}
+
+/** @throws {ApiStatusError} 422 where an apply patch does not say who applies */
+export function requireManager({ fieldManager }: RequestOptions): void {
+  if (!fieldManager) throw refused('PatchOptions', required('fieldManager', 'is required for apply patch'))
+}
+
+function refuseManager(name: string, kind: string): void {
+  if (Buffer.byteLength(name) > LONGEST_MANAGER) throw refused(kind, tooLong('fieldManager', LONGEST_MANAGER))
+  const unprintable = [...name.matchAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu)].map(({ 0: character, index }) =>
+    invalid('fieldManager', name, `invalid character ${codePoint(character)} (at position ${Buffer.byteLength(name.slice(0, index))})`),
+  )
+  if (unprintable.length > 0) throw refused(kind, ...unprintable)
+}
+
+const LONGEST_MANAGER = 128
+
+function codePoint(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** @returns whether a flag in a query is set: it is unless it says `false` or `0`, whatever else it says */
@@ -78,6 +98,6 @@ function readNumber(value: string): number {
   throw new ApiStatusError(400, 'BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
-function refused(kind: string, cause: StatusCause): ApiStatusError {
-  return invalidObject({ group: 'meta.k8s.io', kind }, '', [cause])
+function refused(kind: string, ...causes: readonly StatusCause[]): ApiStatusError {
+  return invalidObject({ group: 'meta.k8s.io', kind }, '', causes)
 }

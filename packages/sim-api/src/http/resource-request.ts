@@ -4,8 +4,8 @@ import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { methodNotAllowed } from '../errors.ts'
 import { ApiStatusError } from '../status-error.ts'
-import { readRequestBody, unknownFormat } from './request-body.ts'
-import { readFlag, readRequestOptions, refuseForce } from './request-options.ts'
+import { APPLY_PATCH, readRequestBody, unknownFormat } from './request-body.ts'
+import { readFlag, readRequestOptions, refuseForce, requireManager } from './request-options.ts'
 import type { ResourceRoute } from './route.ts'
 import { postedKind, verbsOf } from './served-groups.ts'
 
@@ -37,7 +37,8 @@ export function readResourceCall(routed: RoutedRequest): ResourceCall {
   if (isWatch(wire, query, route)) return { kind: 'watch', request: { ...at, options: watchOptions(options, route) } }
   const verb = verbOf(wire.method, route, definition)
   const patchType = verb === 'patch' ? patchTypeOf(wire, definition) : undefined
-  if (patchType !== undefined) refuseForce(query)
+  if (patchType === 'apply-patch') requireManager(options)
+  else if (patchType !== undefined) refuseForce(query)
   const body = readRequestBody(wire.body, contentType(wire), verb === 'patch' ? Object.keys(patchTypes) : undefined)
   const warnings = duplicateWarnings(body.duplicateFields, options, definition, route.version)
   const request: ApiRequest = { ...at, verb, name: route.name, subresource: route.subresource, body: body.value, patchType, options }
@@ -85,6 +86,7 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/json-patch+json': 'json-patch',
   'application/merge-patch+json': 'merge-patch',
   'application/strategic-merge-patch+json': 'strategic-merge-patch',
+  [APPLY_PATCH]: 'apply-patch',
 }
 
 function contentType(wire: WireRequest): string {

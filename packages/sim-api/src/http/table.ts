@@ -5,6 +5,7 @@ import { age } from './human-duration.ts'
 import { compileJsonPath } from './json-path.ts'
 import { ageColumn, type Column, nameColumn } from './column.ts'
 import { builtinColumns } from './table-columns.ts'
+import { withManagedFields } from '../ownership/owners.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
 /** What each row carries of its object. @see meta/v1 TableOptions */
@@ -46,12 +47,12 @@ export function toTable(
 
 /** @returns what is left of an object for those who want its metadata alone */
 export function partialMetadata(object: ApiObject): object {
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata }
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: withManagedFields(object).metadata }
 }
 
 function rowObject(object: ApiObject, include: IncludeObject): { readonly object?: object } {
   if (include === 'None') return {}
-  return { object: include === 'Object' ? object : partialMetadata(object) }
+  return { object: include === 'Object' ? withManagedFields(object) : partialMetadata(object) }
 }
 
 function printerColumn(entry: Readonly<Record<string, unknown>>): Column {

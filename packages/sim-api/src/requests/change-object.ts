@@ -7,6 +7,9 @@ import { admitted, confirmed, type Engine, needsAdmission, putObject, removeObje
 import { badRequest, conflict, invalidObject, modifiedMeanwhile, notFound } from '../errors.ts'
 import { invalid } from '../field-errors.ts'
 import { metaForUpdate, validateMeta, validateMetaUpdate } from './metadata.ts'
+import { type Owners, ownersOf, setOwners, withManagedFields } from '../ownership/owners.ts'
+import { appliedTo } from './apply-object.ts'
+import { ownedWriteOf, ownersAfter, tellTheSame } from './owned-write.ts'
 import { applyPatch } from './patch.ts'
 import type { Served } from '../resources/registry.ts'
 import type { ApiRequest, ApiResult } from './request.ts'
@@ -16,7 +19,7 @@ const ATTEMPTS = 5
 
 /**
  * Replaces an object (verb `update`) or patches it. A change that changes nothing writes nothing. A few kinds are created by a
- * replacement of what is not there.
+ * replacement of what is not there, all by an apply patch.
  *
  * @throws {ApiStatusError} 400, 404, 409 (another version), 415, 422, or what admission answers
  */
@@ -25,10 +28,12 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
   const body = importJson(request.body)
   if (createsMissing(engine, request, served)) return createObject(engine, { ...request, body: withoutVersion(body) }, served)
   for (let attempt = 1; ; attempt++) {
+    if (request.patchType === 'apply-patch' && findObject(engine, request, served) === undefined) return createApplied(engine, request, served)
     const current = storedObject(engine, request, served)
-    const decoded = decodeObject(request, served, bodyOf(request, served, current, body), current)
+    const edit = editOf(engine, request, served, { current, body })
+    const decoded = decodeObject(request, served, edit.body, current)
     refuseOtherVersion(request, served, decoded.meta, current)
-    const change = await prepared(engine, request, served, decoded, current)
+    const change = await prepared(engine, request, served, { ...decoded, applied: edit.owners }, current)
     request.guard?.(change.next, current)
     if (storedObject(engine, request, served) === current) return stored(engine, request, served, { ...change, current })
     if (attempt === ATTEMPTS) throw modifiedMeanwhile(served.id, request.name)
@@ -39,6 +44,14 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
 function createsMissing(engine: Engine, request: ApiRequest, served: Served): boolean {
   if (request.verb !== 'update' || request.subresource !== undefined) return false
   return served.definition.strategy.allowCreateOnUpdate && findObject(engine, request, served) === undefined
+}
+
+/** @throws {ApiStatusError} 404 for a part of an object that is not there; else as {@link createObject} */
+async function createApplied(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
+  if (request.subresource !== undefined) throw notFound(served.id, request.name ?? '')
+  const write = ownedWriteOf(engine, request, served)
+  const { body, owners } = appliedTo(write, { ...request, body: importJson(request.body) }, served, undefined)
+  return createObject(engine, { ...request, body: withoutVersion(body) }, served, owners)
 }
 
 /** The version from which a PUT was made says nothing where there is none. */
@@ -68,13 +81,34 @@ export function isFinished(served: Served, object: ApiObject): boolean {
 
 interface PreparedChange {
   readonly next: ApiObject
+  readonly owners: Owners
+  /** Whether the owners may differ where the object does not. */
+  readonly isOwned: boolean
   readonly warnings: readonly string[]
 }
 
-function bodyOf(request: ApiRequest, served: Served, current: ApiObject, body: unknown): unknown {
-  if (request.verb === 'update') return body
+interface Edit {
+  readonly body: unknown
+  /** Set by an apply patch. */
+  readonly owners?: Owners
+}
+
+function editOf(
+  engine: Engine,
+  request: ApiRequest,
+  served: Served,
+  { current, body }: { readonly current: ApiObject; readonly body: unknown },
+): Edit {
+  if (request.verb === 'update') return { body }
   if (request.patchType === undefined) throw badRequest('a patch needs a patch type')
-  return applyPatch(served.definition, current, request.patchType, body)
+  if (request.patchType === 'apply-patch') return appliedTo(ownedWriteOf(engine, request, served), { ...request, body }, served, current)
+  const whole = namesManagedFields(body) ? withManagedFields(current) : current
+  return { body: applyPatch(served.definition, whole, request.patchType, body) }
+}
+
+function namesManagedFields(patch: unknown): boolean {
+  if (!Array.isArray(patch)) return objectOrEmpty(objectOrEmpty(patch)['metadata'])['managedFields'] !== undefined
+  return patch.some((operation) => String(objectOrEmpty(operation)['path']).startsWith('/metadata/managedFields'))
 }
 
 function refuseOtherVersion(request: ApiRequest, served: Served, meta: Partial<ApiMeta>, current: ApiObject): void {
@@ -92,29 +126,44 @@ async function prepared(
   engine: Engine,
   request: ApiRequest,
   served: Served,
-  decoded: DecodedObject,
+  decoded: DecodedObject & { readonly applied: Owners | undefined },
   current: ApiObject,
 ): Promise<PreparedChange> {
-  const draft = nextObject(request, served, decoded, current)
-  if (!needsAdmission(engine, request, served, 'UPDATE')) return validated(served, decoded, draft, current)
+  const { sent, next: draft } = nextObject(request, served, decoded, current)
+  const { managedFields } = decoded.meta
+  const owners = decoded.applied ?? ownersAfter(ownedWriteOf(engine, request, served), served, current, { object: sent, managedFields })
+  const isMarked = request.verb === 'update' && served.definition.strategy.asSent !== undefined
+  const owned = { owners, isOwned: decoded.applied !== undefined || managedFields !== undefined || isMarked }
+  if (!needsAdmission(engine, request, served, 'UPDATE')) return { ...validated(served, decoded, draft, current), ...owned }
   const name = current.metadata.name
   const answer = await admitted(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: draft })
   // What admission made of it is held to the same rules: no status by way of the object, nothing but the status by way of it.
   const { object = draft } = answer
-  const next = nextObject(request, served, { ...decoded, object: { ...object }, meta: object.metadata }, current)
+  const { next } = nextObject(request, served, { ...decoded, object: { ...object }, meta: object.metadata }, current)
   const change = validated(served, { ...decoded, warnings: [...decoded.warnings, ...answer.warnings] }, next, current)
   const warnings = await confirmed(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: change.next })
-  return { ...change, warnings: [...change.warnings, ...warnings] }
+  return { ...change, ...owned, warnings: [...change.warnings, ...warnings] }
 }
 
-function nextObject(request: ApiRequest, served: Served, { object, meta }: DecodedObject, current: ApiObject): ApiObject {
+/** @returns the object as it was sent, with its defaults, and as it is to be stored */
+function nextObject(request: ApiRequest, served: Served, { object, meta }: DecodedObject, current: ApiObject): NextObject {
   const { definition } = served
   const metadata = metaForUpdate(meta, current.metadata)
-  const sent = { ...object, metadata } as unknown as ApiObject
-  const defaulted = definition.strategy.defaults((served.schemas.get(definition.version)?.applyDefaults(sent) ?? sent) as ApiObject)
+  const whole = { ...object, metadata } as unknown as ApiObject
+  const sent = definition.strategy.defaults((served.schemas.get(definition.version)?.applyDefaults(whole) ?? whole) as ApiObject)
+  return { sent, next: preparedObject(request, served, sent, current) }
+}
+
+interface NextObject {
+  readonly sent: ApiObject
+  readonly next: ApiObject
+}
+
+function preparedObject(request: ApiRequest, served: Served, sent: ApiObject, current: ApiObject): ApiObject {
+  const { definition } = served
   if (request.subresource === 'finalize') return shared({ ...current, spec: sent['spec'] }, current)
-  if (request.subresource === 'status') return shared(statusChange(served, defaulted, current), current)
-  const withStatus = definition.subresources.includes('status') ? withField(defaulted, 'status', current['status']) : defaulted
+  if (request.subresource === 'status') return shared(statusChange(served, sent, current), current)
+  const withStatus = definition.subresources.includes('status') ? withField(sent, 'status', current['status']) : sent
   const next = shared(definition.strategy.prepareUpdate(withStatus, current), current)
   return withGeneration(request, served, next, current)
 }
@@ -137,7 +186,12 @@ function withGeneration(request: ApiRequest, served: Served, next: ApiObject, cu
   return next.metadata.generation === generation ? next : { ...next, metadata: { ...next.metadata, generation } }
 }
 
-function validated(served: Served, decoded: DecodedObject, next: ApiObject, current: ApiObject): PreparedChange {
+function validated(
+  served: Served,
+  decoded: DecodedObject,
+  next: ApiObject,
+  current: ApiObject,
+): Pick<PreparedChange, 'next' | 'warnings'> {
   const { definition } = served
   const causes = [
     ...validateMeta(definition, next),
@@ -151,13 +205,14 @@ function validated(served: Served, decoded: DecodedObject, next: ApiObject, curr
 }
 
 function stored(engine: Engine, request: ApiRequest, served: Served, change: PreparedChange & { readonly current: ApiObject }): ApiResult {
-  const { next, current, warnings } = change
-  if (request.options?.dryRun) return { kind: 'object', code: 200, object: freezeDeep(next), warnings }
+  const { next, current, warnings, owners, isOwned } = change
+  if (request.options?.dryRun) return { kind: 'object', code: 200, object: freezeDeep(setOwners({ ...next }, owners)), warnings }
   if (isFinished(served, next)) {
     removeObject(engine, request, served, current)
-    return { kind: 'object', code: 200, object: freezeDeep(next), warnings }
+    return { kind: 'object', code: 200, object: freezeDeep(setOwners({ ...next }, owners)), warnings }
   }
-  const object = jsonEqual(next, current) ? current : putObject(engine, request, served, next)
+  const isSame = jsonEqual(next, current) && (!isOwned || tellTheSame(owners.managers(), ownersOf(current).managers()))
+  const object = isSame ? current : putObject(engine, request, served, next, owners)
   return { kind: 'object', code: 200, object, warnings }
 }
 

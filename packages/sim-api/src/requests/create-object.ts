@@ -8,8 +8,10 @@ import { decodeObject, type DecodedObject } from './decode-object.ts'
 import { admitted, confirmed, type Engine, needsAdmission, putObject } from './engine.ts'
 import { timestamp } from '../timestamp.ts'
 import { alreadyExists, badRequest, forbidden, invalidObject, notFound } from '../errors.ts'
+import { type Owners, setOwners } from '../ownership/owners.ts'
 import { metaForCreate, validateMeta } from './metadata.ts'
 import { generateName } from './names.ts'
+import { ownedWriteOf, ownersAfter } from './owned-write.ts'
 import { chargeQuotas } from '../quota/charge-quotas.ts'
 import { isPods } from '../quota/usage.ts'
 import type { Served } from '../resources/registry.ts'
@@ -20,14 +22,17 @@ const NAME_ATTEMPTS = 8
 /**
  * Creates an object.
  *
+ * @param applied who owns its fields, where it is created by applying it; by default its creator owns all that the creator sent
  * @throws {ApiStatusError} 400, 403 (namespace terminating), 404 (no such namespace), 409 (exists), 422, or what admission answers
  */
-export async function createObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
+export async function createObject(engine: Engine, request: ApiRequest, served: Served, applied?: Owners): Promise<ApiResult> {
   if (served.definition.namespaced && !request.namespace) throw badRequest('an empty namespace may not be set during creation')
   const decoded = decodeObject(request, served, importJson(request.body))
   if (decoded.meta.resourceVersion)
     throw new ApiStatusError(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
-  const unadmitted = draftObject(engine, request, served, decoded)
+  const { sent, object: unadmitted } = draftObject(engine, request, served, decoded)
+  const write = ownedWriteOf(engine, request, served)
+  const owners = applied ?? ownersAfter(write, served, undefined, { object: sent, managedFields: decoded.meta.managedFields })
   refuseNamespace(engine, request, served, unadmitted.metadata.name)
   const draft = isPods(served.id) ? admitPod(engine, unadmitted) : unadmitted
   const warnings = [...decoded.warnings]
@@ -47,12 +52,14 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   refuseNamespace(engine, request, served, object.metadata.name)
   request.guard?.(object, undefined)
   refuseInvalid(served, object)
-  const write = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
+  const review = { operation: 'CREATE', name: object.metadata.name, oldObject: undefined, object } as const
   warnings.push(...(served.definition.strategy.warnings?.(object) ?? []))
-  if (isAsked) warnings.push(...(await confirmed(engine, request, served, write)))
+  if (isAsked) warnings.push(...(await confirmed(engine, request, served, review)))
   if (engine.store.bucket(served.id).get(keyOfObject(object)) !== undefined) throw alreadyExists(served.id, object.metadata.name)
   chargeQuotas(engine, request, served, object)
-  const stored = request.options?.dryRun ? freezeDeep(withoutVersion(object)) : putObject(engine, request, served, object)
+  const stored = request.options?.dryRun
+    ? freezeDeep(setOwners(withoutVersion(object), owners))
+    : putObject(engine, request, served, object, owners)
   return { kind: 'object', code: 201, object: stored, warnings }
 }
 
@@ -62,7 +69,8 @@ function withoutVersion(object: ApiObject): ApiObject {
   return { ...object, metadata: metadata as ApiMeta }
 }
 
-function draftObject(engine: Engine, request: ApiRequest, served: Served, { object, meta }: DecodedObject): ApiObject {
+/** @returns the object as it was sent, with its defaults, and as it is to be stored */
+function draftObject(engine: Engine, request: ApiRequest, served: Served, { object, meta }: DecodedObject): Draft {
   const { strategy, namespaced } = served.definition
   const metadata = metaForCreate(meta, {
     name: meta.name || request.name || freeName(engine, request, served, meta.generateName),
@@ -72,7 +80,13 @@ function draftObject(engine: Engine, request: ApiRequest, served: Served, { obje
   })
   const withMeta = { ...object, metadata: strategy.hasGeneration ? { ...metadata, generation: 1 } : metadata } as unknown as ApiObject
   const defaulted = (schemaOf(request, served)?.applyDefaults(withMeta) ?? withMeta) as ApiObject
-  return strategy.prepareCreate(strategy.defaults(defaulted))
+  const sent = strategy.defaults(defaulted)
+  return { sent, object: strategy.prepareCreate(sent) }
+}
+
+interface Draft {
+  readonly sent: ApiObject
+  readonly object: ApiObject
 }
 
 function freeName(engine: Engine, request: ApiRequest, served: Served, base: string | undefined): string {

@@ -1,6 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { Actor, ApiObject } from '../client.ts'
 import { freezeDeep, jsonEqual } from '../store/json.ts'
+import type { Owners } from '../ownership/owners.ts'
 import type { Random } from '../store/random.ts'
 import type { Store } from '../store/store.ts'
 import type { Admission, AdmissionReview } from '../admission/admission.ts'
@@ -28,9 +29,9 @@ export interface Engine {
   writer: { readonly actor: Actor; readonly verb: Verb; readonly request?: ApiRequest } | undefined
 }
 
-/** Stores an object on behalf of a request. */
-export function putObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): ApiObject {
-  return writing(engine, request, () => engine.store.put(served.id, object))
+/** Stores an object on behalf of a request. @param owners of its fields; @default those it had */
+export function putObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject, owners?: Owners): ApiObject {
+  return writing(engine, request, () => engine.store.put(served.id, object, owners))
 }
 
 /** Removes a stored object on behalf of a request. */

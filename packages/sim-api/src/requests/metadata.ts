@@ -19,6 +19,7 @@ export function readMeta(body: JsonObject): Partial<ApiMeta> {
   for (const field of ['labels', 'annotations']) if (!isTextMap(meta[field])) throw wrongType(`metadata.${field}`, 'map[string]string')
   if (!isAbsentOrList(meta['finalizers'], (item) => typeof item === 'string')) throw wrongType('metadata.finalizers', '[]string')
   if (!isAbsentOrList(meta['ownerReferences'], isObject)) throw wrongType('metadata.ownerReferences', '[]OwnerReference')
+  if (!isAbsentOrList(meta['managedFields'], isObject)) throw wrongType('metadata.managedFields', '[]ManagedFieldsEntry')
   return meta as Partial<ApiMeta>
 }
 

@@ -15,17 +15,20 @@ import { strategicMerge } from './strategic-merge.ts'
  * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format the resource does not take, 422 when an operation of a
  * JSON patch fails or the result is no object, 500 for a strategic merge patch that cannot be merged
  */
-export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): JsonObject {
+export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: MergedPatch, patch: unknown): JsonObject {
   const patched = patchedValue(definition, object, format, patch)
   if (!isObject(patched)) throw unprocessable('the patch left no object')
   return patched
 }
 
+/** The formats that know nothing of who owns what. */
+export type MergedPatch = Exclude<PatchType, 'apply-patch'>
+
 const MOST_OPERATIONS = 10_000
 /** Characters that copies of one patch may read in all: each may double what the next one copies. */
 const MOST_COPIED = 64 * 1024 * 1024
 
-function patchedValue(definition: ResourceDefinition, object: ApiObject, format: PatchType, patch: unknown): unknown {
+function patchedValue(definition: ResourceDefinition, object: ApiObject, format: MergedPatch, patch: unknown): unknown {
   switch (format) {
     case 'json-patch':
       return jsonPatched(object, patch)

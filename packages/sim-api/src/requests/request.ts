@@ -4,8 +4,8 @@ import type { ApiStatus } from '../status-error.ts'
 /** What a request wants done. `watch` is not among them: a watch has no single answer, see `ApiServer.watch`. */
 export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** The three patch formats served; named as the media type without `application/` and `+json`. */
-export type PatchType = 'json-patch' | 'merge-patch' | 'strategic-merge-patch'
+/** The patch formats served; named as the media type without `application/` and `+json` or `+yaml`. */
+export type PatchType = 'json-patch' | 'merge-patch' | 'strategic-merge-patch' | 'apply-patch'
 
 /** How fields that the schema does not know are treated. @default `Ignore` here; over HTTP the front chooses as the API server does. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -31,6 +31,8 @@ export interface ApiRequest {
   /** Needed by verb `patch`. */
   readonly patchType?: PatchType | undefined
   readonly options?: RequestOptions | undefined
+  /** Subresource by which the writer owns what it writes, where that is not `subresource`. */
+  readonly ownedAs?: string | undefined
   /** Looks at what create, update and patch are about to store. */
   readonly guard?: WriteGuard | undefined
   /** When the server took it in, on its monotonic clock; set by the server. */
@@ -54,6 +56,8 @@ export interface RequestOptions {
   /** `true` stands for `dryRun=All`: everything is done but the write. */
   readonly dryRun?: boolean | undefined
   readonly fieldManager?: string | undefined
+  /** Only for apply patches: fields that others own are taken from them. */
+  readonly force?: boolean | undefined
   readonly fieldValidation?: FieldValidation | undefined
   readonly resourceVersion?: string | undefined
   readonly resourceVersionMatch?: string | undefined

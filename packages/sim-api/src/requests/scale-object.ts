@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import { badRequest, internalError, noSuchResource } from '../errors.ts'
+import { badRequest, internalError, noSuchResource, unsupportedPatch } from '../errors.ts'
 import type { Served } from '../resources/registry.ts'
 import type { ResourceDefinition, ScalePaths } from '../resources/resource-definition.ts'
 import { importJson, isObject, type JsonObject, objectOrEmpty } from '../store/json.ts'
@@ -25,7 +25,7 @@ export async function scaleObject(engine: Engine, request: ApiRequest, served: S
   const { name, resourceVersion } = objectOrEmpty(metadata)
   const at = { ...(name ? { name } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
   const body = { ...nested(namesOf(paths.specReplicas), replicas), metadata: at }
-  const change: ApiRequest = { ...request, verb: 'patch', subresource: undefined, patchType: 'merge-patch', body }
+  const change: ApiRequest = { ...request, verb: 'patch', subresource: undefined, ownedAs: 'scale', patchType: 'merge-patch', body }
   const result = await changeObject(engine, change, served)
   return result.kind === 'object' ? { ...result, object: scaleOf(result.object, paths) } : result
 }
@@ -37,6 +37,7 @@ function sentScale(definition: ResourceDefinition, request: ApiRequest, current:
     if (!isObject(body)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
     return body
   }
+  if (request.patchType === 'apply-patch') throw unsupportedPatch(['json-patch', 'merge-patch'])
   const { resourceVersion: _any, ...metadata } = current.metadata
   return applyPatch(definition, { ...current, metadata } as ApiObject, request.patchType ?? 'merge-patch', body)
 }

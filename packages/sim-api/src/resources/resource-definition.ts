@@ -52,6 +52,8 @@ export interface Strategy {
   readonly mergeKeys: MergeKeys | null
   /** Fills in what the user may leave out. Runs on every write before validation. */
   defaults(object: ApiObject): ApiObject
+  /** @returns an object as its writer is taken to have sent it; for kinds that carry a field of the server's own among the writer's */
+  readonly asSent?: (object: ApiObject) => ApiObject
   /** Clears what a creator may not set, and sets what the server owns. Runs after `defaults`. */
   prepareCreate(object: ApiObject): ApiObject
   /** Puts back what an updater may not set. Runs after `defaults`; never for the status subresource. */

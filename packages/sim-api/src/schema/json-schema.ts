@@ -31,6 +31,7 @@ export interface JsonSchema {
   readonly 'x-kubernetes-int-or-string'?: boolean
   readonly 'x-kubernetes-list-type'?: string
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-map-type'?: string
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[]
 }
 

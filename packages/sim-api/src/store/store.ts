@@ -2,6 +2,8 @@ import type { ApiObject, ResourceId } from '../client.ts'
 import { Bucket, storeKey } from './bucket.ts'
 import type { Change } from './change.ts'
 import { freezeDeep } from './json.ts'
+import { Owners, ownersOf, setOwners } from '../ownership/owners.ts'
+import { readManagers } from '../ownership/managers.ts'
 
 /** What a store is made with. */
 export interface StoreOptions {
@@ -40,16 +42,17 @@ export class Store {
     return bucket
   }
 
-  /** Writes an object under its namespace and name, and gives it its resource version. */
-  put(id: ResourceId, object: ApiObject): ApiObject {
+  /** Writes an object under its namespace and name, and gives it its resource version. @param owners of its fields; @default those it had */
+  put(id: ResourceId, object: ApiObject, owners?: Owners): ApiObject {
     const bucket = this.bucket(id)
     const previous = bucket.get(storeKey(object.metadata.namespace, object.metadata.name))
-    return this.#commit(bucket, { id, type: previous === undefined ? 'ADDED' : 'MODIFIED', previous, object }).object
+    const type = previous === undefined ? 'ADDED' : 'MODIFIED'
+    return this.#commit(bucket, { id, type, previous, object }, owners ?? (previous === undefined ? Owners.none : ownersOf(previous))).object
   }
 
   /** Removes an object that is there. @returns its last state, with the resource version of the removal */
   remove(id: ResourceId, object: ApiObject): ApiObject {
-    return this.#commit(this.bucket(id), { id, type: 'DELETED', previous: object, object }).object
+    return this.#commit(this.bucket(id), { id, type: 'DELETED', previous: object, object }, ownersOf(object)).object
   }
 
   /**
@@ -59,7 +62,7 @@ export class Store {
   load(id: ResourceId, objects: readonly ApiObject[]): void {
     for (const { metadata } of objects) this.#revision = Math.max(this.#revision, Number(metadata.resourceVersion) || 0)
     const bucket = this.bucket(id)
-    for (const object of objects) bucket.load(freezeDeep(object), this.#revision)
+    for (const object of objects) bucket.load(freezeDeep(ownedAsTold(object)), this.#revision)
   }
 
   /** Forgets the history of all resources, so that every older resource version is too old to watch from or to list at. */
@@ -67,14 +70,21 @@ export class Store {
     for (const bucket of this.#buckets.values()) bucket.compact(this.#revision)
   }
 
-  #commit(bucket: Bucket, draft: Omit<Change, 'revision'>): Change {
+  #commit(bucket: Bucket, draft: Omit<Change, 'revision'>, owners: Owners): Change {
     const revision = ++this.#revision
     const metadata = { ...draft.object.metadata, resourceVersion: String(revision) }
-    const change: Change = { ...draft, revision, object: freezeDeep({ ...draft.object, metadata }) }
+    const change: Change = { ...draft, revision, object: freezeDeep(setOwners({ ...draft.object, metadata }, owners)) }
     bucket.record(change)
     this.#options.onChange(change)
     return change
   }
+}
+
+/** Managed fields that came with an object are not kept in it. */
+function ownedAsTold(object: ApiObject): ApiObject {
+  const { managedFields, ...metadata } = object.metadata
+  if (managedFields === undefined) return object
+  return setOwners({ ...object, metadata }, Owners.of(readManagers(managedFields) ?? []))
 }
 
 /** @returns the text under which a resource is found in maps */

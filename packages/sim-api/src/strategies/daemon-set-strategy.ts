@@ -16,6 +16,7 @@ export const daemonSetStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
   defaults: defaultDaemonSet,
+  asSent: (object) => (object.metadata.annotations?.[TEMPLATE_GENERATION] === undefined ? withTemplateGeneration(object, 0) : object),
   prepareCreate(object) {
     const { status: _status, ...rest } = object
     return withTemplateGeneration({ ...rest, status: EMPTY_STATUS } as unknown as ApiObject, Math.max(1, templateGeneration(object)))

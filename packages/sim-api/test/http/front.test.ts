@@ -125,11 +125,17 @@ describe('what is refused before it reaches the API server', () => {
     },
     'a limit that is no number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
     'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: [\\"Some\\"]' },
-    'an apply patch': {
+    'an apply patch in binary form': {
+      send: 'PATCH /api/v1/namespaces/x/pods/a?fieldManager=ci',
+      headers: { 'content-type': 'application/apply-patch+cbor' },
+      status: 415,
+      says: 'application/strategic-merge-patch+json, application/apply-patch+yaml',
+    },
+    'an apply patch of nobody': {
       send: 'PATCH /api/v1/namespaces/x/pods/a',
       headers: { 'content-type': 'application/apply-patch+yaml' },
-      status: 415,
-      says: 'application/strategic-merge-patch+json',
+      status: 422,
+      says: 'fieldManager: Required value: is required for apply patch',
     },
     'a field that stands twice, under strict validation': {
       send: 'POST /api/v1/namespaces/x/pods?fieldValidation=Strict',

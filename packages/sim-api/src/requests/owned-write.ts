@@ -1,0 +1,110 @@
+import type { ApiObject } from '../client.ts'
+import { builtInShape } from '../ownership/built-in-shape.ts'
+import { customShape } from '../ownership/custom-shape.ts'
+import { emptyObject } from '../ownership/empty-object.ts'
+import { type FieldSet, LEAF } from '../ownership/field-set.ts'
+import { type Managers, managersText, readManagers } from '../ownership/managers.ts'
+import { Owners, ownersOf } from '../ownership/owners.ts'
+import { anyShape, type Shape } from '../ownership/shape.ts'
+import type { OwnedWrite } from '../ownership/update-managers.ts'
+import type { Served } from '../resources/registry.ts'
+import { findBuiltinKind } from '../schema/builtin-definitions.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { openApiSchemaOf } from '../schema/schema-source.ts'
+import { isObject } from '../store/json.ts'
+import { timestamp } from '../timestamp.ts'
+import type { Engine } from './engine.ts'
+import { apiVersionOf } from './list.ts'
+import type { ApiRequest } from './request.ts'
+
+/** @returns who writes by a request, and how what it writes is looked at */
+export function ownedWriteOf(engine: Engine, request: ApiRequest, served: Served): OwnedWrite {
+  const { group, versions, version: stored } = served.definition
+  const version = request.version ?? stored
+  const subresource = request.ownedAs ?? request.subresource ?? ''
+  return {
+    shape: shapeOf(served, version),
+    manager: managerName(request),
+    apiVersion: apiVersionOf({ group, version }),
+    subresource,
+    time: timestamp(engine.clock.nowMs()),
+    ignored: ignoredFields(served, subresource),
+    apiVersions: versions.map((candidate) => apiVersionOf({ group, version: candidate })),
+    emptyObject: emptyObject(served.definition),
+  }
+}
+
+/**
+ * Tells who owns what of an object after a create, an update or a patch.
+ *
+ * @param sent `object`: as it is to be, before the server prepares it; `managedFields`: as they came with it
+ */
+export function ownersAfter(
+  write: OwnedWrite,
+  served: Served,
+  current: ApiObject | undefined,
+  sent: { readonly object: ApiObject; readonly managedFields: unknown },
+): Owners {
+  const owners = current === undefined ? Owners.none : ownersOf(current)
+  const given = write.subresource === '' ? givenOwners(sent.managedFields, owners) : owners
+  return given.after(write, current, served.definition.strategy.asSent?.(sent.object) ?? sent.object)
+}
+
+/** @returns whether both tell the same, whenever it was written */
+export function tellTheSame(one: Managers, other: Managers): boolean {
+  const text = (managers: Managers): string => managersText(managers.map((manager) => ({ ...manager, time: undefined })))
+  return one === other || text(one) === text(other)
+}
+
+/** Whoever sends managed fields along may change them; an empty list, or one empty entry, forgets them all. */
+function givenOwners(managedFields: unknown, owners: Owners): Owners {
+  if (!Array.isArray(managedFields)) return owners
+  const isReset = managedFields.length === 0 || (managedFields.length === 1 && isObject(managedFields[0]) && isEmpty(managedFields[0]))
+  if (isReset) return Owners.none
+  const managers = readManagers(managedFields) ?? []
+  return managers.length === 0 ? owners : Owners.of(managers)
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
+}
+
+/** The name it gives itself, else the first word of its User-Agent. */
+function managerName({ options, actor }: ApiRequest): string {
+  if (options?.fieldManager) return options.fieldManager
+  const program = actor.fieldManager ?? actor.userAgent ?? actor.name.split(':')[0]!
+  return program.split('/')[0]!.replaceAll(UNPRINTABLE, '').slice(0, LONGEST_NAME)
+}
+
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+const LONGEST_NAME = 128
+
+/** The resource does not take a status, nor the status anything else. */
+function ignoredFields({ id, definition }: Served, subresource: string): FieldSet {
+  if (subresource === '') return definition.subresources.includes('status') ? status : LEAF
+  if (subresource !== 'status') return LEAF
+  if (definition.customResourceDefinition !== undefined) return specAndMetadata
+  return id.group === '' && id.resource === 'pods' ? specOfPods : spec
+}
+
+const status: FieldSet = { 'f:status': LEAF }
+const spec: FieldSet = { 'f:spec': LEAF }
+const specAndMetadata: FieldSet = { 'f:spec': LEAF, 'f:metadata': LEAF }
+const specOfPods: FieldSet = { 'f:spec': LEAF, 'f:metadata': { 'f:deletionTimestamp': LEAF, 'f:ownerReferences': LEAF } }
+
+function shapeOf({ definition }: Served, version: string): Shape {
+  const { group, kind, customResourceDefinition } = definition
+  if (customResourceDefinition !== undefined) return shapeOfCustom(customResourceDefinition, version)
+  const builtIn = findBuiltinKind(group, version, kind)
+  return builtIn === undefined ? anyShape : builtInShape(builtIn.definition)
+}
+
+const customShapes = new WeakMap<ApiObject, Map<string, Shape>>()
+
+function shapeOfCustom(definition: ApiObject, version: string): Shape {
+  let shapes = customShapes.get(definition)
+  if (shapes === undefined) customShapes.set(definition, (shapes = new Map()))
+  let shape = shapes.get(version)
+  if (shape === undefined) shapes.set(version, (shape = customShape(openApiSchemaOf(definition, version) as JsonSchema | undefined)))
+  return shape
+}
