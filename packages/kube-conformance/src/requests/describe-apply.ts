@@ -164,7 +164,8 @@ export function describeApply(it: ConformanceTest): void {
 
     it('are whole where their type says so, as some objects are', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
-      const tolerating = (key: string): object => daemonSet('a', { podSpec: { tolerations: [{ key, operator: 'Exists' }], nodeSelector: { [key]: '1' } } })
+      const tolerating = (key: string): object =>
+        daemonSet('a', { podSpec: { tolerations: [{ key, operator: 'Exists' }], nodeSelector: { [key]: '1' } } })
       await apply(api, path, tolerating('a'), 'ci')
       const answer = await apply(api, path, tolerating('b'), 'other')
       expect(causesOf(answer)).toEqual([
@@ -177,7 +178,8 @@ export function describeApply(it: ConformanceTest): void {
 
     it('take the protocol of a port for TCP', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
-      const ports = (...list: readonly object[]): object => daemonSet('a', { podSpec: { containers: [{ name: 'main', image: 'main:v1', ports: list }] } })
+      const ports = (...list: readonly object[]): object =>
+        daemonSet('a', { podSpec: { containers: [{ name: 'main', image: 'main:v1', ports: list }] } })
       await apply(api, path, ports({ containerPort: 80 }), 'ci')
       const { status, body } = await apply(api, path, ports({ containerPort: 80, protocol: 'UDP' }), 'other')
       expect(status).toBe(200)
@@ -213,7 +215,10 @@ export function describeApply(it: ConformanceTest): void {
       {
         title: 'a value of another type',
         body: { ...config({}), data: { a: 5 } },
-        says: [500, 'failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:5}'],
+        says: [
+          500,
+          'failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:5}',
+        ],
       },
     ])('$title', async ({ body, says }, { api, namespace }) => {
       expect(said(await apply(api, pathOf.configMaps(namespace, 'a'), body, 'ci'))).toEqual(says)
@@ -231,7 +236,10 @@ export function describeApply(it: ConformanceTest): void {
 
     it('to apply for nobody', async ({ api, namespace }) => {
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'apply', config({ a: '1' }))
-      expect(said(answer)).toEqual([422, 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'])
+      expect(said(answer)).toEqual([
+        422,
+        'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+      ])
     })
 
     it('no object, and no YAML', async ({ api, namespace }) => {
@@ -295,7 +303,13 @@ function withImage(image: string): object {
 }
 
 /** Applies a configuration as the manager of this name. */
-export function apply(api: Api, path: string, body: object, fieldManager: string, { force }: { readonly force?: boolean } = {}): Promise<Answer> {
+export function apply(
+  api: Api,
+  path: string,
+  body: object,
+  fieldManager: string,
+  { force }: { readonly force?: boolean } = {},
+): Promise<Answer> {
   return api.patch(path, 'apply', body, { query: { fieldManager, force } })
 }
 

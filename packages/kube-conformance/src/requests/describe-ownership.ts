@@ -12,7 +12,11 @@ export function describeOwnership(it: ConformanceTest): void {
     it('owns what it sent, and what it left to defaults', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.daemonSets(namespace), labelled(), by('ci'))
       expect(ownersOf(body)).toEqual({ 'Update ci': fieldsOfDaemonSet })
-      expect(managedFieldsOf(body)[0]).toMatchObject({ apiVersion: 'apps/v1', fieldsType: 'FieldsV1', time: body.metadata.creationTimestamp })
+      expect(managedFieldsOf(body)[0]).toMatchObject({
+        apiVersion: 'apps/v1',
+        fieldsType: 'FieldsV1',
+        time: body.metadata.creationTimestamp,
+      })
     })
 
     it('is called by the first word of its user agent where it gives no name', async ({ api, namespace }) => {
@@ -81,7 +85,11 @@ export function describeOwnership(it: ConformanceTest): void {
     it('owns the mark of the template where it replaces a DaemonSet without it', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       const { body: created } = await api.post(pathOf.daemonSets(namespace), daemonSet('a'), by('ci'))
-      const { annotations: _mark, managedFields: _own, ...metadata } = created.metadata as typeof created.metadata & { managedFields?: unknown }
+      const {
+        annotations: _mark,
+        managedFields: _own,
+        ...metadata
+      } = created.metadata as typeof created.metadata & { managedFields?: unknown }
       const { body } = await api.put(path, { ...created, metadata: { ...metadata, resourceVersion: undefined } }, by('tool'))
       expect(ownersOf(body)['Update tool']).toEqual(['metadata.annotations.deprecated.daemonset.template.generation'])
     })
@@ -90,7 +98,8 @@ export function describeOwnership(it: ConformanceTest): void {
       await api.post(pathOf.configMaps(namespace), configMap('a', { data: { first: '1' } }), by('w-00'))
       const names = Array.from({ length: 11 }, (_, index) => `w-${String(index + 1).padStart(2, '0')}`)
       let body = (await api.get(pathOf.configMaps(namespace, 'a'))).body
-      for (const name of names) body = (await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', { data: { [name]: '1' } }, by(name))).body
+      for (const name of names)
+        body = (await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', { data: { [name]: '1' } }, by(name))).body
       const owners = ownersOf(body)
       expect(Object.keys(owners)).toHaveLength(10)
       expect(owners['Update ancient-changes']).toEqual(['data.', 'data.first', 'data.w-01', 'data.w-02'])

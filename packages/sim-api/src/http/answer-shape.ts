@@ -48,8 +48,7 @@ function fullShape({ definition, managedFields }: ShapeOptions): AnswerShape {
     object: (object) => objectText(object, true),
     list: ({ kind, apiVersion, metadata, items }) =>
       `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.map(toItem).join(',')}]}`,
-    frame: ({ type, object }) =>
-      frameLine(type, type === 'ERROR' ? JSON.stringify(object) : objectText(object as ApiObject, ownersToo)),
+    frame: ({ type, object }) => frameLine(type, type === 'ERROR' ? JSON.stringify(object) : objectText(object as ApiObject, ownersToo)),
   }
 }
 
@@ -79,7 +78,11 @@ const metadataShape: AnswerShape = {
     if (type === 'ERROR') return frameLine(type, JSON.stringify(object))
     return frameLine(
       type,
-      JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: type === 'BOOKMARK' ? object.metadata : withManagedFields(object).metadata }),
+      JSON.stringify({
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: type === 'BOOKMARK' ? object.metadata : withManagedFields(object).metadata,
+      }),
     )
   },
 }

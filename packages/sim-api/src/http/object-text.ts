@@ -1,5 +1,5 @@
 import type { ApiObject } from '../client.ts'
-import { managedFieldsText } from '../ownership/owners.ts'
+import { managedFieldsText, Owners, ownersOf } from '../ownership/owners.ts'
 
 const texts = new WeakMap<object, string>()
 const textsWithOwners = new WeakMap<object, string>()
@@ -14,7 +14,7 @@ export function objectText(object: ApiObject, ownersToo: boolean): string {
 
 /** @returns the object as JSON without `kind` and `apiVersion`, as items of built-in lists stand */
 export function itemText(object: ApiObject, ownersToo: boolean): string {
-  const known = ownersToo ? textsWithOwners : texts
+  const known = ownersToo && ownersOf(object) !== Owners.none ? textsWithOwners : texts
   let text = known.get(object)
   if (text === undefined) known.set(object, (text = wholeText(object, ownersToo)))
   return text

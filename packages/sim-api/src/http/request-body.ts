@@ -35,7 +35,10 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   } catch (error) {
     if (error instanceof ApiStatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    const fault = contentType === APPLY_PATCH ? 'error decoding YAML' : "the object provided is unrecognized: couldn't get version/kind; json parse error"
+    const fault =
+      contentType === APPLY_PATCH
+        ? 'error decoding YAML'
+        : "the object provided is unrecognized: couldn't get version/kind; json parse error"
     throw new ApiStatusError(400, 'BadRequest', `${fault}: ${reason}`)
   }
 }

@@ -49,9 +49,7 @@ export function intersectionOf(one: FieldSet, other: FieldSet): FieldSet {
 /** @returns the fields of the first that are not in the other */
 export function differenceOf(one: FieldSet, other: FieldSet): FieldSet {
   if (isEmptySet(other)) return one
-  return combined(one, other, (a, b) =>
-    b === undefined ? a : nodeOf(isMember(a) && !isMember(b), differenceOf(belowOf(a), belowOf(b))),
-  )
+  return combined(one, other, (a, b) => (b === undefined ? a : nodeOf(isMember(a) && !isMember(b), differenceOf(belowOf(a), belowOf(b)))))
 }
 
 /** @returns the fields of the first that are neither in the other nor below a field of it */
@@ -74,11 +72,7 @@ function inBoth(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return nodeOf(isMember(a) && isMember(b), intersectionOf(belowOf(a), belowOf(b)))
 }
 
-function combined(
-  one: FieldSet,
-  other: FieldSet,
-  combine: (a: FieldSet, b: FieldSet | undefined) => FieldSet | undefined,
-): FieldSet {
+function combined(one: FieldSet, other: FieldSet, combine: (a: FieldSet, b: FieldSet | undefined) => FieldSet | undefined): FieldSet {
   const result: Record<string, FieldSet> = {}
   for (const element of Object.keys(one)) {
     const node = combine(one[element]!, other[element])

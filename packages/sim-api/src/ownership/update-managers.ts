@@ -68,7 +68,17 @@ export function managerOf({ manager, apiVersion, subresource, time }: OwnedWrite
   return { manager: manager === '' ? 'unknown' : manager, apiVersion, subresource, time }
 }
 
-const metaElements = ['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion']
+const metaElements = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+]
 
 /** What nobody is said to own. */
 export const notOwned: FieldSet = {

@@ -28,7 +28,8 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
   const body = importJson(request.body)
   if (createsMissing(engine, request, served)) return createObject(engine, { ...request, body: withoutVersion(body) }, served)
   for (let attempt = 1; ; attempt++) {
-    if (request.patchType === 'apply-patch' && findObject(engine, request, served) === undefined) return createApplied(engine, request, served)
+    if (request.patchType === 'apply-patch' && findObject(engine, request, served) === undefined)
+      return createApplied(engine, request, served)
     const current = storedObject(engine, request, served)
     const edit = editOf(engine, request, served, { current, body })
     const decoded = decodeObject(request, served, edit.body, current)
@@ -186,12 +187,7 @@ function withGeneration(request: ApiRequest, served: Served, next: ApiObject, cu
   return next.metadata.generation === generation ? next : { ...next, metadata: { ...next.metadata, generation } }
 }
 
-function validated(
-  served: Served,
-  decoded: DecodedObject,
-  next: ApiObject,
-  current: ApiObject,
-): Pick<PreparedChange, 'next' | 'warnings'> {
+function validated(served: Served, decoded: DecodedObject, next: ApiObject, current: ApiObject): Pick<PreparedChange, 'next' | 'warnings'> {
   const { definition } = served
   const causes = [
     ...validateMeta(definition, next),

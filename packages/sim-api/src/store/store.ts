@@ -47,7 +47,8 @@ export class Store {
     const bucket = this.bucket(id)
     const previous = bucket.get(storeKey(object.metadata.namespace, object.metadata.name))
     const type = previous === undefined ? 'ADDED' : 'MODIFIED'
-    return this.#commit(bucket, { id, type, previous, object }, owners ?? (previous === undefined ? Owners.none : ownersOf(previous))).object
+    return this.#commit(bucket, { id, type, previous, object }, owners ?? (previous === undefined ? Owners.none : ownersOf(previous)))
+      .object
   }
 
   /** Removes an object that is there. @returns its last state, with the resource version of the removal */
