@@ -5,8 +5,7 @@ import { chart, helm, programs, renderText } from './chart.ts'
 import { choices } from './values.ts'
 
 const namespace = 'tranche-system'
-// The simulator knows no server-side apply.
-const target = ['tranche', chart, '--namespace', namespace, '--server-side=false']
+const target = ['tranche', chart, '--namespace', namespace]
 
 let cluster: Cluster
 beforeAll(async () => (cluster = await startCluster(0, { definitions: false })))
@@ -58,7 +57,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
   })
 
   it('goes back', async () => {
-    const { code } = await helm(['rollback', 'tranche', '1', '--namespace', namespace, '--server-side=false'], cluster)
+    const { code } = await helm(['rollback', 'tranche', '1', '--namespace', namespace], cluster)
     expect(code).toBe(0)
     expect(await namesOf('deployments')).toEqual(['deployment.apps/tranche'])
   })

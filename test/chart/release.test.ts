@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(
         executor: { replicas: 1 },
         api: { replicas: 1 },
       }
-      const target = ['tranche', chart, '--namespace', namespace, '--create-namespace', '--server-side=false']
+      const target = ['tranche', chart, '--namespace', namespace, '--create-namespace']
       const { code, stderr } = await helm(['install', ...target], { ...cluster, values })
       if (code !== 0) throw new Error(stderr)
       for (const deployment of await get<readonly Deployment[]>('deployments', '{.items}')) await start(deployment)

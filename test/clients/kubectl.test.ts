@@ -147,8 +147,45 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl('logs ds/agent')).stderr).toContain('pods/log is not served: containers do not run in a simulated cluster')
     expect((await kubectl('exec ds/agent -- ls')).stderr).toContain('pods/exec is not served')
     expect((await kubectl('top nodes')).stderr).toBe('error: Metrics API not available\n')
-    const applied = await kubectl('apply --server-side -f -', { input: JSON.stringify(agentManifest('v1')) })
-    expect(applied.stderr).toContain('Server-side apply not available on the server')
+  })
+
+  describe('server-side apply', () => {
+    const settings = (data: object): RunOptions => ({
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data }),
+    })
+    const managers = async (): Promise<readonly string[]> => {
+      const { stdout } = await kubectl('get configmap applied -o json --show-managed-fields')
+      const { metadata } = JSON.parse(stdout) as {
+        readonly metadata: { readonly managedFields?: readonly Readonly<Record<string, unknown>>[] }
+      }
+      return (metadata.managedFields ?? []).map(({ operation, manager, fieldsV1 }) => `${operation} ${manager} ${JSON.stringify(fieldsV1)}`)
+    }
+
+    it('takes over what client-side apply owned', async () => {
+      await kubectl('apply -f -', settings({ a: '1', b: '1' }))
+      expect(await managers()).toEqual([expect.stringMatching(/^Update kubectl-client-side-apply /)])
+      expect((await kubectl('get configmap applied -o yaml')).stdout).not.toContain('managedFields')
+      const { stdout } = await kubectl('apply --server-side -f -', settings({ a: '2' }))
+      expect(stdout).toBe('configmap/applied serverside-applied\n')
+      expect(await managers()).toEqual([
+        'Apply kubectl-last-applied {"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}}',
+        'Apply kubectl {"f:data":{"f:a":{}}}',
+      ])
+      expect((await kubectl("get configmap applied -o jsonpath='{.data}'")).stdout).toBe('{"a":"2"}')
+    })
+
+    it('shows what others own, and takes it by force alone', async () => {
+      const { code, stderr } = await kubectl('apply --server-side --field-manager=ci -f -', settings({ a: '3' }))
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Apply failed with 1 conflict: conflict with "kubectl": .data.a')])
+      await kubectl('apply --server-side --field-manager=ci --force-conflicts -f -', settings({ a: '3' }))
+      expect(await managers()).toContain('Apply ci {"f:data":{"f:a":{}}}')
+    })
+
+    it('tells the difference first', async () => {
+      const { stdout } = await kubectl('diff --server-side --field-manager=ci -f -', settings({ a: '4' }))
+      expect(stdout).toContain('+  a: "4"')
+      expect((await kubectl("get configmap applied -o jsonpath='{.data.a}'")).stdout).toBe('3')
+    })
   })
 
   it('leaves the pods of a DaemonSet that it deletes without them', async () => {

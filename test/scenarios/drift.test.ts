@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { type Applier, applyByClient, applyByForce, applyByServer, type Manifest, replaceWhole, takeOver } from './appliers.ts'
+import { deletions, expectKept } from './expect-kept.ts'
+import { condition, runs } from './looks.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { daemonSetManifest, rolloutManifest, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const NODES = 10
+const steps = [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
+
+/** What stands in Git, with the image of this tag. */
+function manifests(tag: string, strategyType: 'RollingUpdate' | 'OnDelete'): readonly Manifest[] {
+  return [daemonSetManifest({ strategyType }, tag), rolloutManifest({ steps })] as readonly Manifest[]
+}
+
+/** Applies everything each second until the release of the tag has ended; approves when it waits. @returns what was answered */
+async function applyEverySecond(applier: Applier, git: readonly Manifest[]): Promise<ReadonlySet<number>> {
+  const statuses = new Set<number>()
+  for (let second = 0; second < 300; second++) {
+    for (const manifest of git) statuses.add((await applier(stage, manifest)).status)
+    await stage.pass(1000)
+    const { phase, canaryStatus } = (await stage.rollout()).status ?? {}
+    if (canaryStatus?.currentStepState === 'StepPaused') await stage.approve()
+    if (second > 2 && phase === 'Healthy' && (await stage.pods()).every((pod) => runs(pod, 'v2'))) return statuses
+  }
+  throw new Error(`the release did not end: ${JSON.stringify((await stage.rollout()).status)}`)
+}
+
+/** What was written to the DaemonSet since the story began, as far as drift would show in it. */
+interface Written {
+  readonly by: string
+  readonly type: string
+  readonly lost: readonly string[]
+}
+
+/** Notes every write to the DaemonSet: its strategy, and which of our keys it took away. */
+function watchDaemonSet(): readonly Written[] {
+  const written: Written[] = []
+  stage.simulator.server.observe(({ kind, object, previous, actor }) => {
+    if (kind !== 'DaemonSet') return
+    const { updateStrategy } = object['spec'] as { readonly updateStrategy: { readonly type: string } }
+    const before = Object.keys(previous?.metadata.annotations ?? {})
+    const lost = before.filter((key) => ours.includes(key) && object.metadata.annotations?.[key] === undefined)
+    written.push({ by: actor.name, type: updateStrategy.type, lost })
+  })
+  return written
+}
+
+const ours: readonly string[] = Object.values(daemonSetAnnotations)
+
+const revisions = async (): Promise<number> =>
+  (await stage.client.list(resourcePaths.controllerRevisions, { namespace: stageKey.namespace })).items.length
+
+/** One release, from its begin to its end: every node once, nothing of ours lost to the applier, no second revision of the new version. */
+async function expectOneRelease(written: readonly Written[]): Promise<void> {
+  expectKept(stage)
+  expect(deletions(stage)).toBe(NODES)
+  expect(await revisions()).toBe(2)
+  expect(written.filter(({ by, lost }) => by === 'gitops' && lost.length > 0)).toEqual([])
+  expect((await condition(stage, 'Stalled'))?.status).toBe('False')
+  expect((await condition(stage, 'Ready'))?.status).toBe('True')
+}
+
+const ways: Readonly<Record<string, Applier>> = {
+  'client-side apply': applyByClient,
+  'server-side apply': applyByServer,
+  'server-side apply by force': applyByForce,
+  PUT: replaceWhole,
+}
+
+/** Sets a stage whose manifests the applier owns. */
+async function setAppliedStage(applier: Applier, options: StageOptions): Promise<readonly Written[]> {
+  stage = await setStage({ nodes: NODES, steps, ...options })
+  for (const manifest of manifests('v1', options.strategyType ?? 'RollingUpdate')) {
+    if (applier === applyByServer) await takeOver(stage, manifest)
+    await applier(stage, manifest)
+  }
+  await stage.pass(5_000)
+  return watchDaemonSet()
+}
+
+describe('manifests that are applied every second during a release', () => {
+  it.each(Object.entries(ways))('by %s flap nowhere where Git says OnDelete', async (_way, applier) => {
+    const written = await setAppliedStage(applier, { strategyType: 'OnDelete', admission: 'inProcess' })
+    expect(await applyEverySecond(applier, manifests('v2', 'OnDelete'))).toEqual(new Set([200]))
+    await expectOneRelease(written)
+    expect(new Set(written.map(({ type }) => type))).toEqual(new Set(['OnDelete']))
+  })
+
+  const patching = Object.entries(ways).filter(([way]) => way !== 'PUT')
+  it.each(patching)('by %s flap nowhere without admission either, where Git says OnDelete', async (_way, applier) => {
+    const written = await setAppliedStage(applier, { strategyType: 'OnDelete' })
+    expect(await applyEverySecond(applier, manifests('v2', 'OnDelete'))).toEqual(new Set([200]))
+    await expectOneRelease(written)
+    expect(new Set(written.map(({ type }) => type))).toEqual(new Set(['OnDelete']))
+  })
+
+  it('by PUT are held by the controller without admission: it puts back each time what they dropped', async () => {
+    const written = await setAppliedStage(replaceWhole, { strategyType: 'OnDelete' })
+    console.log(await applyEverySecond(replaceWhole, manifests('v2', 'OnDelete')))
+    console.log(JSON.stringify(written), deletions(stage), await revisions(), JSON.stringify((await stage.rollout()).status?.conditions))
+    expectKept(stage)
+  })
+
+  it.each(Object.entries(ways))('by %s get no native rollout through admission, where Git says RollingUpdate', async (_way, applier) => {
+    const written = await setAppliedStage(applier, { admission: 'inProcess' })
+    expect(await applyEverySecond(applier, manifests('v2', 'RollingUpdate'))).toEqual(new Set([200]))
+    await expectOneRelease(written)
+    const first = written.findIndex(({ type }) => type === 'OnDelete')
+    const types = written.slice(first).map(({ type }) => type)
+    expect(types.lastIndexOf('OnDelete')).toBe(types.indexOf('RollingUpdate') - 1)
+  })
+
+  it('by server-side apply conflict with the controller about the strategy without admission, where Git says RollingUpdate', async () => {
+    await setAppliedStage(applyByServer, {})
+    const { status, text } = await applyByServer(stage, manifests('v2', 'RollingUpdate')[0]!)
+    expect(status).toBe(409)
+    expect(JSON.parse(text)).toMatchObject({ details: { causes: [{ field: '.spec.updateStrategy.type' }] } })
+    expect(deletions(stage)).toBe(0)
+  })
+})
