@@ -75,7 +75,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     await kubectl(['annotate', 'crd', '--all', 'meta.helm.sh/release-name=kruise-rollout', '--overwrite'])
     const refused = await helm(['install', ...target], cluster)
     expect(refused.stderr).toContain('exists and cannot be imported into the current release')
-    const { code, stderr } = await helm(['install', ...target, '--take-ownership'], cluster)
+    const { code, stderr } = await helm(['install', ...target, '--take-ownership', '--force-conflicts'], cluster)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 

@@ -36,8 +36,18 @@ export const replaceWhole: Applier = async (stage, manifest) => {
   return send(stage, { method: 'PUT', manifest, type: 'application/json', body, query: 'fieldManager=kubectl-replace' })
 }
 
-/** As `kubectl apply --server-side --force-conflicts` does: takes over what somebody else has created. */
-export const takeOver: Applier = (stage, manifest) => sendApply(stage, manifest, 'fieldManager=kubectl&force=true')
+/** As who moves to server-side apply for good: from then on nobody but kubectl owns what the manifest states. */
+export const takeOver: Applier = async (stage, manifest) => {
+  const { text } = await sendApply(stage, manifest, 'fieldManager=kubectl&force=true')
+  const { managedFields } = (JSON.parse(text) as { readonly metadata: { readonly managedFields: readonly ManagedFields[] } }).metadata
+  const value = managedFields.filter(({ manager }) => manager !== 'story')
+  const body = JSON.stringify([{ op: 'replace', path: '/metadata/managedFields', value }])
+  return send(stage, { method: 'PATCH', manifest, type: 'application/json-patch+json', body, query: 'fieldManager=kubectl' })
+}
+
+interface ManagedFields {
+  readonly manager: string
+}
 
 function sendApply(stage: Stage, manifest: Manifest, query: string): ReturnType<Applier> {
   return send(stage, { method: 'PATCH', manifest, type: 'application/apply-patch+yaml', body: JSON.stringify(manifest), query })
