@@ -1,8 +1,11 @@
-import type { Explanation, Waiting } from '@tranche/api-schema'
+import type { Explanation } from '@tranche/api-schema'
 import { firstNodes, tallyNodes } from '@tranche/planner'
+import { recordedActionsOf } from '@tranche/wishes'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { pauseText } from './pause-text.ts'
+import { presentMessage, type PresentWait, presentWait, waitText } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nextText, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
@@ -27,9 +30,9 @@ interface Decided {
 }
 
 function verdictOf(outline: Outline): Decided {
-  const { facts, release } = outline
+  const { facts } = outline
   const outcome = outcomeIn(outline)
-  const message = facts.rollout.status?.message ?? ''
+  const message = presentMessage(outline) ?? ''
   const need = needOf(outline, outcome)
   if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
   if (outcome === 'Failed')
@@ -41,13 +44,13 @@ function verdictOf(outline: Outline): Decided {
   if ((facts.rollout.status?.observedGeneration ?? 0) < generation) {
     return { rule: 'Pending', answer: `the controller has yet to act on generation ${generation} of the Rollout; ${message}` }
   }
-  const waiting = release?.status?.waiting
+  const waiting = presentWait(outline)
   return { rule: runningRule(outline, waiting?.reason), answer: withWait(message, waiting) }
 }
 
 /** The BatchRelease says it first, and the Rollout soon after. */
-function withWait(message: string, waiting: Waiting | undefined): string {
-  return waiting === undefined || message.includes(waiting.message) ? message : `${message}: ${waiting.message} (since ${waiting.since})`
+function withWait(message: string, waiting: PresentWait | undefined): string {
+  return waiting === undefined || message.includes(waiting.message) ? message : `${message}: ${waitText(waiting)}`
 }
 
 function runningRule({ facts }: Outline, reason: string | undefined): string {
@@ -69,12 +72,11 @@ const waitingRules: Readonly<Record<string, string>> = {
 type Fact = Explanation['facts'][number]
 
 function factsOf(outline: Outline): readonly Fact[] {
-  const { facts, fleet, canary, replaced, minReadyMs, release, failure } = outline
+  const { facts, fleet, canary, replaced, minReadyMs, failure } = outline
   const { status } = facts.rollout
   const { nodes, step, maxUnavailable, images, phase, reason, need } = summaryOf(outline)
   const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
-  const waiting = release?.status?.waiting
-  const { lastAction } = status ?? {}
+  const waiting = presentWait(outline)
   const said: readonly (readonly [string, string | undefined])[] = [
     ['phase', reason === '' ? phase : `${phase} (${reason})`],
     [
@@ -90,16 +92,23 @@ function factsOf(outline: Outline): readonly Fact[] {
       'down',
       `${down.length}${maxUnavailable === undefined ? '' : ` of at most ${maxUnavailable}`}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`,
     ],
-    ['waits for', waiting === undefined || need !== undefined ? undefined : `${waiting.message} (since ${waiting.since})`],
+    ['waits for', waiting === undefined || need !== undefined ? undefined : waitText(waiting)],
     ['failed', failure === undefined ? undefined : failure.message],
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
-    [
-      'last wish',
-      lastAction === undefined
-        ? undefined
-        : `${lastAction.type} by ${lastAction.by ?? 'nobody named'} at ${lastAction.at}: ${lastAction.result}`,
-    ],
+    ['paused', pauseText(facts.rollout)],
+    ['last wish', lastWishText(facts)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}
+
+/** The newest wish: on the record of either object, or answered without one, as what was written with kubectl. */
+function lastWishText({ rollout, daemonSet }: ReleaseFacts): string | undefined {
+  const recorded = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
+  const { lastAction } = rollout.status ?? {}
+  if (recorded !== undefined && (lastAction === undefined || lastAction.at < recorded.at)) {
+    const why = recorded.reason === undefined ? '' : `: ${recorded.reason}`
+    return `${recorded.type} by ${recorded.by} at ${recorded.at}${why}`
+  }
+  return lastAction && `${lastAction.type} by ${lastAction.by ?? 'nobody named'} at ${lastAction.at}: ${lastAction.result}`
 }

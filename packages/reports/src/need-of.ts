@@ -3,6 +3,8 @@ import { waitOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
+import { pauseText } from './pause-text.ts'
+import { presentMessage } from './present-message.ts'
 
 /** What a person has to decide; undefined where nobody is waited for. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
@@ -13,7 +15,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   const sinceMs = sinceOf(outline)
   return {
     reason,
-    message: conditionIn(outline, 'Stalled')?.status === 'True' ? (conditionIn(outline, 'Stalled')?.message ?? '') : messageOf(outline),
+    message: messageOf(outline),
     ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
     actions: allowedActions(outline.facts).filter((action) => helpful[reason]?.includes(action) ?? false),
   }
@@ -25,7 +27,7 @@ const helpful: Readonly<Record<string, readonly WishType[]>> = {
   Paused: ['resume', 'abort'],
   ReleaseFailed: ['retry', 'abort', 'undo'],
   AnalysisInconclusive: ['retry', 'promote', 'abort'],
-  RevisionHeld: ['retry', 'undo'],
+  RevisionHeld: ['abort', 'retry', 'undo'],
   StrategyContested: ['retry', 'abort'],
   PodsStuck: ['abort'],
 }
@@ -50,6 +52,13 @@ function sinceOf({ facts }: Outline): number | undefined {
   return waitOf(rollout, rollout.status)?.sinceMs
 }
 
-function messageOf({ facts }: Outline): string {
-  return facts.rollout.status?.message ?? ''
+/** A pause beside a stall is said too: what ends it may accept what has failed. */
+function messageOf(outline: Outline): string {
+  const { rollout } = outline.facts
+  const stalled = conditionIn(outline, 'Stalled')
+  const isStalled = stalled?.status === 'True'
+  const message = presentMessage(outline) ?? ''
+  const isPaused = rollout.spec.strategy.paused === true && conditionIn(outline, 'Progressing')?.reason === 'Paused'
+  const said = !isStalled ? message : isPaused && message !== stalled.message ? `${stalled.message}; and it is ${message}` : stalled.message
+  return isPaused ? `${said} (${pauseText(rollout)})` : said
 }

@@ -4,6 +4,7 @@ import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import type { Outline } from './outline.ts'
+import { presentWait } from './present-message.ts'
 
 /** Why nothing is deleted at all. */
 export interface Standstill {
@@ -66,10 +67,10 @@ export function nextText(outline: Outline): string | undefined {
 }
 
 /** What the release waits for, as what has to happen. */
-function nextByItself({ facts, release }: Outline): string | undefined {
-  const { rollout } = facts
+function nextByItself(outline: Outline): string | undefined {
+  const { rollout } = outline.facts
   if (otherWorkload(rollout) !== null) return 'ask the controller that this Rollout is meant for'
-  const waiting = release?.status?.waiting
+  const waiting = presentWait(outline)
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration

@@ -5,6 +5,7 @@ import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { presentMessage } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** A Rollout in one line. Asking again costs what has changed of its nodes since. */
@@ -28,7 +29,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
     phase: status?.phase ?? '',
     reason: other === null ? reasonOf(outline) : OTHER_WORKLOAD,
     outcome,
-    message: other ?? status?.message ?? 'no controller has seen it yet: is the controller running?',
+    message: other ?? presentMessage(outline) ?? 'no controller has seen it yet: is the controller running?',
     ...(need !== undefined && { need }),
     paused: spec.strategy.paused === true,
     disabled: spec.disabled === true,

@@ -15,16 +15,22 @@ describe('what a Rollout waits for', () => {
   it.each<[string, FactsFields, object]>([
     [
       'pods that are not available yet',
-      { status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on b') },
+      {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: not ready on a'),
+      },
       {
         rule: 'Availability',
-        answer: expect.stringMatching(/: waiting for updated nodes to become available: Pending on b \(since/),
+        answer: expect.stringMatching(/: waiting for updated nodes to become available: not ready on b \(since/),
         next: 'the pods on b become available',
       },
     ],
     [
       'places in maxUnavailable',
-      { status: waiting('BudgetUsedUp', '1 more node is to be updated; maxUnavailable (2) is used up by a, b') },
+      {
+        nodes: 'a:old b:old! c:old d:old e:old',
+        status: waiting('BudgetUsedUp', '1 more node is to be updated; maxUnavailable (1) is used up by b'),
+      },
       { rule: 'Budget' },
     ],
     ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
@@ -64,7 +70,7 @@ describe('what a Rollout waits for', () => {
   })
 
   it('comes with the facts that it rests on', () => {
-    const reading = aReading({ nodes: 'a:new b:new! c:old d:old? e:old', status: waiting('NotAvailable', 'waiting for b') })
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old? e:old', status: waiting('NotAvailable', 'waiting for c') })
     expect(explainRollout(reading).facts).toEqual([
       { name: 'phase', value: 'Progressing (InRolling)' },
       { name: 'step', value: '1 of 2 (StepUpgrade since 2023-11-14T22:00:00Z)' },
@@ -72,9 +78,103 @@ describe('what a Rollout waits for', () => {
       { name: 'from', value: 'old' },
       { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
       { name: 'down', value: '1 of at most 2: b' },
-      { name: 'waits for', value: 'waiting for b (since 2023-11-14T22:13:00Z)' },
+      { name: 'waits for', value: 'waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)' },
       { name: 'skipped', value: '1: d' },
     ])
+  })
+})
+
+describe('the message of a report', () => {
+  it.each<[string, FactsFields, string]>([
+    [
+      'names the nodes that are not available now, and not those of the status',
+      {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)',
+    ],
+    [
+      'counts what is still to be updated',
+      { nodes: 'a:new b:old c:old d:old e:old', status: waiting('Upgrading', '2 more nodes are to be updated') },
+      'step 1 of 2 (40%): 1 more node is to be updated (since 2023-11-14T22:13:00Z)',
+    ],
+    [
+      'says that the batch is over, where the controller has yet to see it',
+      {
+        nodes: 'a:new b:new c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): every node of the batch is available, which the controller has yet to see',
+    ],
+    [
+      'keeps what the nodes alone do not tell',
+      { nodes: 'a:new! b:old c:old d:old e:old', status: waiting('SpreadUsedUp', '1 more node is to be updated; zone=a may have 1 down') },
+      'step 1 of 2 (40%): 1 more node is to be updated; zone=a may have 1 down (since 2023-11-14T22:13:00Z)',
+    ],
+  ])('%s', (_name, fields, message) => {
+    const facts = aReading(fields)
+    expect(reportRollout(facts).message).toBe(message)
+    expect(explainRollout(facts).answer).toBe(message)
+  })
+
+  it('does not say that a version failed which somebody aborted after its failures were accepted', () => {
+    const said = 'the failures on 3 nodes were accepted by a retry'
+    const facts = aReading({
+      rolloutStatus: {
+        phase: 'Healthy',
+        message: `revision old is current; 5 of 5 nodes are available; revision new was taken back, for it failed: ${said}`,
+        failure: { reason: 'Accepted', message: said, release: 'r', nodes: [], stops: false },
+        heldRevisions: [{ revision: 'new', digest: 'd', reason: 'Aborted', at: '2023-11-14T22:12:00Z' }],
+      },
+    })
+    expect(reportRollout({ ...facts, release: undefined }).message).toBe(
+      'revision old is current; 5 of 5 nodes are available; revision new was taken back by an abort',
+    )
+  })
+})
+
+describe('a pause', () => {
+  const since = 'paused by spec.strategy.paused since 2023-11-14T22:13:00Z'
+  const asked = 'asked for by alice at 2023-11-14T22:13:00Z: INC-4711'
+  const pausedBy = (stalled: boolean): ReturnType<typeof aReading> => {
+    const at = '2023-11-14T22:13:00Z'
+    const condition = { lastUpdateTime: at, lastTransitionTime: at, status: 'True' as const }
+    const facts = aReading({
+      rollout: { strategy: { paused: true, canary: { steps: [...steps] } } },
+      rolloutStatus: {
+        message: `${since}; set it to false to accept what has failed, as a retry does, and to go on`,
+        lastAction: { id: '1', type: 'approve', by: 'bob', at: '2023-11-14T22:01:00Z', result: 'Accepted' },
+        conditions: [
+          { ...condition, type: 'Progressing', reason: 'Paused', message: '' },
+          ...(stalled
+            ? [{ ...condition, type: 'Stalled' as const, reason: 'ReleaseFailed' as const, message: 'revision new failed' }]
+            : []),
+        ],
+      },
+    })
+    const record = { id: '2', type: 'pause', by: 'alice', via: 'cli', at: '2023-11-14T22:13:00Z', reason: 'INC-4711' }
+    const annotations = { [RECORDED_ACTIONS_ANNOTATION]: JSON.stringify([record]) }
+    return { ...facts, rollout: { ...facts.rollout, metadata: { ...facts.rollout.metadata, annotations } } }
+  }
+
+  it('is told with who asked for it and why', () => {
+    const facts = pausedBy(false)
+    const message = `${since}; set it to false to accept what has failed, as a retry does, and to go on (${asked})`
+    expect(reportRollout(facts).need).toMatchObject({ reason: 'Paused', message })
+    expect(explainRollout(facts).facts).toEqual(
+      expect.arrayContaining([
+        { name: 'paused', value: asked },
+        { name: 'last wish', value: 'pause by alice at 2023-11-14T22:13:00Z: INC-4711' },
+      ]),
+    )
+  })
+
+  it('is told beside a failure, with what its end accepts', () => {
+    expect(reportRollout(pausedBy(true)).need).toMatchObject({
+      reason: 'ReleaseFailed',
+      message: `revision new failed; and it is ${since}; set it to false to accept what has failed, as a retry does, and to go on (${asked})`,
+    })
   })
 })
 

@@ -2,7 +2,7 @@ import type { RecordedAction, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { answeredIds } from '@tranche/planner'
 import { recordedActionsOf } from './recorded-actions.ts'
-import { unansweredAction } from './standing.ts'
+import { standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type WishFacts, type WishRefusal } from './wish.ts'
 
 /** A wish that was written, by us now or before. */
@@ -67,7 +67,7 @@ function isAction({ record }: WrittenWish, rollout: Rollout): boolean {
 function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
   const { lastAction } = rollout.status ?? {}
   if (lastAction?.id === record.id) {
-    if (lastAction.result === 'Accepted') return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+    if (lastAction.result === 'Accepted') return { kind: 'acknowledged', message: acceptedText(record, rollout) }
     return refused('WISH_REFUSED', lastAction.reason ?? 'the controller has refused it', 'look where the release stands, and decide anew')
   }
   if (answeredIds(rollout).includes(record.id))
@@ -77,6 +77,13 @@ function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
   if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')
   const over = pending === undefined ? 'another wish' : `${pending.type} of ${pending.by ?? 'somebody'}`
   return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide anew')
+}
+
+/** The message that is written with the answer to a retry may still say what the retry has lifted. */
+function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): string {
+  if (type !== 'retry' && type !== 'resume') return rollout.status?.message ?? ''
+  const lifted = revision === undefined ? 'what stopped it is lifted' : `nothing holds revision ${revision} any more`
+  return `${lifted}; ${standingText(standingOf(rollout))}`
 }
 
 function isObserved({ record, generation }: WrittenWish, { metadata, status }: Rollout): boolean {

@@ -1,6 +1,7 @@
+import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { hashOf, plainTemplate, templateOf, templateText } from '@tranche/planner'
+import { hashOf, heldTemplate, plainTemplate, templateOf, templateText } from '@tranche/planner'
 import { refused, type WishFacts, type WishRefusal } from './wish.ts'
 
 /** A change of a DaemonSet's template. */
@@ -11,15 +12,20 @@ export interface TemplateChange {
   readonly message: string
 }
 
+/** What an undo is judged by. */
+export type UndoFacts = Pick<WishFacts, 'rollout' | 'revisions'>
+
 /** Annotation of the pod template with which `kubectl rollout restart` makes a new revision. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
 
 /**
  * The template of an earlier revision, as `kubectl rollout undo` puts it back: whole, and nothing else of the DaemonSet.
  *
- * @param toRevision number or controller-revision-hash; undefined (or `0`, as for kubectl) is the newest before the present one
+ * @param toRevision number or controller-revision-hash; undefined (or `0`, as for kubectl) is the newest before the present one that
+ * is not held: nobody who goes back without a name means what was taken back (G12)
  */
-export function planUndo(daemonSet: DaemonSet, { revisions }: WishFacts, toRevision: string | undefined): TemplateChange | WishRefusal {
+export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, toRevision: string | undefined): TemplateChange | WishRefusal {
+  const { revisions } = facts
   const newestFirst = [...revisions].sort((a, b) => b.revision - a.revision)
   const now = templateText(daemonSet.spec.template)
   const present = newestFirst.find((revision) => templateText(templateOf(revision)) === now)
@@ -27,17 +33,24 @@ export function planUndo(daemonSet: DaemonSet, { revisions }: WishFacts, toRevis
     const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${daemonSet.metadata.name} yet`
     return refused('WISH_REFUSED', message, 'try again in a moment')
   }
-  const target = earlier(newestFirst, present, toRevision)
+  const target = earlier({ newestFirst, present, rollout: facts.rollout }, toRevision)
   if (target.kind === 'refused') return target
   const { revision } = target
   const template = plainTemplate(revision)
   if (template === null)
     return refused('WISH_REFUSED', `revision ${revision.revision} holds no template`, 'apply the template that you want')
+  const held = isHeld(revision, facts.rollout) ? ', which is held: nothing is deleted for it before a retry' : ''
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${revision.revision} (${hashOf(revision)}) is put back`,
+    message: `the template of revision ${revision.revision} (${hashOf(revision)}) is put back${held}`,
   }
+}
+
+interface History {
+  readonly newestFirst: readonly ControllerRevision[]
+  readonly present: ControllerRevision
+  readonly rollout: Rollout | undefined
 }
 
 interface Target {
@@ -45,33 +58,43 @@ interface Target {
   readonly revision: ControllerRevision
 }
 
-function earlier(
-  newestFirst: readonly ControllerRevision[],
-  present: ControllerRevision,
-  toRevision: string | undefined,
-): Target | WishRefusal {
-  const wanted = toRevision === undefined || toRevision === '0' ? undefined : toRevision
-  const revision =
-    wanted === undefined
-      ? newestFirst.find((one) => one !== present)
-      : (newestFirst.find((one) => hashOf(one) === wanted) ?? newestFirst.find((one) => String(one.revision) === wanted))
-  if (revision === undefined) return noRevision(newestFirst, wanted)
+function earlier(history: History, toRevision: string | undefined): Target | WishRefusal {
+  const { newestFirst, present } = history
+  if (toRevision === undefined || toRevision === '0') return newestNotHeld(history)
+  const revision = newestFirst.find((one) => hashOf(one) === toRevision) ?? newestFirst.find((one) => String(one.revision) === toRevision)
+  if (revision === undefined)
+    return {
+      ...refused('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, `name one of ${namesOf(newestFirst)}`),
+      path: 'toRevision',
+    }
   if (templateText(templateOf(revision)) !== templateText(templateOf(present))) return { kind: 'found', revision }
   return refused('WISH_REFUSED', `revision ${revision.revision} (${hashOf(revision)}) is the present one`, 'name an earlier revision')
 }
 
-function noRevision(newestFirst: readonly ControllerRevision[], wanted: string | undefined): WishRefusal {
-  const known = newestFirst.map((revision) => `${revision.revision} (${hashOf(revision)})`).join(', ')
-  if (wanted === undefined)
+function newestNotHeld({ newestFirst, present, rollout }: History): Target | WishRefusal {
+  const others = newestFirst.filter((one) => templateText(templateOf(one)) !== templateText(templateOf(present)))
+  const revision = others.find((one) => !isHeld(one, rollout))
+  if (revision !== undefined) return { kind: 'found', revision }
+  if (others.length === 0)
     return refused(
       'WISH_REFUSED',
-      `there is no revision before the present one; the history has ${known}`,
+      `there is no revision before the present one; the history has ${namesOf(newestFirst)}`,
       'apply the template that you want',
     )
-  return {
-    ...refused('REVISION_NOT_FOUND', `there is no revision ${wanted} in the history`, `name one of ${known}`),
-    path: 'toRevision',
-  }
+  return refused(
+    'WISH_REFUSED',
+    `every revision but the present one is held, for it failed or was taken back: ${namesOf(others)}`,
+    'apply the template that you want, or name one with toRevision, for which nothing is deleted before a retry',
+  )
+}
+
+function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boolean {
+  const template = templateOf(revision)
+  return template !== undefined && heldTemplate(rollout?.status?.heldRevisions ?? [], { spec: { template } }) !== undefined
+}
+
+function namesOf(revisions: readonly ControllerRevision[]): string {
+  return revisions.map((revision) => `${revision.revision} (${hashOf(revision)})`).join(', ')
 }
 
 /** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */

@@ -5,7 +5,7 @@ import { misplacedMember } from './misplaced-member.ts'
 import { planRestart, planUndo } from './plan-template.ts'
 import { isSameWish, mayHaveForgotten, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
 import { asksForRetry, refusalOf } from './refuse-wish.ts'
-import { unansweredAction } from './standing.ts'
+import { standingOf, unansweredAction } from './standing.ts'
 import { refused, type Wish, type WishFacts, type WishPlan, type WishRefusal, type WishTarget, type WishWrite } from './wish.ts'
 
 /** @returns the object that a wish of that type is written and recorded on */
@@ -30,7 +30,7 @@ export function planWish(wish: Wish, facts: WishFacts): WishPlan {
   // Who repeats a wish after the release has ended sees no step to name.
   if (recorded?.kind === 'repeated') return recorded
   const misplaced = misplacedMember(wish)
-  if (misplaced !== null) return misplaced
+  if (misplaced !== null) return noStepToName(misplaced, wish, rollout) ?? misplaced
   if (recorded !== null) return recorded
   if (wish.repeatableSinceMs !== undefined && mayHaveForgotten(target === 'Rollout' ? rollout : daemonSet, wish.repeatableSinceMs))
     return tooManyWishes
@@ -40,6 +40,12 @@ export function planWish(wish: Wish, facts: WishFacts): WishPlan {
   }
   if (target === 'DaemonSet') return daemonSet === undefined ? noDaemonSet(rollout) : planOnDaemonSet(wish, facts, daemonSet)
   return rollout === undefined ? noRollout : planOnRollout(wish, facts, rollout)
+}
+
+/** Where no release is under way nobody can say a step: that is the reason, and not that it is missing. */
+function noStepToName({ path }: WishRefusal, wish: Wish, rollout: Rollout | undefined): WishRefusal | null {
+  if (path !== 'expectedStep' || wish.body.expectedStep !== undefined || rollout === undefined) return null
+  return standingOf(rollout).isReleasing ? null : refusalOf(rollout, wish)
 }
 
 /** Whether the same id was written before; it may stand on either object. */

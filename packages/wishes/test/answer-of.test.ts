@@ -41,6 +41,18 @@ const other = (rollout: Rollout): Rollout => ({
   },
 })
 
+it('tells of a retry what it has lifted, and not the message from before it', () => {
+  const facts = factsIn('held')
+  const plan = planWish(aWish('retry', { body: { revision: 'v2' } }), facts)
+  if (plan.kind !== 'write') throw new Error('the retry is not written')
+  const then = after(facts, plan)!
+  const rollout = says({ lastAction: { id: 'rest-1', type: 'retry', result: 'Accepted', at: '' }, heldRevisions: [] })(then.rollout!)
+  expect(answerOf({ record: plan.record, generation: undefined }, { ...then, rollout })).toEqual({
+    kind: 'acknowledged',
+    message: 'nothing holds revision v2 any more; the release of revision v2 is at step 2 of 3 (StepPaused)',
+  })
+})
+
 describe('the answer to a wish', () => {
   it.each<{ title: string; type: WishType; state: State; change?: (rollout: Rollout) => Rollout; want: string }>([
     { title: 'an action that nobody has read', type: 'approve', state: 'stepPaused', want: 'waiting' },

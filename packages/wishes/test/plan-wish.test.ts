@@ -1,5 +1,7 @@
 import { type Rollout, type WishType, wishTypes } from '@tranche/api-schema'
-import { keyedWishId, planWish, recordedActionsOf } from '@tranche/wishes'
+import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
+import { templateText } from '@tranche/planner'
+import { keyedWishId, planWish, recordedActionsOf, type WishFacts } from '@tranche/wishes'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, aWish, after, factsIn, type State, states } from './facts.ts'
 
@@ -26,6 +28,12 @@ describe.each(states.map((state) => ({ state })))('while it is $state', ({ state
     const plan = planWish(aWish(type), factsIn(state))
     expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
   })
+})
+
+it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
+  const body = type === 'jump' ? { step: 1 } : {}
+  expect(planWish(aWish(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })
+  expect(planWish(aWish(type, { body }), factsIn('stepPaused'))).toMatchObject({ code: 'WISH_INVALID', path: 'expectedStep' })
 })
 
 describe('the same id again, where nobody has said the step', () => {
@@ -178,6 +186,16 @@ describe('while another action has no answer', () => {
 })
 
 describe('undo', () => {
+  const withHeld = (...numbers: readonly number[]): WishFacts => {
+    const facts = factsIn('healthy')
+    const heldRevisions = numbers.map((number) => ({
+      revision: `h${number}`,
+      digest: templateDigest(aDaemonSet(`agent:${number}`)),
+      reason: 'Failed' as const,
+      at: '2026-01-01T00:00:00Z',
+    }))
+    return { ...facts, rollout: { ...facts.rollout!, status: { ...facts.rollout!.status!, heldRevisions } } }
+  }
   const undo = (toRevision?: string, facts = factsIn('healthy')) => {
     const plan = planWish(aWish('undo', { body: { ...(toRevision !== undefined && { toRevision }) } }), facts)
     if (plan.kind !== 'write') return plan
@@ -191,6 +209,19 @@ describe('undo', () => {
     { to: 'h1', want: 'agent:1' },
   ])('to $to puts $want back', ({ to, want }) => {
     expect(undo(to)).toBe(want)
+  })
+
+  it('passes over what is held, unless that is named', () => {
+    expect(undo(undefined, withHeld(2))).toBe('agent:1')
+    expect(undo('0', withHeld(2))).toBe('agent:1')
+    expect(undo('2', withHeld(2))).toBe('agent:2')
+    expect(planWish(aWish('undo', { body: { toRevision: '2' } }), withHeld(2))).toMatchObject({
+      message: 'the template of revision 2 (h2) is put back, which is held: nothing is deleted for it before a retry',
+    })
+    expect(undo(undefined, withHeld(1, 2))).toMatchObject({
+      code: no,
+      message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
+    })
   })
 
   it('puts back no directive of a patch', () => {
@@ -240,3 +271,8 @@ it('makes one id of one key of one user, and no two of two', () => {
   ]
   expect(new Set([keyedWishId('rest', 'alice', 'k'), ...others]).size).toBe(5)
 })
+
+/** As the status remembers a template that is held. */
+function templateDigest({ spec }: DaemonSet): string {
+  return sha256Hex(templateText(spec.template))
+}
