@@ -1,6 +1,7 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
  * the tables in docs/validation.md, the description of REST, the scripts for Argo CD as one ConfigMap, and what the chart takes from elsewhere.
+ * the tables in docs/validation.md and docs/operations/metrics.md, the description of REST, and what the chart takes from elsewhere.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules } from './chart-rules.ts'
 import { writtenPage } from './guarantees.ts'
+import { writtenMetrics } from './metrics-page.ts'
 import { writtenRules } from './validation-rules.ts'
 
 const check = process.argv.includes('--check')
@@ -32,6 +34,8 @@ const rules = writtenRules()
 write(rules.path, rules.text)
 const configMap = argoConfigMap()
 write(configMap.path, configMap.text)
+const metrics = writtenMetrics()
+write(metrics.path, metrics.text)
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)

@@ -20,7 +20,11 @@ export const layers: readonly Layer[] = [
     mayImport: ['words'],
   },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
-  { name: 'adapters', packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'api-client'], mayImport: ['words', 'ports'] },
+  {
+    name: 'adapters',
+    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'metrics', 'api-client'],
+    mayImport: ['words', 'ports'],
+  },
   { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },
   { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
   { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
@@ -49,6 +53,7 @@ export const ownedLibraries: Readonly<Record<string, string | readonly string[]>
   bullmq: 'queue-bullmq',
   ioredis: 'queue-bullmq',
   commander: 'cli',
+  'prom-client': ['metrics', 'api'],
   '@marcbachmann/cel-js': 'cel',
   '@prometheus-io/lezer-promql': 'validation',
 }

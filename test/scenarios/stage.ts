@@ -6,6 +6,7 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
+import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
 import type { Outgoing } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
@@ -47,6 +48,8 @@ export interface Stage {
   startController(identity: string): Promise<Program>
   /** A program that was started, by its identity. */
   program(identity: string): Program
+  /** What a program tells Prometheus, by its identity; null once it was killed. Only with `counts`. */
+  scrape(identity: string): Promise<string | null>
   /** Injects faults beside those of the options. @returns what ends that */
   disturb(faults: FaultInjector): () => void
   /** Every write the API server has accepted. */
@@ -80,6 +83,8 @@ export interface StageOptions extends ReleaseOptions {
   /** What stands between each executor and its queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
   readonly log?: Logger
+  /** Every program counts what it does, for itself. @default false */
+  readonly counts?: boolean
   /** What policies name outside of the cluster, by the clock of the stage. @default nothing can be reached */
   readonly outgoing?: (clock: VirtualClock) => Outgoing
   /** Puts something between a program and the API server. */
@@ -111,6 +116,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const programs = new Map<string, Program>()
+  const counted = new Map<string, Metrics>()
   const stage: Stage = {
     ...readingsOf(client),
     ...wishesOf(client),
@@ -120,7 +126,11 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     until: (what, done, withinMs = 600_000) => runUntil(clock, what, done, withinMs, async () => describe(stage)),
     pass: (ms) => letPass(clock, ms),
     startExecutor: (identity) =>
-      start(identity, (ports) => startExecutor({ ...ports, queue: (options.queue ?? asItIs)(createInProcessQueue(ports)) })),
+      start(identity, (ports) => {
+        const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
+        if (ports.metrics !== undefined) tellOfJobs(ports.metrics, queue)
+        return startExecutor({ ...ports, queue: (options.queue ?? asItIs)(queue) })
+      }),
     startController: (identity) =>
       start(identity, (ports) =>
         startController({
@@ -134,6 +144,11 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       const program = programs.get(identity)
       if (program === undefined) throw new Error(`no program ${identity} was started`)
       return program
+    },
+    async scrape(identity) {
+      const metrics = counted.get(identity)
+      if (metrics === undefined) throw new Error(`${identity} counts nothing: set the stage with counts`)
+      return stage.program(identity).process.isFrozen() ? null : drive(clock, metrics.text())
     },
     disturb(injector) {
       faults.add(injector)
@@ -153,7 +168,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const { exchange, clock: ownClock } = process
     const { onPoint } = options
     const crashPoints = onPoint === undefined ? noCrashPoints : createCrashPoints((point) => onPoint({ stage, identity, point, process }))
-    const running = begin({ exchange, clock: ownClock, log: options.log ?? silentLogger, identity, seed: options.seed ?? 1, crashPoints })
+    const log = options.log ?? silentLogger
+    const metrics = options.counts === true ? { metrics: await createMetrics({ clock: ownClock, log, version: '0.1.0' }) } : {}
+    if (metrics.metrics !== undefined) counted.set(identity, metrics.metrics)
+    const running = begin({ exchange, clock: ownClock, log, identity, seed: options.seed ?? 1, crashPoints, ...metrics })
     running.stopped.catch(() => {})
     running.ready.catch(() => {})
     let ended = false
@@ -185,6 +203,7 @@ const asItIs = (queue: JobQueue): JobQueue => queue
 type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & {
   readonly seed: number
   readonly crashPoints: CrashPoints
+  readonly metrics?: Metrics
 }
 
 interface Running {

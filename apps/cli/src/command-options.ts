@@ -1,6 +1,6 @@
 import type { AdmissionMode } from '@tranche/controller'
 import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
-import { type HealthOptions, toHealthOptions } from './options/health-options.ts'
+import { type PortOptions, toHealthOptions, toMetricsOptions } from './options/port-options.ts'
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
@@ -57,7 +57,9 @@ export interface ProcessOptions {
   /** How the REST API is served; null: not at all. */
   readonly api: ApiProcessOptions | null
   /** Where it says how it is; null: nowhere. The REST API alone says it where it is served. */
-  readonly health: HealthOptions | null
+  readonly health: PortOptions | null
+  /** Where controller and executor tell their metrics; null: nowhere, and nothing is counted. */
+  readonly metrics: PortOptions | null
 }
 
 /** What `lint` is told. */
@@ -131,6 +133,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     },
     api: command === 'api' || values['apiPort'] !== undefined ? toApiProcessOptions(values) : null,
     health: toHealthOptions(values),
+    metrics: toMetricsOptions(values),
   }
 }
 

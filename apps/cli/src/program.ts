@@ -191,6 +191,8 @@ function addHealthOptions(command: Command): void {
   command
     .option('--health-port <p>', 'answer /healthz and /readyz there; 0 takes a free one; nowhere if left out')
     .option('--health-host <address>', 'address for that; 0.0.0.0 for all', '127.0.0.1')
+    .option('--metrics-port <p>', 'answer /metrics there; 0 takes a free one; nowhere if left out')
+    .option('--metrics-host <address>', 'address for that; 0.0.0.0 for all', '127.0.0.1')
 }
 
 function addRedisOptions(command: Command): void {

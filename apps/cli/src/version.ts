@@ -9,3 +9,6 @@ export function versionText(): string {
 export function userAgent(program: string): string {
   return `${program}/${manifest.version}`
 }
+
+/** `0.1.0`. */
+export const VERSION = manifest.version

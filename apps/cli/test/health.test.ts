@@ -1,9 +1,12 @@
+import { silentLogger } from '@tranche/log'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
-import { type HealthServer, startHealth } from '../src/health/start-health.ts'
-import { toHealthOptions } from '../src/options/health-options.ts'
+import type { Door } from '../src/health/listen.ts'
+import { startHealth } from '../src/health/start-health.ts'
+import { startMetrics } from '../src/health/start-metrics.ts'
+import { toHealthOptions, toMetricsOptions } from '../src/options/port-options.ts'
 
-let server: HealthServer | undefined
+let server: Door | undefined
 afterEach(() => server?.close())
 
 const host = '127.0.0.1'
@@ -62,7 +65,37 @@ it('says that another program has the port', async () => {
   await expect(startHealth({ host, port }, new Map())).rejects.toMatchObject({ code: 'PORT_IN_USE', details: { port } })
 })
 
+describe('/metrics', () => {
+  const asked = async (text: () => Promise<string>, path = '/metrics', method = 'GET') => {
+    server = await startMetrics({ host, port: 0 }, { text, contentType: 'text/plain; version=0.0.4' }, silentLogger)
+    const response = await fetch(server.url + path, { method })
+    return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
+  }
+
+  it('is the text that Prometheus reads', async () => {
+    const answer = await asked(async () => 'tranche_leader 1\n')
+    expect(answer).toEqual({ status: 200, type: 'text/plain; version=0.0.4', body: 'tranche_leader 1\n' })
+  })
+
+  it.each([
+    ['/', 'GET', 404],
+    ['/metrics', 'POST', 405],
+  ])('is all there is: %s %s is %i', async (path, method, status) => {
+    expect((await asked(async () => '', path, method)).status).toBe(status)
+  })
+
+  it('is 500 where it cannot be told, and the process goes on', async () => {
+    expect((await asked(() => Promise.reject(new Error('no')))).status).toBe(500)
+  })
+})
+
 describe('the options', () => {
+  it('tell no metrics unless a port is given', () => {
+    expect(toMetricsOptions({ metricsHost: host })).toBeNull()
+    expect(toMetricsOptions({ metricsHost: '0.0.0.0', metricsPort: '8082' })).toEqual({ host: '0.0.0.0', port: 8082 })
+    expect(() => toMetricsOptions({ metricsHost: '0.0.0.0' })).toThrow('--metrics-host stands without --metrics-port')
+  })
+
   it('serve nothing unless a port is given', () => {
     expect(toHealthOptions({ healthHost: host })).toBeNull()
     expect(toHealthOptions({ healthHost: '0.0.0.0', healthPort: '8081' })).toEqual({ host: '0.0.0.0', port: 8081 })

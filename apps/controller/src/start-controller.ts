@@ -4,6 +4,7 @@ import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
 import { createAnnouncer, type JobQueue } from '@tranche/queue'
 import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
@@ -11,6 +12,8 @@ import type { Exchange } from '@tranche/wire'
 import { announceByWatches } from './announce.ts'
 import { createEventPort } from './event-port.ts'
 import { createLeasePort } from './lease-port.ts'
+import { countEvents } from './metrics/count-events.ts'
+import { tellOfReleases } from './metrics/tell-of-releases.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createTerm } from './term.ts'
 import { wakeAll, wakeByWatches } from './wake.ts'
@@ -49,6 +52,8 @@ export interface ControllerOptions {
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
   readonly version?: string
+  /** Where it is counted what happens. @default nowhere */
+  readonly metrics?: Metrics
 }
 
 /** @see createLeaderElector, which has the defaults. Milliseconds. */
@@ -81,16 +86,20 @@ export const LEASE_NAMESPACE = 'kube-system'
 export function startController(options: ControllerOptions): RunningController {
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
   const { wrap } = options.crashPoints ?? noCrashPoints
+  const { clock, metrics } = options
   const client = clientFor(options, log)
-  const cluster = watchCluster({ client, clock: options.clock, log, seed: options.seed ?? 0, withRollouts: true })
-  const events = createEventRecorder({
+  const cluster = watchCluster({
+    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true },
+    ...watchLag(metrics, clock, 'controller'),
+  })
+  const recorder = createEventRecorder({
     port: wrap('events', createEventPort(client)),
     component: fieldManagers.controller,
     instance: options.identity,
-    clock: options.clock,
+    clock,
     log,
   })
-  const { clock } = options
+  const events = countEvents(recorder, metrics)
   const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
   const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log })
   const ending = new AbortController()
@@ -109,6 +118,8 @@ export function startController(options: ControllerOptions): RunningController {
   })
 
   let isSeen = false
+  const isLeading = (): boolean => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted)
+  if (metrics !== undefined) tellOfReleases({ metrics, cluster, clock, schemas, isLeading })
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
@@ -132,7 +143,7 @@ export function startController(options: ControllerOptions): RunningController {
   return {
     ready,
     stopped: end.promise,
-    isLeading: () => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted),
+    isLeading,
     async stop() {
       if (options.leaderElection) await elector.stop()
       else await term.end()
@@ -145,10 +156,11 @@ export function startController(options: ControllerOptions): RunningController {
 }
 
 function clientFor(options: ControllerOptions, log: Logger): KubeClient {
-  const { exchange, clock, seed = 0 } = options
-  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
+  const { clock, metrics, seed = 0 } = options
+  const meter = createMeter({ metrics, clock, program: 'controller' })
+  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   return createKubeClient({
-    exchange,
+    exchange: meter(options.exchange),
     ...watchExchange,
     clock,
     userAgent: userAgentOf(options),

@@ -2,6 +2,7 @@ import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
 import { createAnalysisPass, createNotifyPass, createPolicyPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
 import { noCrashPoints } from '@tranche/crash-points'
 import type { KubeClient } from '@tranche/kube-client'
+import { observing, waiting } from '@tranche/metrics'
 import type { Outgoing } from '@tranche/outgoing'
 import type { StrategyScope } from '@tranche/planner'
 import {
@@ -15,6 +16,8 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './analysis-port.ts'
 import { createMetricPort } from './metric-port.ts'
+import { countRecordWrites } from './metrics/count-record-writes.ts'
+import { type TermQueues, tellOfQueues } from './metrics/tell-of-queues.ts'
 import { createNotifyPort } from './notify-port.ts'
 import { createPolicyPort } from './policy-port.ts'
 import { createReleasePort } from './release-port.ts'
@@ -55,11 +58,17 @@ type LaneName = 'rollout' | 'release' | 'analysis' | 'policy' | 'notify'
 
 /** @returns a term that has not begun; it may begin and end any number of times */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
-  const { clock, log } = options
+  const { clock, log, metrics } = options
   const { cluster } = parts
   const { lanes, onEnd } = createLanes(options, parts, (lane, key) => queues?.[lane].add(key))
   let runners: readonly Runner[] = []
-  let queues: Readonly<Record<LaneName, WorkQueue>> | null = null
+  let queues: TermQueues<LaneName> | null = null
+  if (metrics !== undefined)
+    tellOfQueues(
+      metrics,
+      () => queues,
+      (lane) => lanes[lane].name,
+    )
   const waking =
     (lane: LaneName) =>
     (key: string): void =>
@@ -78,10 +87,18 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   return {
     woken,
     begin() {
-      const queue = (): WorkQueue => createWorkQueue({ clock })
-      const fresh = { rollout: queue(), release: queue(), analysis: queue(), policy: queue(), notify: queue() }
+      const queue = (lane: LaneName): WorkQueue => createWorkQueue({ clock, ...waiting(metrics, lanes[lane].name) })
+      const fresh = {
+        rollout: queue('rollout'),
+        release: queue('release'),
+        analysis: queue('analysis'),
+        policy: queue('policy'),
+        notify: queue('notify'),
+      }
       queues = fresh
-      runners = (Object.keys(fresh) as LaneName[]).map((lane) => createRunner({ ...lanes[lane], queue: fresh[lane], clock, log }))
+      runners = (Object.keys(fresh) as LaneName[]).map((lane) =>
+        createRunner({ ...lanes[lane], queue: fresh[lane], clock, log, ...observing(metrics) }),
+      )
       for (const runner of runners) runner.start()
       wakeAll(cluster, woken)
       wakeAtFirst(cluster, woken)
@@ -125,7 +142,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
       rollout: { name: 'rollout', reconcile: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }), workers: 2 },
       release: {
         name: 'batch-release',
-        reconcile: createReleasePass({ cluster: wrap('release', releasePort), clock, log, events }),
+        reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, log, events }),
         workers: 2,
       },
       analysis: { name: 'analysis', reconcile: analysis.reconcile, workers: 2 },

@@ -4,10 +4,12 @@ import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass } from '@tranche/partition-executor'
 import { createAnnouncer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
+import { countPort } from './count-port.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
 
 /** What an executor process is given. */
@@ -29,6 +31,8 @@ export interface ExecutorOptions {
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
   readonly version?: string
+  /** Where it is counted what happens. @default nowhere */
+  readonly metrics?: Metrics
 }
 
 /** A program that runs until it is stopped. */
@@ -47,17 +51,22 @@ const STOP_GRACE_MS = 5_000
 
 /** Starts the partition executor against one API server. */
 export function startExecutor(options: ExecutorOptions): RunningExecutor {
-  const { exchange, clock } = options
+  const { clock, metrics } = options
+  const meter = createMeter({ metrics, clock, program: 'executor' })
   const { wrap } = options.crashPoints ?? noCrashPoints
   const queue = wrap('queue', options.queue)
   const log = options.log.child({ program: fieldManagers.executor, identity: options.identity })
   const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`
-  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: options.watchExchange }
+  const exchange = meter(options.exchange)
+  const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
-  const cluster = watchCluster({ client, clock, log, seed: options.seed ?? 0, withRollouts: false })
-  const port = wrap('executor', createExecutorPort(client, cluster, createTouchValues(options.identity)))
-  const pass = createExecutorPass({ cluster: port, clock, log })
+  const cluster = watchCluster({
+    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false },
+    ...watchLag(metrics, clock, 'executor'),
+  })
   const ending = new AbortController()
+  const port = wrap('executor', countPort(createExecutorPort(client, cluster, createTouchValues(options.identity)), metrics))
+  const pass = createExecutorPass({ cluster: port, clock, log })
   const end = Promise.withResolvers<void>()
   const announcer = createAnnouncer({ queue, clock, log })
   let worker: Worker | undefined
@@ -66,7 +75,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
     const announce = (key: ObjectKey): void => announcer.announce(keyText(key))
     wakeByWatches(cluster, clock, announce)
     sweep(cluster, clock, announce, ending.signal)
-    const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log })
+    const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
   ready.catch(end.reject)

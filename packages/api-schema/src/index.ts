@@ -61,6 +61,8 @@ export {
   batchStates,
   type ConditionStatus,
   conditionStatuses,
+  type EventReason,
+  eventReasons,
   type FailureAction,
   failureActions,
   type FinalisingStep,

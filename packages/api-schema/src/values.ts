@@ -91,6 +91,34 @@ export const stalledReasons = [
 /** @see stalledReasons */
 export type StalledReason = (typeof stalledReasons)[number]
 
+/**
+ * Reasons of events, in the order of docs/operations/events.md; a reason of the condition `Stalled` is told by an event of that name. Alerts
+ * and programs read these words: they never change.
+ */
+export const eventReasons = [
+  'ReleaseStarted',
+  'StepStarted',
+  'StepSoaking',
+  'StepPaused',
+  'Paused',
+  'Resumed',
+  'ReleaseCompleted',
+  'RollbackStarted',
+  'RollbackCompleted',
+  'TemplateReverted',
+  'Frozen',
+  'WishRecorded',
+  'WishAccepted',
+  'WishRefused',
+  'PolicyChanged',
+  'PolicyUnusable',
+  'AnalysisSuccessful',
+  'AnalysisFailed',
+  ...stalledReasons,
+] as const
+/** @see eventReasons */
+export type EventReason = (typeof eventReasons)[number]
+
 /** How a BatchRelease brings the new revision to the workload. A DaemonSet is always released by `Partition`. */
 export const rollingStyles = ['Partition', 'Canary', 'BlueGreen'] as const
 /** @see rollingStyles */

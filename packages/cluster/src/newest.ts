@@ -8,8 +8,12 @@ export interface Newest<T extends KubeObject> {
   learn(object: T): void
 }
 
-/** Reads from `reflector`, and from answers it has not caught up with. */
-export function createNewest<T extends KubeObject>(reflector: Reflector<T>): Newest<T> {
+/**
+ * Reads from `reflector`, and from answers it has not caught up with.
+ *
+ * @param onLearn told of every answer that is taken over
+ */
+export function createNewest<T extends KubeObject>(reflector: Reflector<T>, onLearn?: (object: T) => void): Newest<T> {
   const answers = new Map<string, T>()
   return {
     get(key) {
@@ -28,6 +32,7 @@ export function createNewest<T extends KubeObject>(reflector: Reflector<T>): New
         known?.metadata.uid === object.metadata.uid &&
         compareResourceVersions(object.metadata.resourceVersion, known.metadata.resourceVersion) < 0
       if (!isOlder) answers.set(key, object)
+      onLearn?.(object)
     },
   }
 }

@@ -30,6 +30,16 @@ export interface WatchedClusterOptions {
    * our first sight of it; policies and another controller are not looked for. @default false
    */
   readonly forReports?: boolean
+  /** Told of every object that this process has written, for metrics. Must not throw. */
+  readonly onWritten?: (write: OwnWrite) => void
+}
+
+/** An object as the answer to a write of ours shows it. */
+export interface OwnWrite {
+  /** Plural of its resource. */
+  readonly resource: string
+  /** Resolves once our own watch shows it; rejects when the watch ends before. */
+  readonly shown: Promise<void>
 }
 
 /** What this process has seen of the cluster: as much of each object as we read, and the fleet that follows from it. */
@@ -97,10 +107,10 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
     peer,
     revisions,
     newest: {
-      daemonSets: createNewest(daemonSets),
-      batchReleases: createNewest(batchReleases),
-      rollouts: createNewest(rollouts),
-      policies: createNewest(policies),
+      daemonSets: createNewest(daemonSets, telling(options, resourcePaths.daemonSets, daemonSets)),
+      batchReleases: createNewest(batchReleases, telling(options, resourcePaths.batchReleases, batchReleases)),
+      rollouts: createNewest(rollouts, telling(options, resourcePaths.rollouts, rollouts)),
+      policies: createNewest(policies, telling(options, resourcePaths.releasePolicies, policies)),
     },
     async start(signal, failed) {
       const mayLack = options.withRollouts && options.forReports !== true ? [policies] : []
@@ -121,6 +131,16 @@ async function whenSyncedIfServed(client: KubeClient, policies: Reflector<Releas
     if (isNotFound(error) || isForbidden(error)) return
   }
   await policies.whenSynced(signal)
+}
+
+/** @returns what hears of our own writes to a resource; undefined where nobody wants to */
+function telling<T extends KubeObject>(
+  { onWritten }: WatchedClusterOptions,
+  { plural }: ResourcePath,
+  reflector: Reflector<T>,
+): ((object: T) => void) | undefined {
+  if (onWritten === undefined) return undefined
+  return ({ metadata }) => onWritten({ resource: plural, shown: reflector.whenReached(metadata.resourceVersion) })
 }
 
 function reflect<T, O extends KubeObject>(

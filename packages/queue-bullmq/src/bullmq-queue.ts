@@ -26,6 +26,11 @@ export interface BullmqQueueOptions {
   readonly backOffMaxMs?: number
   /** @default {@link defaultTiming} */
   readonly timing?: Partial<QueueTiming>
+  /**
+   * Told of every key that this process takes, for metrics: how long it had been announced, in milliseconds (≥ 0), by the wall clocks of
+   * the two processes. Must not throw.
+   */
+  readonly onTaken?: (waitedMs: number) => void
 }
 
 /** When somebody counts as gone. Milliseconds. */
@@ -77,6 +82,7 @@ interface QueueState {
   readonly log: Logger
   readonly prefix: string
   readonly timing: QueueTiming
+  readonly onTaken: (waitedMs: number) => void
   readonly client: ReturnType<typeof createCallClient>
   readonly queue: Queue<JobData>
   readonly delayed: DelayedKeys
@@ -109,6 +115,7 @@ function openQueue(options: BullmqQueueOptions): QueueState {
   })
   const state: QueueState = {
     ...{ redis, clock, log, prefix, timing, client, queue, delayed, stuck: createStuckJobs(client, (type) => queue.toKey(type)) },
+    onTaken: options.onTaken ?? (() => {}),
     pool: createWorkerPool(clock),
     workers: new Set(),
     closed: false,
@@ -154,9 +161,9 @@ async function addJob({ queue, stuck }: QueueState, key: string): Promise<void> 
 function startWorker(state: QueueState, handler: JobHandler, { concurrency }: WorkerOptions): Worker {
   if (!(concurrency >= 1)) throw new Error(`concurrency must be at least 1, not ${concurrency}`)
   if (state.closed) throw new Error('the queue is closed')
-  const { redis, clock, log, prefix, timing, delayed } = state
+  const { redis, clock, log, prefix, timing, delayed, onTaken } = state
   const worker = startRedisWorker({
-    ...{ prefix, concurrency, delayed, timing, clock, log },
+    ...{ prefix, concurrency, delayed, timing, onTaken, clock, log },
     name: QUEUE_NAME,
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),
     member: state.pool.open(handler, concurrency),

@@ -26,6 +26,8 @@ export interface RedisWorkerOptions {
   /** Says what an error means, without what must not be logged: ioredis puts the command with its arguments into it. */
   readonly explain: (error: unknown) => Error
   readonly timing: WorkerTiming
+  /** Told of every key that is taken: how long it had been announced, in milliseconds (≥ 0). */
+  readonly onTaken: (waitedMs: number) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -131,6 +133,7 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   if (key === undefined) return
   // Taken while we closed: given back.
   if (state.closing.signal.aborted) return state.announce(key)
+  state.onTaken(Math.max(0, state.clock.nowMs() - job.timestamp))
   const taken: Taken = { key, lost: new AbortController() }
   state.taken.set(String(job.id), taken)
   // Announcements up to here are what this run is for; those that come later make another.

@@ -12,6 +12,8 @@ export interface InProcessQueueOptions {
   readonly backOffBaseMs?: number
   /** The longest back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
+  /** Told of every key that is taken, for metrics: how long it had been due, in milliseconds (≥ 0). Must not throw. */
+  readonly onTaken?: (waitedMs: number) => void
 }
 
 /**
@@ -24,7 +26,8 @@ export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
     log: options.log ?? silentLogger,
     backOffBaseMs: options.backOffBaseMs ?? 100,
     backOffMaxMs: options.backOffMaxMs ?? 30_000,
-    waiting: new Set(),
+    onTaken: options.onTaken ?? (() => {}),
+    waiting: new Map(),
     delayed: new Map(),
     active: new Set(),
     announcedAgain: new Map(),
@@ -47,8 +50,9 @@ interface QueueState {
   readonly log: Logger
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
-  /** Due, in order of becoming due. */
-  readonly waiting: Set<string>
+  readonly onTaken: (waitedMs: number) => void
+  /** Since when they are due, in order of becoming due. */
+  readonly waiting: Map<string, number>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly active: Set<string>
   /** For active keys announced meanwhile: when the next run is due. */
@@ -77,7 +81,7 @@ function announceAt(state: QueueState, key: string, dueMs: number): void {
 
 function becomeDue(state: QueueState, key: string): void {
   state.delayed.delete(key)
-  state.waiting.add(key)
+  state.waiting.set(key, state.clock.monotonicMs())
   dispatchSoon(state)
 }
 
@@ -94,11 +98,12 @@ function dispatchSoon(state: QueueState): void {
 }
 
 function dispatch(state: QueueState): void {
-  for (const key of state.waiting) {
+  for (const [key, dueMs] of state.waiting) {
     const worker = state.pool.free()
     if (worker === null) return
     state.waiting.delete(key)
     state.active.add(key)
+    state.onTaken(state.clock.monotonicMs() - dueMs)
     void work(state, key, worker)
   }
 }

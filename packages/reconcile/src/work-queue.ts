@@ -48,6 +48,8 @@ export interface WorkQueueOptions {
   readonly backOffBaseMs?: number
   /** Longest back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
+  /** Told of every key that is taken, for metrics: how long it had been ready, in milliseconds (≥ 0). Must not throw. */
+  readonly onTaken?: (waitedMs: number) => void
 }
 
 /** @returns an empty {@link WorkQueue} */
@@ -56,7 +58,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     clock: options.clock,
     backOffBaseMs: options.backOffBaseMs ?? 5,
     backOffMaxMs: options.backOffMaxMs ?? 30_000,
-    ready: new Set(),
+    onTaken: options.onTaken ?? (() => {}),
+    ready: new Map(),
     processing: new Set(),
     dirty: new Set(),
     delayed: new Map(),
@@ -87,7 +90,9 @@ interface State {
   readonly clock: Clock
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
-  readonly ready: Set<string>
+  readonly onTaken: (waitedMs: number) => void
+  /** Since when, in monotonic milliseconds. */
+  readonly ready: Map<string, number>
   readonly processing: Set<string>
   readonly dirty: Set<string>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
@@ -105,10 +110,11 @@ function add(state: State, key: string): void {
   }
   const taker = state.takers.shift()
   if (taker === undefined) {
-    state.ready.add(key)
+    if (!state.ready.has(key)) state.ready.set(key, state.clock.monotonicMs())
     return
   }
   state.processing.add(key)
+  state.onTaken(0)
   taker(key)
 }
 
@@ -136,9 +142,10 @@ function addRateLimited(state: State, key: string): number {
 
 function get(state: State): Promise<string | null> {
   if (state.isShutDown) return Promise.resolve(null)
-  for (const key of state.ready) {
+  for (const [key, sinceMs] of state.ready) {
     state.ready.delete(key)
     state.processing.add(key)
+    state.onTaken(state.clock.monotonicMs() - sinceMs)
     return Promise.resolve(key)
   }
   return new Promise((resolve) => state.takers.push(resolve))

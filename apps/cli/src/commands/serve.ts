@@ -16,6 +16,7 @@ import {
 } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
+import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
 import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
@@ -26,11 +27,12 @@ import type { ProcessOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
 import { startHealth } from '../health/start-health.ts'
+import { startMetrics } from '../health/start-metrics.ts'
 import { createStderrLogger } from '../logging.ts'
 import type { ApiProcessOptions } from '../options/api-process-options.ts'
 import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
-import { userAgent } from '../version.ts'
+import { userAgent, VERSION } from '../version.ts'
 
 /** How long an API server may take to answer for the first time, in milliseconds. */
 const FIRST_ANSWER_MS = 5_000
@@ -121,14 +123,20 @@ async function startPrograms(
   const seed = randomInt(0x7fff_ffff)
   const log = createStderrLogger(options.logLevel)
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
-  const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints }
-  const queue = cleanup.adopt(createQueue(options, log), (open) => open.close(QUEUE_CLOSE_MS))
+  const metrics =
+    options.metrics === null ? {} : { metrics: await createMetrics({ clock: systemClock, log, version: VERSION, withProcess: true }) }
+  const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints, ...metrics }
+  const queue = cleanup.adopt(createQueue(options, { log, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: Running[] = []
   const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
   if (options.health !== null) {
     // Adopted before the programs, so that it answers to their end.
     const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
     log.info({ program: options.command, identity }, `says how it is at ${url}/readyz`)
+  }
+  if (options.metrics !== null && metrics.metrics !== undefined) {
+    const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
+    log.info({ program: options.command, identity }, `tells its metrics at ${url}/metrics`)
   }
   const stops: (() => Promise<void>)[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
@@ -193,7 +201,17 @@ async function startApiProgram(
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }
 
-function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, log: Logger): JobQueue {
-  if (redisSettings === null) return createInProcessQueue({ clock: systemClock })
-  return createBullmqQueue({ redis: redisSettings, clock: systemClock, log, ...(prefix !== undefined && { prefix }) })
+function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, { log, metrics }: QueueParts): JobQueue {
+  const common = { clock: systemClock, ...waiting(metrics, 'jobs') }
+  const queue =
+    redisSettings === null
+      ? createInProcessQueue(common)
+      : createBullmqQueue({ ...common, redis: redisSettings, log, ...(prefix !== undefined && { prefix }) })
+  if (metrics !== undefined) tellOfJobs(metrics, queue)
+  return queue
+}
+
+interface QueueParts {
+  readonly log: Logger
+  readonly metrics?: Metrics
 }

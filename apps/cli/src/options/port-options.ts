@@ -1,0 +1,37 @@
+import { misplaced, parseWhole } from '../option-values.ts'
+
+/** Where a process answers programs that watch over it. */
+export interface PortOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+}
+
+const LOOPBACK = '127.0.0.1'
+
+/**
+ * Where it says how it is.
+ *
+ * @returns null without `--health-port`
+ * @throws {AppError} OPTION_INVALID
+ */
+export function toHealthOptions({ healthPort, healthHost }: Readonly<Record<string, unknown>>): PortOptions | null {
+  return toPortOptions('health', healthPort, healthHost)
+}
+
+/**
+ * Where it tells its metrics.
+ *
+ * @returns null without `--metrics-port`
+ * @throws {AppError} OPTION_INVALID
+ */
+export function toMetricsOptions({ metricsPort, metricsHost }: Readonly<Record<string, unknown>>): PortOptions | null {
+  return toPortOptions('metrics', metricsPort, metricsHost)
+}
+
+function toPortOptions(name: string, port: unknown, givenHost: unknown): PortOptions | null {
+  const host = typeof givenHost === 'string' ? givenHost : LOOPBACK
+  if (typeof port === 'string') return { host, port: parseWhole(`--${name}-port`, port, { min: 0, max: 65_535 }) }
+  if (host !== LOOPBACK) throw misplaced(`--${name}-host`, `stands without --${name}-port`, `add --${name}-port, or leave it out`)
+  return null
+}

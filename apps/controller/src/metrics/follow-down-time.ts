@@ -1,0 +1,79 @@
+import type { FleetPod } from '@tranche/fleet'
+import { controlledBy } from '@tranche/planner'
+import type { TellingParts } from './tell-of-releases.ts'
+
+/** A node without a Ready pod. */
+interface DownNode {
+  readonly node: string
+  readonly sinceMs: number
+  /** The pod that went. */
+  readonly podUid: string
+  readonly cause: 'release' | 'other'
+}
+
+/**
+ * Measures for how long nodes have no Ready pod while their DaemonSet is released: from the moment in which the watch shows the pod that
+ * was Ready as going, or as not Ready any more, until it shows a Ready one there.
+ */
+export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<TellingParts, 'schemas'>): void {
+  const { pods, nodes, daemonSets, batchReleases, newest } = cluster
+  /** By DaemonSet and node: no more than there are pods of DaemonSets. */
+  const down = new Map<string, DownNode>()
+
+  function permitsFor(ownerUid: string): readonly string[] | null {
+    const daemonSet = daemonSets.store.list().find(({ metadata }) => metadata.uid === ownerUid)
+    const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
+    if (daemonSet === undefined || control === undefined) return null
+    const release = newest.batchReleases.get({ namespace: daemonSet.metadata.namespace ?? '', name: control.name })
+    return release?.status?.flight?.permits.map(({ podUid }) => podUid) ?? []
+  }
+
+  function goesDown(pod: FleetPod): void {
+    const permits = permitsFor(pod.ownerUid)
+    if (permits === null) return
+    const cause = permits.includes(pod.uid) ? 'release' : 'other'
+    down.set(placeOf(pod), { node: pod.node, sinceMs: clock.monotonicMs(), podUid: pod.uid, cause })
+  }
+
+  function comesUp(pod: FleetPod): void {
+    const known = down.get(placeOf(pod))
+    if (known === undefined) return
+    down.delete(placeOf(pod))
+    if (isLeading()) metrics.observe('tranche_node_down_seconds', { cause: known.cause }, (clock.monotonicMs() - known.sinceMs) / 1000)
+  }
+
+  pods.subscribe({
+    onChange(_key, previous, current) {
+      if (isUp(previous) && !isUp(current)) goesDown(previous)
+      if (isUp(current) && !isUp(previous)) comesUp(current)
+    },
+  })
+  // The watch of the record may be behind that of pods.
+  batchReleases.subscribe({
+    onChange(_key, _previous, current) {
+      if (down.size === 0) return
+      const permitted = new Set(current?.status?.flight?.permits.map(({ podUid }) => podUid))
+      for (const [place, one] of down) if (permitted.has(one.podUid)) down.set(place, { ...one, cause: 'release' })
+    },
+  })
+  nodes.subscribe({
+    onChange(_key, previous, current) {
+      if (current !== undefined || previous === undefined) return
+      for (const [place, { node }] of down) if (node === previous.name) down.delete(place)
+    },
+  })
+  daemonSets.subscribe({
+    onChange(_key, previous, current) {
+      if (current !== undefined || previous === undefined) return
+      for (const place of down.keys()) if (place.startsWith(`${previous.metadata.uid} `)) down.delete(place)
+    },
+  })
+}
+
+function isUp(pod: FleetPod | undefined): pod is FleetPod {
+  return pod !== undefined && pod.ready && !pod.terminating
+}
+
+function placeOf({ ownerUid, node }: FleetPod): string {
+  return `${ownerUid} ${node}`
+}

@@ -1,0 +1,81 @@
+import type { AnalysisRun, BatchRelease, Rollout } from '@tranche/api-schema'
+import { keyText } from '@tranche/kube-types'
+import type { Metrics } from '@tranche/metrics'
+import type { TellingParts } from './tell-of-releases.ts'
+
+/** Counts what the watches show to have become of steps, batches, versions and analyses. Only who leads counts, so that nothing counts twice. */
+export function followReleases({ metrics, cluster, clock, isLeading }: Omit<TellingParts, 'schemas'>): void {
+  const begun = new Map<string, { readonly batch: string; readonly sinceMs: number }>()
+  const states = new Map<string, StepState>()
+
+  function followStep(name: string, previous: Rollout, current: Rollout): void {
+    const [was, is] = [states.get(name) ?? stateOf(previous), stateOf(current)]
+    if (is === null) return void states.delete(name)
+    if (was?.stamp === is.stamp) return void states.set(name, was)
+    states.set(name, is)
+    if (was === null || was.revision !== is.revision || was.word === 'Completed') return
+    metrics.observe('tranche_step_seconds', { state: was.word }, (Date.parse(is.stamp) - Date.parse(was.stamp)) / 1000)
+  }
+
+  function followBatch(name: string, previous: BatchRelease, current: BatchRelease): void {
+    const [was, is] = [batchOf(previous), batchOf(current)]
+    if (is === null) return void begun.delete(name)
+    if (is.state === 'Upgrading' && was?.id !== is.id) begun.set(name, { batch: is.id, sinceMs: clock.monotonicMs() })
+    const known = begun.get(name)
+    if (is.state !== 'Ready' || known?.batch !== is.id) return
+    begun.delete(name)
+    metrics.observe('tranche_batch_seconds', {}, (clock.monotonicMs() - known.sinceMs) / 1000)
+  }
+
+  cluster.rollouts.subscribe({
+    onChange(key, previous, current) {
+      if (current === undefined || !isLeading()) states.delete(keyText(key))
+      if (previous === undefined || current === undefined || !isLeading()) return
+      followStep(keyText(key), previous, current)
+      followVerdict(previous, current, metrics)
+    },
+  })
+  cluster.batchReleases.subscribe({
+    onChange(key, previous, current) {
+      if (current === undefined || !isLeading()) begun.delete(keyText(key))
+      if (previous === undefined || current === undefined || !isLeading()) return
+      followBatch(keyText(key), previous, current)
+      followAnalyses(previous, current, metrics)
+    },
+  })
+}
+
+/** Null before the first batch. */
+function batchOf({ status }: BatchRelease): { readonly id: string; readonly state: string } | null {
+  const { batchState, currentBatch } = status?.canaryStatus ?? {}
+  return batchState === undefined ? null : { id: `${status?.observedRelease ?? ''} ${currentBatch}`, state: batchState }
+}
+
+/** A state that a step is in, as its stamp says: who approves writes another word, and leaves the stamp. */
+interface StepState {
+  readonly word: string
+  readonly stamp: string
+  readonly revision: string
+}
+
+function stateOf({ status }: Rollout): StepState | null {
+  const { currentStepState, lastUpdateTime, canaryRevision = '' } = status?.canaryStatus ?? {}
+  if (currentStepState === undefined || lastUpdateTime === undefined) return null
+  return { word: currentStepState, stamp: lastUpdateTime, revision: canaryRevision }
+}
+
+function followVerdict(previous: Rollout, current: Rollout, metrics: Metrics): void {
+  const [was, is] = [previous.status?.failure, current.status?.failure]
+  if (is?.action === undefined || (is.at === was?.at && is.release === was?.release)) return
+  metrics.count('tranche_verdicts_total', { action: is.action })
+}
+
+function followAnalyses(previous: BatchRelease, current: BatchRelease, metrics: Metrics): void {
+  const running = new Set(previous.status?.analysis?.filter(({ phase }) => phase === 'Running').map(runId))
+  for (const run of current.status?.analysis ?? [])
+    if (run.phase !== 'Running' && running.has(runId(run))) metrics.count('tranche_analyses_total', { phase: run.phase })
+}
+
+function runId({ name, step, startedAt }: AnalysisRun): string {
+  return JSON.stringify([name, step, startedAt])
+}

@@ -1,0 +1,22 @@
+import type { Metrics } from '@tranche/metrics'
+import type { WorkQueue } from '@tranche/reconcile'
+
+/** The queues of a term, by lane. */
+export type TermQueues<Lane extends string> = Readonly<Record<Lane, WorkQueue>>
+
+/** Tells how many keys wait in the queues of the term that runs; there are none between two terms. */
+export function tellOfQueues<Lane extends string>(
+  metrics: Metrics,
+  queuesNow: () => TermQueues<Lane> | null,
+  nameOf: (lane: Lane) => string,
+): void {
+  metrics.gauge('tranche_queue_keys', () =>
+    Object.entries<WorkQueue>(queuesNow() ?? {}).flatMap(([lane, { ready, delayed }]) => {
+      const queue = nameOf(lane as Lane)
+      return [
+        { labels: { queue, state: 'waiting' }, value: ready },
+        { labels: { queue, state: 'delayed' }, value: delayed },
+      ]
+    }),
+  )
+}

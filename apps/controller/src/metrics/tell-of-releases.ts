@@ -1,0 +1,151 @@
+import { batchReleasePhases, type Rollout, type RolloutReport, rolloutPhases } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import type { WatchedCluster } from '@tranche/cluster'
+import { keyOf } from '@tranche/kube-types'
+import { type GaugeName, type Metrics, type Sample, TOLD_RELEASES_MAX } from '@tranche/metrics'
+import { type ReleaseFacts, reportRollout } from '@tranche/reports'
+import type { SchemaWatch } from '../schema-watch.ts'
+import { followDownTime } from './follow-down-time.ts'
+import { followReleases } from './follow-releases.ts'
+
+/** What is told, and counted, of releases. */
+export interface TellingParts {
+  readonly metrics: Metrics
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  readonly schemas: Pick<SchemaWatch, 'gap'>
+  /** Whether this process acts. Who does not, tells nothing of releases: sums over all replicas are right then. */
+  readonly isLeading: () => boolean
+}
+
+/** Tells of releases whenever somebody reads the metrics, and counts what happens to them meanwhile. */
+export function tellOfReleases(parts: TellingParts): void {
+  const { metrics, cluster, clock, schemas, isLeading } = parts
+  const read = createReader(parts)
+  metrics.gauge('tranche_leader', () => [{ labels: {}, value: isLeading() ? 1 : 0 }])
+  metrics.gauge('tranche_definitions_outdated', () => [{ labels: {}, value: schemas.gap() === undefined ? 0 : 1 }])
+  metrics.gauge('tranche_rollouts', () =>
+    isLeading()
+      ? byPhase(
+          rolloutPhases,
+          cluster.rollouts.store.list().map(({ status }) => status?.phase),
+        )
+      : [],
+  )
+  metrics.gauge('tranche_releases', () =>
+    isLeading()
+      ? byPhase(
+          batchReleasePhases,
+          cluster.batchReleases.store.list().map(({ status }) => status?.phase),
+        )
+      : [],
+  )
+  const tell = <Name extends GaugeName>(name: Name, samples: (told: Told) => readonly Sample<Name>[]): void =>
+    void metrics.gauge(name, () => (isLeading() ? read().flatMap(samples) : []))
+  tell('tranche_release_nodes', ({ labels, states }) => states.map(([state, value]) => ({ labels: { ...labels, state }, value })))
+  tell('tranche_release_leaked_nodes', ({ labels, report }) => [{ labels, value: report.nodes.leaked }])
+  tell('tranche_release_budget_allowed_nodes', ({ labels, report }) => [{ labels, value: report.maxUnavailable ?? 0 }])
+  tell('tranche_release_budget_used_nodes', ({ labels, report }) => [{ labels, value: report.nodes.unavailable }])
+  tell('tranche_release_permits', ({ labels, permits }) => [{ labels, value: permits }])
+  tell('tranche_release_still_seconds', ({ labels, stillSeconds }) => (stillSeconds === null ? [] : [{ labels, value: stillSeconds }]))
+  tell('tranche_release_need_seconds', ({ labels, report: { need } }) =>
+    need === undefined || need.reason === 'Disabled'
+      ? []
+      : [{ labels: { ...labels, reason: need.reason }, value: secondsSince(need.since, clock.nowMs()) }],
+  )
+  followReleases(parts)
+  followDownTime(parts)
+}
+
+/** One Rollout, as gauges tell of it. */
+interface Told {
+  readonly labels: { readonly namespace: string; readonly rollout: string }
+  readonly report: RolloutReport
+  readonly states: readonly (readonly [string, number])[]
+  readonly permits: number
+  /** Null where it stands still on purpose. */
+  readonly stillSeconds: number | null
+}
+
+/** Reads the Rollouts worth telling of, once for all gauges that are asked at the same moment. */
+function createReader({ cluster, clock }: TellingParts): () => readonly Told[] {
+  const moved = new Map<string, { readonly counts: string; readonly sinceMs: number }>()
+  let last: { readonly atMs: number; readonly told: readonly Told[] } | null = null
+
+  function stillSecondsOf(uid: string, { outcome, step, nodes }: RolloutReport): number | null {
+    if (outcome !== 'Running' || step?.state !== 'StepUpgrade') {
+      moved.delete(uid)
+      return null
+    }
+    const counts = JSON.stringify([step.index, nodes.desired, nodes.updated, nodes.updatedAvailable])
+    const known = moved.get(uid)
+    const sinceMs = known?.counts === counts ? known.sinceMs : clock.monotonicMs()
+    moved.set(uid, { counts, sinceMs })
+    return (clock.monotonicMs() - sinceMs) / 1000
+  }
+
+  return () => {
+    const atMs = clock.monotonicMs()
+    if (last?.atMs === atMs) return last.told
+    const rollouts = cluster.rollouts.store.list().filter(isWorthTelling).sort(byName).slice(0, TOLD_RELEASES_MAX)
+    const uids = new Set(rollouts.map(({ metadata }) => metadata.uid))
+    for (const uid of moved.keys()) if (!uids.has(uid)) moved.delete(uid)
+    const told = rollouts.map((rollout): Told => {
+      const facts = factsOf(cluster, clock, rollout)
+      const report = reportRollout(facts)
+      return {
+        labels: { namespace: report.namespace, rollout: report.name },
+        report,
+        states: sumOfZones(report),
+        permits: facts.release?.status?.flight?.permits.length ?? 0,
+        stillSeconds: stillSecondsOf(rollout.metadata.uid, report),
+      }
+    })
+    last = { atMs, told }
+    return told
+  }
+}
+
+function isWorthTelling({ status }: Rollout): boolean {
+  const isUnderWay = status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
+  return isUnderWay || status?.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True') === true
+}
+
+function byName({ metadata: a }: Rollout, { metadata: b }: Rollout): number {
+  const [left, right] = [a, b].map(({ namespace = '', name }) => `${namespace}/${name}`) as [string, string]
+  return left < right ? -1 : 1
+}
+
+function factsOf({ newest, daemonSets, revisions, fleet }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
+  const key = keyOf(rollout)
+  const daemonSet = daemonSets.store.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
+  const uid = daemonSet?.metadata.uid
+  return {
+    rollout,
+    release: newest.batchReleases.get(key),
+    daemonSet,
+    revisions: uid === undefined ? [] : revisions.store.byIndex('owner', uid),
+    fleet: daemonSet === undefined || uid === undefined ? undefined : fleet.view(uid, daemonSet.spec.template.spec ?? {}),
+    nowMs: clock.nowMs(),
+    monotonicMs: clock.monotonicMs(),
+  }
+}
+
+function sumOfZones({ zones }: RolloutReport): readonly (readonly [string, number])[] {
+  const sums = new Map<string, number>()
+  for (const { states } of zones) for (const [state, nodes] of Object.entries(states)) sums.set(state, (sums.get(state) ?? 0) + nodes)
+  return [...sums]
+}
+
+/** Every phase is told, that of nobody too. */
+function byPhase(
+  phases: readonly string[],
+  found: readonly (string | undefined)[],
+): readonly { readonly labels: { readonly phase: string }; readonly value: number }[] {
+  const words = found.map((phase) => (phase === undefined || phase === '' ? 'none' : phase))
+  return ['none', ...phases].map((phase) => ({ labels: { phase }, value: words.filter((word) => word === phase).length }))
+}
+
+function secondsSince(since: string | undefined, nowMs: number): number {
+  return since === undefined ? 0 : Math.max(0, (nowMs - Date.parse(since)) / 1000)
+}

@@ -1,0 +1,8 @@
+export { type MetricName, metricCatalog, TOLD_RELEASES_MAX } from './catalog.ts'
+export { createMetrics, type MetricsOptions } from './create-metrics.ts'
+export { createMeter, type MeterParts, whatIsAsked } from './meter-exchange.ts'
+export type { MetricDefinition } from './metric-definition.ts'
+export type { CounterName, GaugeName, HistogramName, LabelsOf, Metrics, Sample } from './metrics.ts'
+export { type ObservedPass, observing, waiting } from './observing.ts'
+export { type OwnWrite, watchLag } from './watch-lag.ts'
+export { tellOfJobs } from './tell-of-jobs.ts'

@@ -1,0 +1,61 @@
+import type { Clock } from '@tranche/clock'
+import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import type { Metrics } from './metrics.ts'
+
+/** What {@link meterExchange} is given. */
+export interface MeterParts {
+  /** Undefined: nothing is counted, and exchanges stay what they are. */
+  readonly metrics: Metrics | undefined
+  readonly clock: Clock
+  /** Whose requests they are: `controller` or `executor`. */
+  readonly program: string
+}
+
+/** Counts requests and answers, and tells since when each watch has been silent. What is sent and answered stays as it is. */
+export function createMeter({ metrics, clock, program }: MeterParts): (exchange: Exchange) => Exchange {
+  if (metrics === undefined) return (exchange) => exchange
+  const heardMs = new Map<string, number>()
+  metrics.gauge('tranche_watch_silence_seconds', () =>
+    [...heardMs].map(([resource, atMs]) => ({ labels: { program, resource }, value: (clock.monotonicMs() - atMs) / 1000 })),
+  )
+  return (exchange) => async (request, signal) => {
+    const { verb, resource } = whatIsAsked(request)
+    const startMs = clock.monotonicMs()
+    const answered = (code: string): void => {
+      metrics.count('tranche_kube_requests_total', { program, verb, resource, code })
+      metrics.observe('tranche_kube_request_seconds', { program, verb }, (clock.monotonicMs() - startMs) / 1000)
+    }
+    const hear = (): void => void heardMs.set(resource, clock.monotonicMs())
+    try {
+      const response = await exchange(request, signal)
+      answered(String(response.status))
+      if (verb !== 'watch' || response.status !== 200) return response
+      hear()
+      return { ...response, body: heard(response.body, hear) }
+    } catch (error) {
+      // Nobody waited for it any more: that says nothing of the API server.
+      if (!signal.aborted) answered('none')
+      throw error
+    }
+  }
+}
+
+async function* heard(body: WireResponse['body'], hear: () => void): AsyncIterable<string> {
+  for await (const chunk of body) {
+    hear()
+    yield chunk
+  }
+}
+
+/** @returns the verb as RBAC calls it, and the plural of the resource; `other` for what is no resource */
+export function whatIsAsked({ method, path }: WireRequest): { readonly verb: string; readonly resource: string } {
+  const [route = '', query = ''] = path.split('?', 2)
+  const found = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?=.))?([^/]+)(\/[^/]+)?/.exec(route)
+  const [, resource = 'other', name] = found ?? []
+  if (method !== 'GET') return { verb: verbs[method] ?? 'other', resource }
+  if (found === null) return { verb: 'get', resource }
+  if (name !== undefined) return { verb: 'get', resource }
+  return { verb: /(^|&)watch=true(&|$)/.test(query) ? 'watch' : 'list', resource }
+}
+
+const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }

@@ -1,0 +1,24 @@
+import type { Clock } from '@tranche/clock'
+import type { Metrics } from './metrics.ts'
+
+/** An object was written by this process, and the answer says in which version it stands. */
+export interface OwnWrite {
+  /** Plural of its resource. */
+  readonly resource: string
+  /** Resolves once our own watch shows it; rejects when the watch ends before. */
+  readonly shown: Promise<void>
+}
+
+/** @returns the option by which a watched cluster tells of our own writes; none where nothing is counted */
+export function watchLag(metrics: Metrics | undefined, clock: Clock, program: string): { readonly onWritten?: (write: OwnWrite) => void } {
+  if (metrics === undefined) return {}
+  return {
+    onWritten({ resource, shown }) {
+      const startMs = clock.monotonicMs()
+      shown.then(
+        () => metrics.observe('tranche_watch_lag_seconds', { program, resource }, (clock.monotonicMs() - startMs) / 1000),
+        () => {}, // the process ends
+      )
+    },
+  }
+}
