@@ -35,7 +35,7 @@ describe('docs/operations/metrics.md', () => {
       expect(name.endsWith('_seconds')).toBe(metric.type === 'histogram' || /_(still|need|silence)_seconds$/.test(name))
       expect(metric.help).toMatch(/^[A-Z].*\.$/)
       const open = Object.entries(metric.labels).flatMap(([label, values]) => (values === 'open' ? label : []))
-      expect(open.filter((label) => !(metric.type === 'gauge' && ['namespace', 'rollout', 'version'].includes(label)))).toEqual([])
+      expect(open.filter((label) => !(metric.type === 'gauge' && ['rollout', 'version'].includes(label)))).toEqual([])
     },
   )
 })

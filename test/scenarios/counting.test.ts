@@ -12,7 +12,7 @@ async function told(identity = 'controller-1'): Promise<Exposed> {
   return exposed((await stage.scrape(identity)) ?? '')
 }
 
-const release = { namespace: 'demo', rollout: 'node-agent' }
+const release = { rollout: 'demo/node-agent' }
 
 describe('the metrics of a release', () => {
   it('tell its budget, its nodes by state, its step and who is waited for, and end with it', async () => {

@@ -34,8 +34,11 @@ const ANSWERS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 /** Seconds for which a node, a batch or a step takes its time. */
 const SPANS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400]
 
-/** A namespace and a name: only of Rollouts whose release is under way or that wait for a person, at most {@link TOLD_RELEASES_MAX}. */
-const release = { namespace: 'open', rollout: 'open' } as const
+/**
+ * `namespace/name`: only of Rollouts whose release is under way or that wait for a person, at most {@link TOLD_RELEASES_MAX}. One label, for
+ * `namespace` is the one of the process, which Prometheus adds.
+ */
+const release = { rollout: 'open' } as const
 
 /** Of how many Rollouts at a time gauges tell one by one; the first by namespace and name. */
 export const TOLD_RELEASES_MAX = 100

@@ -48,7 +48,7 @@ describe('metrics', () => {
     })
     metrics.gauge('tranche_queue_keys', () => new Promise(() => {}))
     const told = metrics.text()
-    await clock.advance(2_000)
+    clock.advance(2_000)
     expect((await told).split('\n').filter((line) => /^tranche_(leader|queue_keys|build_info)/.test(line))).toEqual([
       'tranche_build_info{version="1.2.3"} 1',
     ])
@@ -94,7 +94,7 @@ describe('a watch', () => {
     expect(await series('tranche_watch_silence_seconds')).toEqual([])
     const request = { method: 'GET', path: '/api/v1/pods?watch=true', headers: {} }
     const { body } = await exchange(request, new AbortController().signal)
-    await clock.advance(30_000)
+    clock.advance(30_000)
     const silence = (seconds: number): string[] => [`tranche_watch_silence_seconds{program="controller",resource="pods"} ${seconds}`]
     expect(await series('tranche_watch_silence_seconds')).toEqual(silence(30))
     const reading = body[Symbol.asyncIterator]().next()
@@ -106,7 +106,7 @@ describe('a watch', () => {
   it('lags for as long as it does not show what was written', async () => {
     const { promise: shown, resolve: show } = Promise.withResolvers<void>()
     watchLag(metrics, clock, 'executor').onWritten?.({ resource: 'rollouts', shown })
-    await clock.advance(250)
+    clock.advance(250)
     show()
     await shown
     expect(await series('tranche_watch_lag_seconds_sum')).toEqual([

@@ -1,7 +1,7 @@
 import { batchReleasePhases, type Rollout, type RolloutReport, rolloutPhases } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { WatchedCluster } from '@tranche/cluster'
-import { keyOf } from '@tranche/kube-types'
+import { keyOf, keyText } from '@tranche/kube-types'
 import { type GaugeName, type Metrics, type Sample, TOLD_RELEASES_MAX } from '@tranche/metrics'
 import { type ReleaseFacts, reportRollout } from '@tranche/reports'
 import type { SchemaWatch } from '../schema-watch.ts'
@@ -59,7 +59,7 @@ export function tellOfReleases(parts: TellingParts): void {
 
 /** One Rollout, as gauges tell of it. */
 interface Told {
-  readonly labels: { readonly namespace: string; readonly rollout: string }
+  readonly labels: { readonly rollout: string }
   readonly report: RolloutReport
   readonly states: readonly (readonly [string, number])[]
   readonly permits: number
@@ -94,7 +94,7 @@ function createReader({ cluster, clock }: TellingParts): () => readonly Told[] {
       const facts = factsOf(cluster, clock, rollout)
       const report = reportRollout(facts)
       return {
-        labels: { namespace: report.namespace, rollout: report.name },
+        labels: { rollout: keyText(keyOf(rollout)) },
         report,
         states: sumOfZones(report),
         permits: facts.release?.status?.flight?.permits.length ?? 0,
@@ -112,8 +112,7 @@ function isWorthTelling({ status }: Rollout): boolean {
 }
 
 function byName({ metadata: a }: Rollout, { metadata: b }: Rollout): number {
-  const [left, right] = [a, b].map(({ namespace = '', name }) => `${namespace}/${name}`) as [string, string]
-  return left < right ? -1 : 1
+  return `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
 }
 
 function factsOf({ newest, daemonSets, revisions, fleet }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
