@@ -1,7 +1,7 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md, the description of REST, the scripts for Argo CD as one ConfigMap, and what the chart takes from elsewhere.
- * the tables in docs/validation.md and docs/operations/metrics.md, the description of REST, and what the chart takes from elsewhere.
+ * the tables in docs/validation.md and docs/operations/metrics.md, the description of REST, the scripts for Argo CD as one ConfigMap, and
+ * what the chart takes from elsewhere.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
