@@ -46,7 +46,7 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
     [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
     [{ api: { enabled: false, ingress: { enabled: true, host: 'a' } } }, 'api.ingress.enabled: there is no REST API'],
-    [{ api: { enabled: false }, metrics: { serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: the REST API'],
+    [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: nobody'],
   ])('%j are refused with what to write instead', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })

@@ -33,6 +33,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(await namesOf('deployments,services,serviceaccounts,networkpolicies')).toEqual([
       'deployment.apps/tranche',
       'service/tranche-api',
+      'service/tranche-metrics',
       'serviceaccount/tranche',
       'networkpolicy.networking.k8s.io/tranche',
     ])

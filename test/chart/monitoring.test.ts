@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, it } from 'vitest'
+import { metricCatalog, type MetricDefinition } from '../../packages/metrics/src/index.ts'
 import { programs, render, type Rendered } from './chart.ts'
 import { choices } from './values.ts'
 
@@ -13,17 +14,38 @@ interface Dashboard {
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[]
 }
 
-/** As the source of the REST API names them. */
-const counted = [...readFileSync('apps/api/src/http/metrics.ts', 'utf8').matchAll(/name: '(tranche_\w+)'/g)].map(([, name]) => name)
+/** Metrics of the REST API, as its source names them, and those of controller and executor. */
+const counted = [
+  ...[...readFileSync('apps/api/src/http/metrics.ts', 'utf8').matchAll(/name: '(tranche_\w+)'/g)].map(([, name = '']) => name),
+  ...Object.keys(metricCatalog),
+]
+const histograms = Object.entries<MetricDefinition>(metricCatalog).flatMap(([name, { type }]) => (type === 'histogram' ? name : []))
 
 describe.skipIf(programs === null)('what the chart brings for Prometheus and Grafana', { timeout: 120_000 }, () => {
   it('asks only for metrics that exist, in PromQL that can be read', async () => {
     const expressions = [...(await rules()).map(({ expr }) => expr), ...(await dashboardExpressions())]
-    expect(expressions.length).toBeGreaterThan(8)
+    expect(expressions.length).toBeGreaterThan(40)
     for (const expression of expressions) {
       expect(() => parser.configure({ strict: true }).parse(expression)).not.toThrow()
-      const names = [...expression.matchAll(/\btranche_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+      const names = [...expression.matchAll(/\btranche_\w+/g)].map(([name]) => metricOf(name))
       expect(names.filter((name) => !counted.includes(name))).toEqual([])
+    }
+  })
+
+  it('groups and chooses only by labels that the metric has, or that Prometheus adds', async () => {
+    const added = ['job', 'namespace', 'pod', 'le', 'alertstate', 'alertname']
+    for (const expression of [...(await rules()).map(({ expr }) => expr), ...(await dashboardExpressions())]) {
+      const names = [...expression.matchAll(/\btranche_\w+/g)].map(([name]) => metricOf(name)).filter((name) => name in metricCatalog)
+      const has = new Set(names.flatMap((name) => Object.keys(metricCatalog[name as keyof typeof metricCatalog].labels)))
+      const chosen = [...expression.matchAll(/\{([^}]*)\}/g)].flatMap(([, text = '']) =>
+        [...text.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label),
+      )
+      const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, text = '']) => text.split(',').map((label) => label.trim()))
+      if (names.length === 0) continue
+      expect(
+        [...chosen, ...grouped].filter((label) => !has.has(label ?? '') && !added.includes(label ?? '')),
+        expression,
+      ).toEqual([])
     }
   })
 
@@ -35,22 +57,107 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
   it('leads from every alert to what to do', async () => {
     const page = readFileSync('docs/operations/alerts.md', 'utf8')
     const found = await rules()
-    expect([...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual(found.map(({ alert }) => alert))
+    expect([...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([...new Set(found.map(({ alert }) => alert))])
     for (const { alert, annotations } of found)
       expect(annotations.description).toContain(`docs/operations/alerts.md#${alert.toLowerCase()}`)
   })
 
-  it('reads the metrics of the pods that serve them', async () => {
-    const objects = await render(choices['watched by Prometheus']!)
-    const service = objects.find(({ kind }) => kind === 'Service')
-    const monitor = objects.find(({ kind }) => kind === 'ServiceMonitor')?.spec as unknown as {
-      readonly selector: { readonly matchLabels: object }
-      readonly endpoints: readonly object[]
-    }
-    expect(service?.metadata.labels).toMatchObject(monitor.selector.matchLabels)
-    expect(monitor.endpoints).toEqual([expect.objectContaining({ port: 'http', path: '/metrics' })])
+  it.each(['watched by Prometheus', 'every option'])('reads the metrics of the pods that serve them, with %s', async (name) => {
+    const objects = await render(choices[name]!)
+    const monitors = objects.filter(({ kind }) => kind === 'ServiceMonitor') as unknown as readonly Monitor[]
+    expect(monitors.map(({ spec }) => spec.endpoints.map(({ port, path }) => `${port}${path}`))).toEqual([
+      ['http/metrics'],
+      ['metrics/metrics'],
+    ])
+    const read = monitors.flatMap(({ spec }) =>
+      (objects as unknown as readonly Service[])
+        .filter(({ kind, metadata }) => kind === 'Service' && isIn(spec.selector.matchLabels, metadata.labels))
+        .flatMap((service) =>
+          service.spec.ports.filter((port) => port.name === spec.endpoints[0]?.port).map((port) => ({ service, port })),
+        ),
+    )
+    const deployments = objects.filter(({ kind }) => kind === 'Deployment') as unknown as readonly Deployment[]
+    const reached = read.flatMap(({ service, port }) =>
+      deployments
+        .filter(({ spec }) => isIn(service.spec.selector, spec.template.metadata.labels))
+        .map(({ metadata, spec }) => {
+          const [container] = spec.template.spec.containers
+          const found = container?.ports.find((one) => one.name === port.targetPort)
+          expect(container?.args, 'the port is the one that the program is told').toContainEqual(
+            expect.stringMatching(new RegExp(`^--(api|metrics)-port=${found?.containerPort}$`)),
+          )
+          return `${metadata.name}:${found?.containerPort}`
+        }),
+    )
+    expect(reached).toEqual(
+      name === 'every option'
+        ? ['rollouts-api:8080', 'rollouts-controller:8082', 'rollouts-executor:8082']
+        : ['tranche:8080', 'tranche:8082'],
+    )
+  })
+
+  it('counts nothing, and has nothing that would read it, where metrics are off', async () => {
+    const values = { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } }
+    const on = { prometheusRule: { enabled: true }, dashboard: { enabled: true } }
+    const objects = await render({ ...values, metrics: { ...on, enabled: false } })
+    expect(objects.filter(({ kind }) => kind === 'ServiceMonitor' || kind === 'Service')).toEqual([])
+    expect(JSON.stringify(objects.filter(({ kind }) => kind !== 'CustomResourceDefinition'))).not.toContain('metrics-port')
+  })
+
+  it('lets in to the metrics whom networkPolicy.metricsFrom names, and nobody else', async () => {
+    const objects = await render(choices['every option']!)
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy') as unknown as readonly Policy[]
+    const from = policies.flatMap(({ metadata, spec }) =>
+      spec.ingress.filter(({ ports }) => ports.some(({ port }) => port === 'metrics')).map((rule) => [metadata.name, rule.from]),
+    )
+    const prometheus = [{ namespaceSelector: { matchLabels: { app: 'prometheus' } } }]
+    expect(from).toEqual([
+      ['rollouts-controller', prometheus],
+      ['rollouts-executor', prometheus],
+    ])
   })
 })
+
+interface Monitor {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Labels }
+    readonly endpoints: readonly { readonly port: string; readonly path: string }[]
+  }
+}
+interface Service {
+  readonly kind: string
+  readonly metadata: { readonly labels?: Labels }
+  readonly spec: { readonly selector: Labels; readonly ports: readonly { readonly name: string; readonly targetPort: string }[] }
+}
+interface Deployment {
+  readonly metadata: { readonly name: string }
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly labels: Labels }
+      readonly spec: {
+        readonly containers: readonly {
+          readonly args: readonly string[]
+          readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
+        }[]
+      }
+    }
+  }
+}
+interface Policy {
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly ingress: readonly { readonly ports: readonly { readonly port: string }[]; readonly from?: unknown }[] }
+}
+type Labels = Readonly<Record<string, string>>
+
+function isIn(wanted: Labels, labels: Labels | undefined): boolean {
+  return Object.entries(wanted).every(([label, value]) => labels?.[label] === value)
+}
+
+/** Of a histogram the name stands with an ending. */
+function metricOf(name: string): string {
+  const stem = name.replace(/_(bucket|sum|count)$/, '')
+  return histograms.includes(stem) || stem.startsWith('tranche_api_') ? stem : name
+}
 
 async function rules(): Promise<readonly Rule[]> {
   const { spec } = (await render(choices['every option']!)).find(({ kind }) => kind === 'PrometheusRule') as Rendered
@@ -60,6 +167,8 @@ async function rules(): Promise<readonly Rule[]> {
 async function dashboardExpressions(): Promise<readonly string[]> {
   const map = (await render(choices['every option']!)).find(({ metadata }) => metadata.name.endsWith('-dashboard'))
   const { data } = map as unknown as { readonly data: Readonly<Record<string, string>> }
-  const { panels } = JSON.parse(data['tranche-api.json'] ?? '') as Dashboard
-  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  expect(Object.keys(data)).toEqual(['tranche.json', 'tranche-api.json'])
+  return Object.values(data)
+    .flatMap((text) => (JSON.parse(text) as Dashboard).panels)
+    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }

@@ -171,11 +171,12 @@ function note({ actor, verb, resource, subresource }: Parameters<NonNullable<Fau
 async function start({ metadata, spec: { replicas, template } }: Deployment): Promise<void> {
   const [main] = template.spec.containers
   for (let index = 0; index < replicas; index++) {
-    const [health, http] = [await freePort(), await freePort()]
+    const [health, http, metrics] = [await freePort(), await freePort(), await freePort()]
     const args = main!.args.map((arg) =>
       arg
         .replace(/-host=0\.0\.0\.0$/, '-host=127.0.0.1')
         .replace('--health-port=8081', `--health-port=${health}`)
+        .replace('--metrics-port=8082', `--metrics-port=${metrics}`)
         .replace('--api-port=8080', `--api-port=${http}`),
     )
     containers.set(`${metadata.name}-${index}`, runContainer({ ...main!, args }, await accountOf(template.spec)))

@@ -52,6 +52,7 @@ export const choices: Readonly<Record<string, Values>> = {
     rbac: { policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }] },
     networkPolicy: {
       apiFrom: [{ namespaceSelector: probe }],
+      metricsFrom: [{ namespaceSelector: probe }],
       extraEgress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
     },
     metrics: {
@@ -72,6 +73,7 @@ export const choices: Readonly<Record<string, Values>> = {
     crds: { install: false },
     rbac: { create: false, userRoles: false },
     networkPolicy: { enabled: false },
+    metrics: { enabled: false },
     podDisruptionBudget: { enabled: false },
     runAsUser: null,
     runAsGroup: null,

@@ -39,7 +39,7 @@
 {{- if and .Values.api.ingress.enabled (not .Values.api.ingress.host) -}}
 {{- fail "api.ingress.host: name the host that the Ingress is for" -}}
 {{- end -}}
-{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.api.enabled) -}}
-{{- fail "metrics.serviceMonitor.enabled: the REST API serves the metrics: set api.enabled: true, or leave it out" -}}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.api.enabled) (not .Values.metrics.enabled) -}}
+{{- fail "metrics.serviceMonitor.enabled: nobody tells metrics: set metrics.enabled: true, or leave it out" -}}
 {{- end -}}
 {{- end -}}

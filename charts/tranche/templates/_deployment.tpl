@@ -6,6 +6,10 @@
 {{- if ne .component "api" }}
 - --health-host=0.0.0.0
 - --health-port=8081
+{{- if $root.Values.metrics.enabled }}
+- --metrics-host=0.0.0.0
+- --metrics-port=8082
+{{- end }}
 {{- end }}
 {{- if has .component (list "controller" "all-in-one") }}
 - --admission={{ $root.Values.admission }}
