@@ -1,46 +1,14 @@
-import { type BatchRelease, customResourceDefinitions } from '@tranche/api-schema'
+import type { BatchRelease } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
+import { define } from './definitions.ts'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { drive, setStage, type Stage } from './stage.ts'
+import { setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
-
-/** What OpenKruise's definitions have of spec and status. */
-const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonly string[]>>>> = {
-  Rollout: {
-    spec: ['workloadRef', 'strategy', 'disabled'],
-    status: [
-      'observedGeneration',
-      'canaryStatus',
-      'blueGreenStatus',
-      'conditions',
-      'phase',
-      'message',
-      'currentStepIndex',
-      'currentStepState',
-    ],
-  },
-  BatchRelease: {
-    spec: ['workloadRef', 'releasePlan'],
-    status: [
-      'conditions',
-      'canaryStatus',
-      'stableRevision',
-      'updateRevision',
-      'observedGeneration',
-      'observedRolloutID',
-      'observedWorkloadReplicas',
-      'collisionCount',
-      'observedReleasePlanHash',
-      'phase',
-      'message',
-    ],
-  },
-}
 
 const lacks =
   /CustomResourceDefinitions are older ones.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
@@ -48,7 +16,7 @@ const lacks =
 describe('under the definitions of OpenKruise', () => {
   it('no release starts, the Rollout says why, and nothing is written over and over', async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
-    await define('theirs')
+    await define(stage, 'theirs')
     await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
     await stage.startController('controller-1')
     await stage.setImage('v2')
@@ -66,12 +34,12 @@ describe('under the definitions of OpenKruise', () => {
 
   it('the release starts by itself once ours are applied', async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
-    await define('theirs')
+    await define(stage, 'theirs')
     await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
     await stage.startController('controller-1')
     await stage.setImage('v2')
     await untilOutdated()
-    await define('ours')
+    await define(stage, 'ours')
     await untilPausedAt(stage, 1)
     expect((await condition(stage, 'Stalled'))?.status).toBe('False')
     await stage.approve()
@@ -81,7 +49,7 @@ describe('under the definitions of OpenKruise', () => {
 
   it('a Rollout can be deleted', async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
-    await define('theirs')
+    await define(stage, 'theirs')
     await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
     await stage.startController('controller-1')
     await untilOutdated()
@@ -91,14 +59,14 @@ describe('under the definitions of OpenKruise', () => {
 
   it('a BatchRelease written by hand says why it waits, and is carried out once ours are applied', async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
-    await define('theirs')
+    await define(stage, 'theirs')
     await stage.client.create(resourcePaths.batchReleases, byHand as never)
     await stage.startController('controller-1')
     await stage.setImage('v2')
     await stage.until('it says why', async () => lacks.test((await stage.release())?.status?.message ?? ''))
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(0)
-    await define('ours')
+    await define(stage, 'ours')
     await stage.until('its batch is updated', async () => (await nodesOn(stage, 'v2')).length === 4)
     expectKept(stage)
   })
@@ -108,12 +76,12 @@ it('definitions that are put back in mid-release stop it before the next batch, 
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
-  await define('theirs')
+  await define(stage, 'theirs')
   await stage.approve()
   await untilOutdated()
   await stage.pass(60_000)
   expect(deletions(stage)).toBe(2)
-  await define('ours')
+  await define(stage, 'ours')
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
@@ -138,26 +106,4 @@ async function rollouts(): Promise<number> {
 
 function writes(): number {
   return stage.recording().filter(({ kind }) => kind === 'Rollout' || kind === 'BatchRelease').length
-}
-
-async function define(whose: 'ours' | 'theirs'): Promise<void> {
-  for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
-    const spec = whose === 'ours' ? definition.spec : reduced(definition)
-    const { name } = definition.metadata
-    const body = [{ op: 'replace', path: '/spec', value: spec }] as const
-    await drive(stage.clock, stage.client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body }))
-  }
-}
-
-function reduced({ spec }: (typeof customResourceDefinitions)[number]): unknown {
-  const kept = theirs[spec.names.kind]!
-  const copy = structuredClone(spec) as unknown as {
-    versions: { schema: { openAPIV3Schema: { properties: Record<string, { properties: Record<string, unknown> }> } } }[]
-  }
-  const { properties } = copy.versions[0]!.schema.openAPIV3Schema
-  for (const part of ['spec', 'status'] as const) {
-    const schema = properties[part]!
-    schema.properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => kept[part].includes(name)))
-  }
-  return copy
 }

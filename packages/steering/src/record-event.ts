@@ -37,7 +37,7 @@ export async function recordEvent(
   try {
     await client.create(resourcePaths.events, event, { deadlineMs: DEADLINE_MS })
   } catch (error) {
-    log.warn({ namespace, name, error }, 'the event of a wish could not be written')
+    log.warn({ namespace, name, err: error }, 'could not write the event of a wish')
   }
 }
 

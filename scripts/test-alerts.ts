@@ -1,0 +1,71 @@
+/**
+ * The alerts of the chart, judged by Prometheus' own tool: `pnpm test:alerts`. The rules are rendered by helm and checked, then each story
+ * of test/alerts is played in virtual time, and what its processes tell is given to `promtool test rules`, which must find that the alert
+ * of the story fires, and that none does where nothing goes wrong.
+ *
+ *   pnpm test:alerts                                all of them
+ *   pnpm test:alerts TrancheDeletesFail             one; `none` is the story in which nothing may fire
+ *   PROMTOOL=/opt/prometheus/promtool pnpm test:alerts
+ *
+ * Exit 1 where a rule is wrong or an alert does not fire.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { promtoolFile } from '../test/alerts/promtool-file.ts'
+import { stories } from '../test/alerts/stories.ts'
+import { render } from '../test/chart/chart.ts'
+
+const promtool = process.env['PROMTOOL'] ?? 'promtool'
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => !stories.some(({ alert }) => nameOf(alert) === name))
+if (unknown.length > 0)
+  throw new Error(
+    `there is no story of ${unknown.join(', ')}; there are ${[...new Set(stories.map(({ alert }) => nameOf(alert)))].join(', ')}`,
+  )
+
+const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'))
+try {
+  console.log(versionOf(promtool))
+  const modes = { allInOne: {}, distributed: { mode: 'distributed', redis: { url: 'redis://redis:6379' } } }
+  for (const [name, values] of Object.entries(modes)) {
+    const groups = await groupsOf(values)
+    writeFileSync(join(folder, `${name}.yaml`), stringify({ groups }, { lineWidth: 0 }))
+    run(`the rules of the chart, ${name}`, ['check', 'rules', join(folder, `${name}.yaml`)])
+  }
+  for (const { alert, tells, play } of stories.filter((story) => chosen.length === 0 || chosen.includes(nameOf(story.alert)))) {
+    const file = join(folder, 'test.yaml')
+    writeFileSync(file, promtoolFile(join(folder, 'distributed.yaml'), { looks: await play(), alert }))
+    run(`${nameOf(alert)}: ${tells}`, ['test', 'rules', file])
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function nameOf(alert: string | null): string {
+  return alert ?? 'none'
+}
+
+function versionOf(program: string): string {
+  try {
+    return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? ''
+  } catch {
+    console.error(`there is no ${program}: it comes with Prometheus (Debian: apt-get install prometheus); PROMTOOL names another one`)
+    process.exit(2)
+  }
+}
+
+async function groupsOf(values: object): Promise<unknown> {
+  const objects = await render({ ...values, metrics: { prometheusRule: { enabled: true } } })
+  return (objects.find(({ kind }) => kind === 'PrometheusRule')?.spec as { readonly groups?: unknown } | undefined)?.groups
+}
+
+function run(what: string, args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(promtool, args, { encoding: 'utf8' })
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${what}`)
+  if (status === 0) return
+  console.log(`${stdout}${stderr}`)
+  process.exitCode = 1
+}

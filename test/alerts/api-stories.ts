@@ -1,0 +1,70 @@
+import { aSummary, type DoorStage, openDoor, readsOf } from '../../apps/api/test/fixtures.ts'
+import { createApiMetrics } from '../../apps/api/src/http/metrics.ts'
+import type { Look } from './watching.ts'
+
+/** What goes wrong with the REST API. Each request takes its real time; between two looks a minute is said to have passed. */
+export const apiStories = [
+  {
+    alert: 'TrancheApiAbsent',
+    tells: 'the REST API does not answer',
+    play: async (): Promise<readonly Look[]> => minutes(15).map((atMinute) => lookAt(atMinute, null)),
+  },
+  {
+    alert: 'TrancheApiErrors',
+    tells: 'the API server of the cluster cannot say who asks',
+    play: () =>
+      behind(async ({ app, breakReviews, as }) => {
+        breakReviews('gone')
+        await app.inject({ url: '/api/v1/rollouts', headers: as('viewer') })
+      }),
+  },
+  {
+    alert: 'TrancheApiSlow',
+    tells: 'each request takes longer than a second',
+    play: () => behind(({ app }) => app.inject({ url: '/readyz' }), { isSynced: () => busyFor(1_100) }),
+  },
+] as const
+
+/** What a REST API tells with which nothing is wrong. */
+export function healthyApi(count: number): Promise<readonly Look[]> {
+  return behind(({ app }) => app.inject({ url: '/readyz' }), { count })
+}
+
+interface Asking {
+  /** Minutes. @default 14, by which an alert has fired that is for ten */
+  readonly count?: number
+  readonly isSynced?: () => boolean
+}
+
+async function behind(
+  ask: (door: DoorStage) => Promise<unknown>,
+  { count = 14, isSynced = () => true }: Asking = {},
+): Promise<readonly Look[]> {
+  const metrics = createApiMetrics()
+  const door = await openDoor(readsOf([aSummary()]), { parts: { metrics, isSynced } })
+  try {
+    const looks: Look[] = []
+    for (const atMinute of minutes(count)) {
+      await ask(door)
+      looks.push(lookAt(atMinute, await metrics.text()))
+    }
+    return looks
+  } finally {
+    await door.end()
+  }
+}
+
+function lookAt(atMinute: number, text: string | null): Look {
+  return { atMinute, targets: [{ job: 'tranche-api', instance: 'api-1', text }] }
+}
+
+function minutes(count: number): readonly number[] {
+  return Array.from({ length: count + 1 }, (_, minute) => minute)
+}
+
+/** Holds the process for so many milliseconds. */
+function busyFor(ms: number): true {
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs);
+  return true
+}

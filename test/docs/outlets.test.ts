@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { eventReasons, stalledReasons } from '../../packages/api-schema/src/index.ts'
+
+const sources = execFileSync('git', ['ls-files', 'packages/*/src/*.ts', 'apps/*/src/*.ts'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path !== '' && !/^packages\/(sim|recording|forecast|testing|(kube|queue)-conformance)/.test(path))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }))
+
+describe('events', () => {
+  /** Where events are made, beside those that tell a stall by its reason. */
+  const makers = [
+    'packages/controllers/src/analysis-pass.ts',
+    'packages/controllers/src/release-pass.ts',
+    'packages/controllers/src/rollout-pass.ts',
+    'packages/planner/src/rollout/plan-binding.ts',
+    'packages/planner/src/rollout/revert-event.ts',
+    'packages/planner/src/rollout/rollout-events.ts',
+    'packages/steering/src/record-event.ts',
+  ]
+
+  it('are documented with the reasons that there are, and no other, in their order', () => {
+    const page = readFileSync('docs/operations/events.md', 'utf8')
+    expect([...page.matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, reason]) => reason)).toEqual(eventReasons)
+  })
+
+  it('are made with each of these reasons, and with no other', () => {
+    const texts = sources.filter(({ path }) => makers.includes(path)).map(({ text }) => text)
+    const made = texts.flatMap((text) => [
+      ...[...text.matchAll(/\breason: '([A-Z]\w+)'/g)].map(([, reason]) => reason),
+      ...[...text.matchAll(/\breason: .*\? '([A-Z]\w+)' : '([A-Z]\w+)'/g)].flatMap(([, one, other]) => [one, other]),
+      ...[...text.matchAll(/'(?:Normal|Warning)', '([A-Z]\w+)'/g)].map(([, reason]) => reason),
+    ])
+    expect(made.length).toBeGreaterThan(20)
+    expect([...new Set([...made, ...stalledReasons])].toSorted()).toEqual([...new Set(eventReasons)].toSorted())
+  })
+
+  it('are made nowhere else', () => {
+    const found = sources.filter(({ text }) => /\bevents\.record\(|type: '(Normal|Warning)'/.test(text)).map(({ path }) => path)
+    expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/planner/src/rollout/rollout-plan.ts'])
+  })
+})
+
+describe('fields of log lines', () => {
+  const page = readFileSync('docs/operations/logs.md', 'utf8')
+  const listed = [...page.slice(page.indexOf('| field |')).matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field),
+  )
+
+  it('are those of docs/operations/logs.md, and all of those are written', () => {
+    const written = new Set(sources.flatMap(({ text }) => fieldsIn(text)))
+    expect([...written].toSorted()).toEqual(listed.toSorted())
+  })
+})
+
+/** Names of fields in the first argument of log calls, and of objects that are named as such. */
+function fieldsIn(text: string): readonly string[] {
+  const calls = text.matchAll(/\blog\.(?:debug|info|warn|error|child)\(\s*(?=\{)|\bfields(?:: LogFields)? = (?=\{)|\bwhat: (?=\{ \w+)|\bwho = (?=\{)/g)
+  return [...calls].flatMap(({ index, 0: begin }) => namesIn(text.slice(index + begin.length)))
+}
+
+/** Names of the members of the object literal that a text begins with, nested ones left out. */
+function namesIn(text: string): readonly string[] {
+  const names: string[] = []
+  let depth = 0
+  let isAtName = false
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at] ?? ''
+    if ('{[('.includes(letter)) depth++
+    if ('}])'.includes(letter)) depth--
+    if (depth === 0) return names
+    if (depth === 1 && isAtName) {
+      const name = /^\s*(\w+)\s*[:,}\s]/.exec(text.slice(at))?.[1]
+      if (name !== undefined) names.push(name)
+    }
+    isAtName = depth === 1 && (letter === '{' || letter === ',')
+  }
+  return names
+}
