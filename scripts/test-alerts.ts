@@ -5,7 +5,7 @@
  *
  *   pnpm test:alerts                                all of them
  *   pnpm test:alerts TrancheDeletesFail             one; `none` is the story in which nothing may fire
- *   PROMTOOL=/opt/prometheus/promtool pnpm test:alerts
+ *   pnpm test:alerts --promtool /opt/promtool       where it does not stand on the path
  *
  * Exit 1 where a rule is wrong or an alert does not fire.
  */
@@ -13,13 +13,17 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { stringify } from 'yaml'
 import { promtoolFile } from '../test/alerts/promtool-file.ts'
 import { stories } from '../test/alerts/stories.ts'
 import { render } from '../test/chart/chart.ts'
 
-const promtool = process.env['PROMTOOL'] ?? 'promtool'
-const chosen = process.argv.slice(2)
+const { values, positionals: chosen } = parseArgs({
+  options: { promtool: { type: 'string', default: 'promtool' } },
+  allowPositionals: true,
+})
+const { promtool } = values
 const unknown = chosen.filter((name) => !stories.some(({ alert }) => nameOf(alert) === name))
 if (unknown.length > 0)
   throw new Error(
@@ -30,8 +34,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'))
 try {
   console.log(versionOf(promtool))
   const modes = { allInOne: {}, distributed: { mode: 'distributed', redis: { url: 'redis://redis:6379' } } }
-  for (const [name, values] of Object.entries(modes)) {
-    const groups = await groupsOf(values)
+  for (const [name, choice] of Object.entries(modes)) {
+    const groups = await groupsOf(choice)
     writeFileSync(join(folder, `${name}.yaml`), stringify({ groups }, { lineWidth: 0 }))
     run(`the rules of the chart, ${name}`, ['check', 'rules', join(folder, `${name}.yaml`)])
   }
@@ -52,7 +56,9 @@ function versionOf(program: string): string {
   try {
     return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? ''
   } catch {
-    console.error(`there is no ${program}: it comes with Prometheus (Debian: apt-get install prometheus); PROMTOOL names another one`)
+    console.error(
+      `there is no ${program}: it comes with Prometheus (Debian: apt-get install prometheus); --promtool PATH names another one`,
+    )
     process.exit(2)
   }
 }

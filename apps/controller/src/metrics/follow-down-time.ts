@@ -71,7 +71,7 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Tell
 }
 
 function isUp(pod: FleetPod | undefined): pod is FleetPod {
-  return pod !== undefined && pod.ready && !pod.terminating
+  return pod?.ready === true && !pod.terminating
 }
 
 function placeOf({ ownerUid, node }: FleetPod): string {
