@@ -56,7 +56,9 @@ describe('fields of log lines', () => {
 
 /** Names of fields in the first argument of log calls, and of objects that are named as such. */
 function fieldsIn(text: string): readonly string[] {
-  const calls = text.matchAll(/\blog\.(?:debug|info|warn|error|child)\(\s*(?=\{)|\bfields(?:: LogFields)? = (?=\{)|\bwhat: (?=\{ \w+)|\bwho = (?=\{)/g)
+  const calls = text.matchAll(
+    /\blog\.(?:debug|info|warn|error|child)\(\s*(?=\{)|\bfields(?:: LogFields)? = (?=\{)|\bwhat: (?=\{ \w+)|\bwho = (?=\{)/g,
+  )
   return [...calls].flatMap(({ index, 0: begin }) => namesIn(text.slice(index + begin.length)))
 }
 
