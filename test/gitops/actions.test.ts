@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { RolloutAction } from '@tranche/api-schema'
+import { type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -82,6 +82,22 @@ describe('an action of Argo CD', () => {
     }
   })
 
+  it('is a wish that the controller can read, with another id a second later', async () => {
+    stage = await setStage({ nodes: 2, steps })
+    const rollout = await stage.rollout()
+    for (const name of actionNames.filter((one) => one !== 'pause' && one !== 'resume')) {
+      const wishes = await Promise.all([1_700_000_000, 1_700_000_001].map((now) => wishOf(actionPatch(name, rollout, now))))
+      const [first, second] = wishes.map((text) => rolloutActionSchema.parse(JSON.parse(text)))
+      expect(first, name).toMatchObject({
+        type: name.replace('-full', ''),
+        by: 'argocd',
+        revision: rollout.status?.canaryStatus?.canaryRevision,
+      })
+      expect(second?.id, name).not.toBe(first?.id)
+      expect(first?.full === true, name).toBe(name === 'promote-full')
+    }
+  })
+
   it('stands in the menu, with a title and an icon, and in the ConfigMap', async () => {
     stage = await setStage({ nodes: 2, steps })
     const menu = await discoveredActions(await stage.rollout())
@@ -118,13 +134,17 @@ it('what Argo CD says of a BatchRelease goes with its release', async () => {
   await stage.until('it is degraded', async () => (await health()) === 'Degraded')
 })
 
+async function wishOf(patch: ReturnType<typeof actionPatch>): Promise<string> {
+  const { annotations } = ((await patch)['metadata'] ?? {}) as { annotations?: Record<string, string> }
+  return annotations?.[rolloutAnnotations.action] ?? ''
+}
+
 /** Carries the action out on the Rollout as it is now. @returns the wish that it wrote, where it is one */
 async function click(name: string): Promise<RolloutAction | undefined> {
   const rollout = await stage.rollout()
   expect(await possibleActions(rollout), name).toContain(name)
   const patch = await actionPatch(name, rollout)
   await stage.patchRollout(patch)
-  const { annotations } = (patch['metadata'] ?? {}) as { annotations?: Record<string, string> }
-  const text = annotations?.[rolloutAnnotations.action]
-  return text === undefined ? undefined : (JSON.parse(text) as RolloutAction)
+  const text = await wishOf(Promise.resolve(patch))
+  return text === '' ? undefined : (JSON.parse(text) as RolloutAction)
 }
