@@ -69,6 +69,19 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     expect(await kubectl('-n demo get daemonset,rollout node-agent -o jsonpath={.items[*].metadata.generation}')).toEqual(before)
   })
 
+  it.each([
+    ['Argo CD', '--server-side --force-conflicts --field-manager=argocd-controller'],
+    ['Flux', '--server-side --force-conflicts --field-manager=kustomize-controller'],
+  ])('is applied on the server side, as by %s, and changes nothing there either', async (_tool, flags) => {
+    const v2 = await built('staging')
+    const generations = (): Promise<Ended> =>
+      kubectl('-n demo get daemonset,rollout node-agent -o jsonpath={.items[*].metadata.generation}')
+    const before = await generations()
+    for (let times = 0; times < 2; times++) await kubectl(`apply ${flags} -f -`, v2)
+    expect((await kubectl(`diff ${flags} -f -`, v2)).stdout).toBe('')
+    expect(await generations()).toEqual(before)
+  })
+
   it('would differ in the strategy alone where it stated RollingUpdate', async () => {
     const stating = (await built('staging')).replace('type: OnDelete', 'type: RollingUpdate')
     const { code, stdout } = await run('diff -f -', stating)
