@@ -1,5 +1,12 @@
 import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
-import { createAnalysisPass, createNotifyPass, createPolicyPass, createReleasePass, createRolloutPass } from '@tranche/controllers'
+import {
+  createAnalysisPass,
+  createNotifyPass,
+  createPolicyPass,
+  createReleasePass,
+  createRolloutPass,
+  withRefusals,
+} from '@tranche/controllers'
 import { noCrashPoints } from '@tranche/crash-points'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
@@ -20,6 +27,7 @@ import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, tellOfQueues } from './metrics/tell-of-queues.ts'
 import { createNotifyPort } from './notify-port.ts'
 import { createPolicyPort } from './policy-port.ts'
+import { createRefusalPort } from './refusal-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
 import type { SchemaWatch } from './schema-watch.ts'
@@ -119,11 +127,12 @@ interface Lanes {
 }
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
-  const { clock, log } = options
+  const { clock, log, admission } = options
   const { client, cluster, events, schemas, outgoing } = parts
   const { wrap } = options.crashPoints ?? noCrashPoints
-  const strategyScope: StrategyScope = options.admission === 'none' ? 'binding' : 'release'
+  const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, outgoing, secrets })
   const uniqueValue = createTouchValues(options.identity)
@@ -139,7 +148,12 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   })
   return {
     lanes: {
-      rollout: { name: 'rollout', reconcile: createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events }), workers: 2 },
+      rollout: {
+        name: 'rollout',
+        reconcile:
+          admission === 'policy' ? withRefusals(passOverRollout, { cluster: createRefusalPort(client, cluster), log }) : passOverRollout,
+        workers: 2,
+      },
       release: {
         name: 'batch-release',
         reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, log, events }),

@@ -2,5 +2,6 @@ export type { Admission, AdmissionOperation, DenyCause, PatchOperation } from '.
 export { admitBatchRelease, type BatchReleaseRequest } from './admit-batch-release.ts'
 export { admitDaemonSet, type DaemonSetRequest, rolloutOf } from './admit-daemon-set.ts'
 export { admitRollout, admitRolloutStatus, type RolloutRequest, type RolloutStatusRequest } from './admit-rollout.ts'
+export { planRefusals, type Refusal, type RefusalView } from './plan-refusals.ts'
 export { admissionPolicies } from './policies/admission-policies.ts'
 export type { PolicyObject } from './policies/policy-objects.ts'

@@ -71,7 +71,8 @@ export const failureRulesSchema = z.object({
     .optional()
     .meta({ description: 'Waiting reasons, such as ErrImagePull, that fail a node only by the deadline. Default: none.' }),
   onReapply: known(reapplyActions).optional().meta({
-    description: 'What happens when the template that failed is applied again: Hold, or Revert (the stable one is put back). Default Hold.',
+    description:
+      'What happens when the template that failed is applied again: Hold, Deny (refused by admission policies, else as Hold), or Revert (the stable one is put back). Default Hold.',
   }),
   autoResume: duration().optional().meta({
     description: 'A paused release goes on by itself when no more nodes than tolerated have failed for so long. Default: never.',

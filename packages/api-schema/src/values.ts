@@ -164,7 +164,7 @@ export const failureActions = ['Pause', 'Rollback', 'Continue'] as const
 export type FailureAction = (typeof failureActions)[number]
 
 /** What happens when a template that failed is applied again. */
-export const reapplyActions = ['Hold', 'Revert'] as const
+export const reapplyActions = ['Hold', 'Deny', 'Revert'] as const
 /** @see reapplyActions */
 export type ReapplyAction = (typeof reapplyActions)[number]
 

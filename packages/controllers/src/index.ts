@@ -5,5 +5,6 @@ export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.t
 export type { NotifyPort, NotifyReading, Telling, Told } from './notify-port.ts'
 export { createReleasePass, type ReleaseParts } from './release-pass.ts'
 export type { LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
+export { type RefusalPort, withRefusals } from './refusal-pass.ts'
 export { createRolloutPass, type RolloutParts } from './rollout-pass.ts'
 export type { RolloutPort, RolloutReading } from './rollout-port.ts'

@@ -51,6 +51,9 @@ export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Label of Kubernetes on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 
+/** Label on ControllerRevisions whose template is refused at admission (`failure.onReapply: Deny`); only the value `true` counts. */
+export const REFUSED_LABEL = 'tranche.dev/refused'
+
 /** Label on Secrets that policies may use; its value is {@link POLICY_SECRET}. Who puts it there lends the Secret to whoever writes policies. */
 export const POLICY_SECRET_LABEL = 'tranche.dev/policy-secret'
 /** Value of {@link POLICY_SECRET_LABEL}. */

@@ -2,6 +2,8 @@
 export interface Validation {
   readonly expression: string
   readonly message: string
+  /** The same with words of the case, as CEL. */
+  readonly messageExpression?: string
 }
 
 /** An expression with a name: a variable or a match condition. */
@@ -21,6 +23,8 @@ export interface PolicyScope {
   /** Labels of the object, old or new. Absent: every object. */
   readonly labels?: Readonly<Record<string, string>>
   readonly conditions: readonly NamedExpression[]
+  /** Objects of the namespace for each of which the policy is evaluated; where there are none, it has nothing to say. */
+  readonly params?: { readonly apiVersion: string; readonly kind: string; readonly labels: Readonly<Record<string, string>> }
   /** In their order: each may use those before it. */
   readonly variables: readonly NamedExpression[]
 }
@@ -59,12 +63,17 @@ export function validatingPolicy(scope: PolicyScope, action: 'Deny' | 'Warn', va
       ...(action === 'Warn' && { failurePolicy: 'Ignore' }),
       validations: validations.map((validation) => ({ ...validation, reason: 'Invalid' })),
     }),
-    object('ValidatingAdmissionPolicyBinding', scope.name, { policyName: scope.name, validationActions: [action] }),
+    object('ValidatingAdmissionPolicyBinding', scope.name, {
+      policyName: scope.name,
+      validationActions: [action],
+      ...(scope.params && { paramRef: { selector: { matchLabels: scope.params.labels }, parameterNotFoundAction: 'Allow' } }),
+    }),
   ]
 }
 
-function matching({ operations, group, version, resource, labels, conditions, variables }: PolicyScope) {
+function matching({ operations, group, version, resource, labels, params, conditions, variables }: PolicyScope) {
   return {
+    ...(params && { paramKind: { apiVersion: params.apiVersion, kind: params.kind } }),
     failurePolicy: 'Fail',
     matchConstraints: {
       ...(labels && { objectSelector: { matchLabels: labels } }),

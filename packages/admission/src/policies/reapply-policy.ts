@@ -1,0 +1,43 @@
+import { REFUSED_LABEL } from '@tranche/kube-types'
+import { boundDaemonSets } from './daemon-set-policy.ts'
+import { type PolicyObject, validatingPolicy } from './policy-objects.ts'
+
+/** What a template says of itself; `creationTimestamp` is no part of it. */
+const template = (object: string, field: string): string => `${object}.spec.template.metadata.?${field}.orValue({})`
+
+/**
+ * Refuses a template that is kept by a ControllerRevision with the label {@link REFUSED_LABEL}, which the controller puts on
+ * revisions that failed or were aborted where the ReleasePolicy says `failure.onReapply: Deny` (G12).
+ */
+export const reapplyPolicy: readonly PolicyObject[] = validatingPolicy(
+  {
+    name: 'reapply',
+    ...boundDaemonSets,
+    params: { apiVersion: 'apps/v1', kind: 'ControllerRevision', labels: { [REFUSED_LABEL]: 'true' } },
+    conditions: [
+      ...boundDaemonSets.conditions,
+      { name: 'new-template', expression: 'object.spec.template != oldObject.spec.template' },
+      {
+        name: 'own-revision',
+        expression: 'params.metadata.?ownerReferences.orValue([]).exists(owner, owner.uid == oldObject.metadata.uid)',
+      },
+    ],
+    variables: [{ name: 'refused', expression: 'dyn(params.data)' }],
+  },
+  'Deny',
+  [
+    {
+      expression: [
+        'object.spec.template.spec != variables.refused.spec.template.spec',
+        `${template('object', 'labels')} != ${template('variables.refused', 'labels')}`,
+        `${template('object', 'annotations')} != ${template('variables.refused', 'annotations')}`,
+      ].join(' ||\n'),
+      message: said('this revision'),
+      messageExpression: `'${said("revision ' + params.metadata.?labels['controller-revision-hash'].orValue(params.metadata.name) + '")}'`,
+    },
+  ],
+)
+
+function said(revision: string): string {
+  return `spec.template: ${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with ${revision} to release it after all`
+}
