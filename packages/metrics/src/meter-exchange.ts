@@ -1,4 +1,5 @@
 import type { Clock } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import type { Metrics } from './metrics.ts'
 
@@ -33,11 +34,15 @@ export function createMeter({ metrics, clock, program }: MeterParts): (exchange:
       hear()
       return { ...response, body: heard(response.body, hear) }
     } catch (error) {
-      // Nobody waited for it any more: that says nothing of the API server.
-      if (!signal.aborted) answered('none')
+      // Where nobody waits for it any more that says nothing of the API server, unless it was too late.
+      if (!signal.aborted || isLate(signal.reason)) answered('none')
       throw error
     }
   }
+}
+
+function isLate(reason: unknown): boolean {
+  return isAppError(reason) && reason.code === 'API_DEADLINE'
 }
 
 async function* heard(body: WireResponse['body'], hear: () => void): AsyncIterable<string> {

@@ -1,4 +1,5 @@
 import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
 import { silentLogger } from '@tranche/log'
 import { createMeter, createMetrics, type Metrics, observing, waiting, watchLag, whatIsAsked } from '@tranche/metrics'
 import type { WireRequest } from '@tranche/wire'
@@ -71,14 +72,16 @@ describe('a request is counted', () => {
     expect(whatIsAsked({ method, path, headers: {} })).toEqual({ verb, resource })
   })
 
-  it('by its code, or as without an answer; one that nobody waits for any more is not', async () => {
+  it('by its code, or as without an answer; one that nobody waits for any more is not, unless it was too late', async () => {
     const answers = [async () => answer(200), async () => answer(418), () => Promise.reject(new Error('reset'))]
     const meter = createMeter({ metrics, clock, program: 'executor' })
     const request: WireRequest = { method: 'GET', path: '/api/v1/nodes', headers: {} }
     for (const exchange of answers) await meter(exchange)(request, new AbortController().signal).catch(() => {})
     await expect(meter(() => Promise.reject(new Error('aborted')))(request, AbortSignal.abort())).rejects.toThrow('aborted')
-    const labels = (code: string): string => `tranche_kube_requests_total{program="executor",verb="list",resource="nodes",code="${code}"} 1`
-    expect(await series('tranche_kube_requests_total')).toEqual([labels('200'), labels('other'), labels('none')])
+    const late = AbortSignal.abort(new AppError('API_DEADLINE', 'it was not answered within 15000 ms'))
+    await expect(meter(() => Promise.reject(new Error('aborted')))(request, late)).rejects.toThrow('aborted')
+    const labels = (code: string): string => `tranche_kube_requests_total{program="executor",verb="list",resource="nodes",code="${code}"}`
+    expect(await series('tranche_kube_requests_total')).toEqual([`${labels('200')} 1`, `${labels('other')} 1`, `${labels('none')} 2`])
   })
 })
 
