@@ -69,6 +69,12 @@ describe('findRollout', () => {
       hint: 'Did you mean node-agent? tranche list shows all of them.',
     })
   })
+
+  it('suggests no name that is quite another', async () => {
+    await expect(explainMissing(deskOf(two), { namespace: 'demo', name: 'typo' })).resolves.toMatchObject({
+      hint: 'tranche list shows all of them.',
+    })
+  })
 })
 
 function rollout(name: string, daemonSet = name): RolloutSummary {

@@ -187,3 +187,9 @@ describe('what status tells while it waits', () => {
     expect(isNews(told, inStepTwo.report, 60_000)).toBe(false)
   })
 })
+
+it('counts as updated in one line what every other view does, and says how many are available', () => {
+  const nodes = { ...inStepTwo.report.nodes, desired: 30, updated: 3, updatedAvailable: 0, unavailable: 3 }
+  const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
+  expect(progressLine({ ...inStepTwo.report, nodes }, drawing)).toContain('  3/30 updated (0 available), 3 down')
+})

@@ -44,7 +44,9 @@ describe('plainLines', () => {
   it('counts available nodes, whatever their revision, while no release runs', () => {
     const starting = [...nodes(2).slice(0, 2), ...nodes(0).slice(2, 10), ...nodes(0).slice(10).map(asDown)]
     const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null, toVersion: 'v1', startedAtMs: null, nodes: starting }
-    expect(plainLines(null, idle)).toEqual(['demo/agent: Healthy, version v1', 'demo/agent: 10 of 40 nodes available'])
+    expect(plainLines(null, idle)).toEqual(['demo/agent: coming up, version v1', 'demo/agent: 10 of 40 nodes available'])
+    const up: ReleaseSnapshot = { ...idle, nodes: nodes(40) }
+    expect(plainLines(idle, up)).toEqual(['demo/agent: Healthy, version v1', 'demo/agent: 40 of 40 nodes available'])
   })
 
   it('counts anew when a release begins', () => {

@@ -52,6 +52,12 @@ describe('tranche plan', () => {
     expect(lines).toContain('3      node-002  2      1m21s  oldest pod of batch 2')
   })
 
+  it('names no node as not updated where nothing is to be released', () => {
+    const nodes = [{ name: 'node-001', batch: 0, order: 0, reason: 'nothing is released' }]
+    const idle: Forecast = { ...forecast, nodes, nodesHit: 0, batches: [], etaSeconds: null, message: 'Nothing is to be done.' }
+    expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'rests on', '  - pods stop within 1.5 s'])
+  })
+
   it('leaves out a time that nobody can tell', () => {
     const stopped: Forecast = { ...forecast, outcome: 'Stops', etaSeconds: null, message: 'It stops.' }
     expect(planView(stopped, createDrawing(plain), false).join('\n')).not.toContain('over in')

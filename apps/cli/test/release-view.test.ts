@@ -67,6 +67,17 @@ describe('tranche list', () => {
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
   })
 
+  it('does not say the step twice where there is little room', () => {
+    const message = 'step 1 of 3 (10%): waiting for new pods on node-1'
+    const [, line] = listView([{ ...inStepTwo.report, message }], { namespaces: false, wide: false }, createDrawing(plain))
+    expect(line).toMatch(/ {2}waiting for/)
+  })
+
+  it('says that what has failed is paused', () => {
+    const lines = releaseView({ ...failing, report: { ...failing.report, paused: true } }, createDrawing(plain), false)
+    expect(lines[0]).toContain('Failed, paused')
+  })
+
   it('cuts nothing off where nobody asks for columns', () => {
     const lines = listView(rollouts, { namespaces: false, wide: false }, createDrawing({ ...plain, width: Number.POSITIVE_INFINITY }))
     expect(lines.join('')).not.toContain('…')

@@ -37,7 +37,7 @@ const MOST_ATTEMPTS = 12
 export async function carryOut(ports: SteeringPorts, order: WishOrder, options: ReadOptions = {}): Promise<WishAnswer> {
   const wish = toWish(order)
   const written = await writeWish(ports, { order, wish }, options)
-  if (written.kind === 'dryRun') return answer(wish, 'accepted', `nothing is written (dryRun): ${written.message}`)
+  if (written.kind === 'dryRun') return answer(wish, 'accepted', `nothing is written (dryRun); else ${written.message}`)
   const standing = await awaitAnswer(ports, { order, written: written.wish, facts: written.facts }, options)
   await written.told
   if (standing.kind === 'refused') throw refusalError(standing, order)

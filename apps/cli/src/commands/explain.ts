@@ -1,9 +1,9 @@
 import type { Explanation } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
-import { closest } from 'fastest-levenshtein'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
+import { nearestName } from '../desk/nearest-name.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
@@ -54,10 +54,10 @@ async function namesRollout(desk: Session['desk'], namespace: string, word: stri
 
 async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<AppError> {
   const names = (await desk.nodes(key)).map(({ name }) => name)
+  const nearest = nearestName(node, names)
+  const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `
   const hint =
-    names.length === 0
-      ? 'It is wanted on no node at all.'
-      : `Did you mean ${closest(node, names)}? tranche get -o wide shows zones and nodes.`
+    names.length === 0 ? 'It is wanted on no node at all.' : `${meant}tranche get ${key.name} -n ${key.namespace} -o json names every node.`
   return new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
     details: { node, namespace: key.namespace, name: key.name },
     hint,

@@ -39,7 +39,7 @@ const askedBefore: readonly WishType[] = ['abort', 'undo']
  * @throws {AppError} with the code and the reason of a refusal
  */
 export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCode> {
-  const { access, output, type, waitMs, idempotencyKey, dryRun } = options
+  const { access, type, waitMs, idempotencyKey, dryRun } = options
   checkReason(options.body)
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: named(options), command: type })
@@ -50,7 +50,7 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
   }
   const sawStep = asksStep(options) && options.body.revision === undefined
   const answer = await session.desk.wish(key, { type, body: withStep(options, report), waitMs, idempotencyKey, sawStep, dryRun })
-  io.out.write(await answerText(answer, key, output))
+  io.out.write(await answerText(answer, key, options))
   return exitCodes.done
 }
 
@@ -95,9 +95,9 @@ function withStep(options: WishOptions, report: RolloutReport | null): WishBody 
   return { ...(canaryRevision !== undefined && { revision: canaryRevision }), ...options.body, expectedStep: step.index }
 }
 
-async function answerText(answer: WishAnswer, key: ObjectKey, { format }: OutputOptions): Promise<string> {
+async function answerText(answer: WishAnswer, key: ObjectKey, { output: { format }, dryRun }: WishOptions): Promise<string> {
   if (format === 'json' || format === 'yaml') return await valueText(answer, format)
   if (format === 'name') return `${rolloutName(key.name)}\n`
-  const state = answer.repeated ? 'asked for before' : answer.state
+  const state = answer.repeated ? 'asked for before' : dryRun ? 'would be accepted' : answer.state
   return `${printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)}\n`
 }

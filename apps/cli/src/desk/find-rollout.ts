@@ -1,8 +1,8 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
-import { closest } from 'fastest-levenshtein'
 import type { ReleaseDesk } from '@tranche/steering'
+import { nearestName } from './nearest-name.ts'
 
 const rolloutWords = ['rollout', 'rollouts', 'rollout.rollouts.kruise.io', 'rollouts.rollouts.kruise.io', 'ro']
 const daemonSetWords = ['daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'ds']
@@ -89,5 +89,6 @@ function noneFor(daemonSet: string, namespace: string, all: readonly RolloutSumm
 
 function hintFor(name: string, names: readonly string[]): string {
   if (names.length === 0) return 'Choose a namespace with -n; tranche list -A shows the Rollouts of all.'
-  return `Did you mean ${closest(name, [...names])}? tranche list shows all of them.`
+  const nearest = nearestName(name, names)
+  return nearest === undefined ? 'tranche list shows all of them.' : `Did you mean ${nearest}? tranche list shows all of them.`
 }

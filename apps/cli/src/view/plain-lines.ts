@@ -26,10 +26,17 @@ export function plainLine(snapshot: ReleaseSnapshot, text: string): string {
   return printable(`${snapshot.daemonSet}${elapsed}: ${text}`)
 }
 
-function positionText({ phase, step, rollout, toVersion, paused }: ReleaseSnapshot): string {
-  const where = `${rollout === null ? 'no Rollout' : (phase ?? 'not looked at yet')}, version ${toVersion}`
+function positionText(snapshot: ReleaseSnapshot): string {
+  const { phase, step, rollout, toVersion, paused } = snapshot
+  const state = comesUp(snapshot) ? 'coming up' : (phase ?? 'not looked at yet')
+  const where = `${rollout === null ? 'no Rollout' : state}, version ${toVersion}`
   if (phase !== 'Progressing') return where
   return `${where}${step === null ? '' : `, step ${step.index} of ${step.count}, ${step.state}`}${paused ? ', paused' : ''}`
+}
+
+/** Healthy says of a Rollout that no release runs, and nothing of pods that nobody has seen available yet. */
+function comesUp(snapshot: ReleaseSnapshot): boolean {
+  return snapshot.phase === 'Healthy' && snapshot.startedAtMs === null && nodesDone(snapshot) < snapshot.nodes.length
 }
 
 function hasMoved(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): boolean {

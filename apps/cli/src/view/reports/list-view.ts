@@ -63,5 +63,10 @@ function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
 /** A release that is done waits for nothing. Where there is little room, one word says more than the begin of a sentence. */
 function waitsFor({ outcome, need, message }: RolloutSummary, inShort: boolean): string {
   if (outcome === 'Done') return ''
-  return (inShort ? need?.reason : need?.message) ?? message
+  return inShort ? (need?.reason ?? withoutStep(message)) : (need?.message ?? message)
+}
+
+/** The step has a column of its own. */
+function withoutStep(message: string): string {
+  return message.replace(/^step \d+ of \d+ \([^)]*\):? /, '')
 }

@@ -83,15 +83,16 @@ const nodeColumns: readonly Column<PlannedNode>[] = [
   { heading: 'WHY', cell: ({ reason }) => reason },
 ]
 
-/** Nodes that are not updated, by the reason. */
-function restLines({ nodes }: Forecast, drawing: Drawing): readonly string[] {
+/** Nodes that are not updated, by the reason; where nothing at all is to be done the message has said it. */
+function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): readonly string[] {
   const byReason = [
     ...Map.groupBy(
       nodes.filter(({ order }) => order === 0),
       ({ reason }) => reason,
     ),
   ]
-  if (byReason.length === 0) return []
+  const isIdle = outcome === 'Completes' && nodesHit === 0 && byReason.length === 1
+  if (byReason.length === 0 || isIdle) return []
   return [
     '',
     drawing.line(['dim', 'not updated']),

@@ -22,8 +22,9 @@ export function progressLine(report: RolloutReport, drawing: Drawing): string {
   const { namespace, name, step, nodes, outcome, need, message, phase } = report
   const place = step === undefined || phase === 'Healthy' ? '' : `  step ${step.index}/${step.count} ${step.state}`
   const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`
+  const available = nodes.updated === nodes.updatedAvailable ? '' : ` (${nodes.updatedAvailable} available)`
   const text = need?.message ?? message
-  const countsText = `${place}  ${nodes.updatedAvailable}/${nodes.desired} updated, ${nodes.unavailable} down${failed}`
+  const countsText = `${place}  ${nodes.updated}/${nodes.desired} updated${available}, ${nodes.unavailable} down${failed}`
   return drawing.line(
     `${namespace}/${name}  `,
     [outcomeStyles[outcome], stateWord(report)],
@@ -37,5 +38,5 @@ function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevisio
 }
 
 function counts({ nodes }: RolloutReport): string {
-  return JSON.stringify([nodes.updatedAvailable, nodes.unavailable])
+  return JSON.stringify([nodes.updated, nodes.updatedAvailable, nodes.unavailable])
 }

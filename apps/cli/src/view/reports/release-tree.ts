@@ -78,7 +78,10 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
       ? []
       : [
           {
-            spans: [`in no batch  `, ['dim', counted(outside.length, 'node')]] as const,
+            spans: [
+              `in no batch  `,
+              ['dim', `${counted(outside.length, 'node')}, without the label of a batch (yet, or by other hands)`],
+            ] as const,
             items: zoneItems(outside, { ...options, all: false }),
           },
         ]),

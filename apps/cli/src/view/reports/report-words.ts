@@ -41,7 +41,8 @@ export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled } = rollout
   if (!isOurs(rollout)) return 'Not ours'
   if (disabled) return 'Disabled'
-  return paused && outcome === 'Waiting' ? 'Paused' : outcome
+  if (paused && outcome === 'Waiting') return 'Paused'
+  return paused && outcome === 'Failed' ? 'Failed, paused' : outcome
 }
 
 /** @returns `2/3`, or nothing before the first release and once it is over */
