@@ -47,7 +47,7 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
 
 function barLines({ nodes, steps, phase, step }: RolloutReport, drawing: Drawing): readonly string[] {
   if (nodes.desired === 0) return [drawing.line(['dim', 'no node to run on'])]
-  const label = ` ${nodes.updatedAvailable}/${nodes.desired}${nodes.updated === nodes.updatedAvailable ? '' : ' available'}`
+  const label = ` ${nodes.updatedAvailable}/${nodes.desired} available`
   const width = Math.max(10, Math.min(drawing.width, WIDEST_BAR) - label.length)
   const { glyphs } = drawing
   const bar = progressBar(
