@@ -67,6 +67,13 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
   })
 
+  it('says what a dry run would write, and writes nothing', async () => {
+    expect((await tranche('pause node-agent --dry-run')).out).toBe(
+      'demo/node-agent: pause would be accepted: nothing is written (dryRun); else spec.strategy.paused is set to true\n',
+    )
+    expect(JSON.parse((await tranche('get -o json')).out)).toMatchObject({ rollout: { paused: false } })
+  })
+
   it('refuses an approval that is meant for another step', async () => {
     const { code, err } = await tranche('approve node-agent --expected-step 2')
     expect(err).toMatch(/^MOVED_ON: the wish is meant for step 2, and [^\n]+\n$/)
@@ -119,7 +126,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
 
   it('ends -w with the first thing that does not pass', async () => {
     const { code, err } = await tranche('get nothing -w')
-    expect(err).toMatch(/^ROLLOUT_NOT_FOUND: there is no Rollout nothing in namespace demo\. Did you mean node-agent\? [^\n]+\n$/)
+    expect(err).toMatch(/^ROLLOUT_NOT_FOUND: there is no Rollout nothing in namespace demo\. tranche list shows all of them\.\n$/)
     expect(code).toBe(1)
   })
 })
