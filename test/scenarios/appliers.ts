@@ -62,7 +62,7 @@ interface Sending {
 }
 
 async function send({ clock, simulator }: Stage, { method, manifest, type, body, query = '' }: Sending): ReturnType<Applier> {
-  const exchange: Exchange = simulator.exchangeFor('gitops')
+  const exchange: Exchange = simulator.exchangeFor('gitops', 'everything')
   const { apiVersion, kind, metadata } = manifest
   const path = `/apis/${apiVersion}/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}?${query}`
   const headers = { 'user-agent': 'gitops/1', ...(type !== undefined && { 'content-type': type }) }

@@ -14,8 +14,8 @@ export interface AnswerShape {
   frame(frame: WatchFrame): string
 }
 
-/** Which answers carry `metadata.managedFields`: all of them, or all but lists and watches. */
-export type ManagedFieldsIn = 'everything' | 'single objects'
+/** Which answers carry `metadata.managedFields`: all of them, those to a GET of one object, or none. */
+export type ManagedFieldsIn = 'everything' | 'single reads' | 'nothing'
 
 /** What decides the shape of an answer. */
 export interface ShapeOptions {
@@ -45,7 +45,7 @@ function fullShape({ definition, managedFields }: ShapeOptions): AnswerShape {
   const toItem = (object: ApiObject): string =>
     definition.customResourceDefinition === undefined ? itemText(object, ownersToo) : objectText(object, ownersToo)
   return {
-    object: (object) => objectText(object, true),
+    object: (object) => objectText(object, managedFields !== 'nothing'),
     list: ({ kind, apiVersion, metadata, items }) =>
       `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.map(toItem).join(',')}]}`,
     frame: ({ type, object }) => frameLine(type, type === 'ERROR' ? JSON.stringify(object) : objectText(object as ApiObject, ownersToo)),

@@ -188,7 +188,8 @@ function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): Resourc
 
 /** @throws {ApiStatusError} 406 when the client takes nothing we can write */
 function negotiateShape(front: Front, definition: ResourceDefinition, route: ResourceRoute, asked: Asked): AnswerShape {
-  const { wire, query, managedFields } = asked
+  const { wire, query } = asked
+  const managedFields = asked.managedFields === 'single reads' && wire.method !== 'GET' ? 'nothing' : asked.managedFields
 
   const representation = negotiate(wire.headers['accept'])
   if (representation === undefined)

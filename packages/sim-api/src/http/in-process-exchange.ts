@@ -10,7 +10,7 @@ import type { HttpFront } from './front.ts'
  * @param managedFields in what they are served. Sockets have them everywhere, as every cluster has; who reads 30,000 pods in process
  * is spared what nobody asks for
  */
-export function inProcessExchange(front: HttpFront, token: string, managedFields: ManagedFieldsIn = 'single objects'): Exchange {
+export function inProcessExchange(front: HttpFront, token: string, managedFields: ManagedFieldsIn = 'single reads'): Exchange {
   const authorization = `Bearer ${token}`
   return (request, signal) => front.handle({ ...request, headers: { ...request.headers, authorization } }, signal, managedFields)
 }

@@ -67,7 +67,7 @@ function applied({ write, config, live = {}, managers, force }: Application): Ap
   if (conflicts.length > 0) return { kind: 'conflict', conflicts }
   const lost = unionOf(changed, removed)
   const fields = differenceOf(own, notOwned)
-  const time = jsonEqual(live, next) ? before?.time : write.time
+  const time = jsonEqual(live, next) ? before?.time : writer.time
   const entry: Managers = isEmptySet(fields) ? [] : [{ ...writer, time, fields: setText(fields) }]
   return { kind: 'applied', object: next, managers: sortManagers([...withoutOwned(others, lost), ...entry]) }
 }

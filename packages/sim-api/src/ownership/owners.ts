@@ -11,7 +11,7 @@ interface Pending {
 }
 
 /** How many writes may wait to be looked at: each holds on to the object as it was. */
-const MOST_PENDING = 4
+const MOST_PENDING = 8
 
 /** Who owns which fields of one version of an object. It is worked out when somebody asks: most versions of most objects are read by nobody. */
 export class Owners {

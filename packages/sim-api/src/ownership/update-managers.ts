@@ -2,6 +2,7 @@ import { type Comparison, compareFields } from './compare-fields.ts'
 import { differenceOf, type FieldSet, isEmptySet, LEAF, SELF, unionOf, withoutBranches } from './field-set.ts'
 import { type Manager, managerKey, type Managers, parseSet, setText, sortManagers, withFields } from './managers.ts'
 import type { Shape } from './shape.ts'
+import { timestamp } from '../timestamp.ts'
 
 /** Who writes, by which way, and how what it writes is looked at. */
 export interface OwnedWrite {
@@ -11,8 +12,8 @@ export interface OwnedWrite {
   readonly apiVersion: string
   /** Empty for the resource itself. */
   readonly subresource: string
-  /** RFC 3339. */
-  readonly time: string
+  /** By the server's clock. */
+  readonly timeMs: number
   /** Fields that cannot be written this way, and so are owned by nobody who does. */
   readonly ignored: FieldSet
   /** Versions in which the resource is served; what others once owned in another version is forgotten. */
@@ -64,8 +65,8 @@ export function inServedVersions(managers: Managers, { apiVersions }: OwnedWrite
 }
 
 /** @returns the writer as a manager that is still to be told what it owns */
-export function managerOf({ manager, apiVersion, subresource, time }: OwnedWrite): Omit<Manager, 'operation' | 'fields'> {
-  return { manager: manager === '' ? 'unknown' : manager, apiVersion, subresource, time }
+export function managerOf({ manager, apiVersion, subresource, timeMs }: OwnedWrite): Omit<Manager, 'operation' | 'fields'> {
+  return { manager: manager === '' ? 'unknown' : manager, apiVersion, subresource, time: timestamp(timeMs) }
 }
 
 const metaElements = [

@@ -12,22 +12,37 @@ import { findBuiltinKind } from '../schema/builtin-definitions.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { openApiSchemaOf } from '../schema/schema-source.ts'
 import { isObject } from '../store/json.ts'
-import { timestamp } from '../timestamp.ts'
 import type { Engine } from './engine.ts'
 import { apiVersionOf } from './list.ts'
 import type { ApiRequest } from './request.ts'
 
 /** @returns who writes by a request, and how what it writes is looked at */
 export function ownedWriteOf(engine: Engine, request: ApiRequest, served: Served): OwnedWrite {
-  const { group, versions, version: stored } = served.definition
-  const version = request.version ?? stored
+  const version = request.version ?? served.definition.version
   const subresource = request.ownedAs ?? request.subresource ?? ''
+  return { ...wayOf(served, version, subresource), manager: managerName(request), timeMs: engine.clock.nowMs() }
+}
+
+/** What is the same for all who write in one way. */
+type Way = Omit<OwnedWrite, 'manager' | 'timeMs'>
+
+const ways = new WeakMap<Served, Map<string, Way>>()
+
+function wayOf(served: Served, version: string, subresource: string): Way {
+  let known = ways.get(served)
+  if (known === undefined) ways.set(served, (known = new Map()))
+  const name = `${version}/${subresource}`
+  let way = known.get(name)
+  if (way === undefined) known.set(name, (way = newWay(served, version, subresource)))
+  return way
+}
+
+function newWay(served: Served, version: string, subresource: string): Way {
+  const { group, versions } = served.definition
   return {
     shape: shapeOf(served, version),
-    manager: managerName(request),
     apiVersion: apiVersionOf({ group, version }),
     subresource,
-    time: timestamp(engine.clock.nowMs()),
     ignored: ignoredFields(served, subresource),
     apiVersions: versions.map((candidate) => apiVersionOf({ group, version: candidate })),
     emptyObject: emptyObject(served.definition),
@@ -94,17 +109,8 @@ const specOfPods: FieldSet = { 'f:spec': LEAF, 'f:metadata': { 'f:deletionTimest
 
 function shapeOf({ definition }: Served, version: string): Shape {
   const { group, kind, customResourceDefinition } = definition
-  if (customResourceDefinition !== undefined) return shapeOfCustom(customResourceDefinition, version)
+  if (customResourceDefinition !== undefined)
+    return customShape(openApiSchemaOf(customResourceDefinition, version) as JsonSchema | undefined)
   const builtIn = findBuiltinKind(group, version, kind)
   return builtIn === undefined ? anyShape : builtInShape(builtIn.definition)
-}
-
-const customShapes = new WeakMap<ApiObject, Map<string, Shape>>()
-
-function shapeOfCustom(definition: ApiObject, version: string): Shape {
-  let shapes = customShapes.get(definition)
-  if (shapes === undefined) customShapes.set(definition, (shapes = new Map()))
-  let shape = shapes.get(version)
-  if (shape === undefined) shapes.set(version, (shape = customShape(openApiSchemaOf(definition, version) as JsonSchema | undefined)))
-  return shape
 }

@@ -61,6 +61,10 @@ const listTypes: Readonly<Record<string, Readonly<Record<string, ListType>>>> = 
   'policy/v1.PodDisruptionBudgetStatus': { conditions: by('type') },
   'admissionregistration/v1.MutatingWebhook': { matchConditions: by('name') },
   'admissionregistration/v1.MutatingWebhookConfiguration': { webhooks: by('name') },
+  'admissionregistration/v1.MutatingAdmissionPolicySpec': { matchConditions: by('name') },
+  'admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec': { validationActions: 'set' },
+  'admissionregistration/v1.ValidatingAdmissionPolicySpec': { matchConditions: by('name'), variables: by('name') },
+  'admissionregistration/v1.ValidatingAdmissionPolicyStatus': { conditions: by('type') },
   'admissionregistration/v1.ValidatingWebhook': { matchConditions: by('name') },
   'admissionregistration/v1.ValidatingWebhookConfiguration': { webhooks: by('name') },
   'apiextensions/v1.CustomResourceDefinitionStatus': { conditions: by('type') },
@@ -68,6 +72,11 @@ const listTypes: Readonly<Record<string, Readonly<Record<string, ListType>>>> = 
 }
 
 const atomicDefinitions: ReadonlySet<string> = new Set([
+  'admissionregistration/v1.MatchResources',
+  'admissionregistration/v1.NamedRuleWithOperations',
+  'admissionregistration/v1.ParamKind',
+  'admissionregistration/v1.ParamRef',
+  'admissionregistration/v1.Variable',
   'core/v1.ConfigMapKeySelector',
   'core/v1.FileKeySelector',
   'core/v1.LocalObjectReference',
