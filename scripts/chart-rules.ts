@@ -9,6 +9,14 @@ type RoleKind = 'ClusterRole' | 'Role'
 /** The rules of one role, as RBAC has them. */
 export type Rules = readonly Readonly<Record<string, readonly string[]>>[]
 
+/** Rules of a role, by where they apply. */
+export interface ScopedRules {
+  readonly Cluster: Rules
+  readonly Namespaced: Rules
+}
+
+const PROCESS_ROLES = ['tranche-controller', 'tranche-executor', 'tranche-api']
+
 interface RoleOfPage {
   readonly kind: RoleKind
   readonly metadata: { readonly name: string }
@@ -28,6 +36,31 @@ export function chartRules(): Readonly<Record<RoleKind, Readonly<Record<string, 
     rules[kind][metadata.name] = own
   }
   return rules
+}
+
+/**
+ * The same rules for processes that work on some namespaces alone: what they need in each of these, by a Role, and what has no
+ * namespace, or is looked for in all, by a ClusterRole.
+ */
+export function scopedRoles(): Readonly<Record<string, ScopedRules>> {
+  const { ClusterRole } = chartRules()
+  return Object.fromEntries(PROCESS_ROLES.map((name) => [name, scopedRules(ClusterRole[name] ?? [])]))
+}
+
+function scopedRules(rules: Rules): ScopedRules {
+  const part = (isWanted: (resource: string) => boolean): Rules =>
+    rules.flatMap((rule) => {
+      const resources = (rule['resources'] ?? []).filter((resource) => isWanted(`${rule['apiGroups']?.[0]}/${resource}`))
+      return resources.length === 0 ? [] : [{ ...rule, resources }]
+    })
+  return { Cluster: part((resource) => isOfCluster(resource)), Namespaced: part((resource) => !isOfCluster(resource)) }
+}
+
+/** The Lease of another controller may be in whatever namespace. */
+function isOfCluster(resource: string): boolean {
+  return /^(\/(nodes|namespaces)|(authentication|authorization|scheduling|admissionregistration|apiextensions)\.k8s\.io\/.*|coordination\.k8s\.io\/leases)$/.test(
+    resource,
+  )
 }
 
 function rolesOfPage(): readonly RoleOfPage[] {

@@ -10,7 +10,7 @@ import { describeApi } from '../apps/api/src/index.ts'
 import { admissionPolicies } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
-import { chartRules } from './chart-rules.ts'
+import { chartRules, scopedRoles } from './chart-rules.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
 import { writtenRules } from './validation-rules.ts'
@@ -22,7 +22,7 @@ align('packages/api-schema/crds', crdFiles())
 align('charts/tranche/files/crds', crdFiles())
 write(
   'charts/tranche/files/rules.yaml',
-  `# Made by \`pnpm generate\` from docs/operations/permissions.md; changes belong there.\n${yaml(chartRules())}`,
+  `# Made by \`pnpm generate\` from docs/operations/permissions.md; changes belong there.\n${yaml({ ...chartRules(), Scoped: scopedRoles() })}`,
 )
 write(
   'charts/tranche/files/admission-policies.yaml',

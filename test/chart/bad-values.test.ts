@@ -31,6 +31,8 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ allowHosts: ['https://prometheus'] }, "at '/allowHosts/0': 'https://prometheus' does not match pattern"],
     [{ metrics: { reader: { name: 'prometheus' } } }, "at '/metrics/reader': properties 'namespace' required, if 'name' exists"],
     [{ allInOne: { resources: { limits: { memory: 'much' } } } }, "at '/allInOne/resources/limits/memory'"],
+    [{ scope: { namespaces: ['a', 'a'] } }, "at '/scope/namespaces': items at 0 and 1 are equal"],
+    [{ scope: { namespaces: 'agents' } }, "at '/scope/namespaces': got string, want array"],
     [{ runAsUser: 0 }, "at '/runAsUser': minimum: got 0, want 1"],
   ])('%j are refused with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)

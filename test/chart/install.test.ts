@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Cluster, startCluster } from '../clients/cluster.ts'
+import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts'
 import { runProgram } from '../clients/run-program.ts'
 import { chart, helm, programs, renderText } from './chart.ts'
 import { choices } from './values.ts'
@@ -18,6 +18,17 @@ function kubectl(args: readonly string[], input = '') {
 async function namesOf(kinds: string): Promise<readonly string[]> {
   const { stdout } = await kubectl(['get', kinds, '--all-namespaces', '-o', 'name', '-l', 'app.kubernetes.io/part-of=tranche'])
   return stdout.split('\n').filter((line) => line !== '')
+}
+
+/** In the middle of a release. */
+const released = {
+  ...agentManifest('v1'),
+  metadata: {
+    name: 'agent',
+    namespace: 'default',
+    labels: { 'rollouts.kruise.io/workload-type': 'daemonset' },
+    annotations: { 'tranche.dev/rollout': 'agent', 'rollouts.kruise.io/daemonset-partition': '3' },
+  },
 }
 
 /** The definitions of the Prometheus operator are not there. */
@@ -64,8 +75,13 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
   })
 
   it('uninstalls everything but the definitions, with which every Rollout would go', async () => {
-    const { code } = await helm(['uninstall', 'tranche', '--namespace', namespace], cluster)
+    await kubectl(['apply', '-f', '-'], JSON.stringify(released))
+    const daemonSet = async (): Promise<string> => (await kubectl(['get', 'daemonset/agent', '-o', 'json'])).stdout
+    const before = await daemonSet()
+    const { code, stdout } = await helm(['uninstall', 'tranche', '--namespace', namespace], cluster)
     expect(code).toBe(0)
+    expect(stdout.match(/\[CustomResourceDefinition\] \S+/g)).toHaveLength(3)
+    expect(JSON.parse(await daemonSet())).toEqual(JSON.parse(before))
     const left = await namesOf('deployments,services,serviceaccounts,networkpolicies,clusterroles,clusterrolebindings,roles,rolebindings')
     expect(left).toEqual([])
     expect(await namesOf('customresourcedefinitions')).toHaveLength(3)
@@ -85,7 +101,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     const text = await renderText({ ...choices[name], metrics: unwatched(choices[name]?.['metrics']), fullnameOverride: 'another' }, [
       '--skip-tests',
     ])
-    await kubectl(['create', 'namespace', 'monitoring-agents'])
+    for (const one of ['monitoring-agents', 'agents', 'network', 'leases']) await kubectl(['create', 'namespace', one])
     const { stdout, stderr } = await kubectl(['create', '--dry-run=server', '--validate=strict', '-f', '-'], text)
     const refused = stderr.split('\n').filter((line) => line !== '' && !/customresourcedefinitions.*already exists/.test(line))
     expect(refused).toEqual([])

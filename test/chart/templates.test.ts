@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { chartRules } from '../../scripts/chart-rules.ts'
+import { chartRules, scopedRoles } from '../../scripts/chart-rules.ts'
 import { chart, helm, programs, render, renderText, type Rendered, type Values } from './chart.ts'
 import { choices } from './values.ts'
 
@@ -15,10 +15,13 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     }
   })
 
-  it.each(['all-in-one', 'distributed', 'every option', 'nothing but processes'])('renders %s as checked in', async (name) => {
-    const text = await renderText(withoutDefinitions(choices[name]!))
-    await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
-  })
+  it.each(['all-in-one', 'distributed', 'every option', 'two namespaces', 'nothing but processes'])(
+    'renders %s as checked in',
+    async (name) => {
+      const text = await renderText(withoutDefinitions(choices[name]!))
+      await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
+    },
+  )
 
   it('is of the version of the program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
@@ -47,6 +50,23 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(Object.fromEntries(rendered.map(({ metadata, rules }) => [metadata.name, rules]))).toEqual(page.ClusterRole)
     const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system')
     expect(role?.rules).toEqual(page.Role['tranche-controller'])
+  })
+
+  it('are given in the namespaces of the scope alone, but for what has none', async () => {
+    const objects = await render({ ...choices['two namespaces'], fullnameOverride: 'tranche' })
+    const scoped = scopedRoles()
+    const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name in scoped)
+    const [lease] = roles.filter(({ kind }) => kind === 'Role')
+    expect([lease?.metadata.namespace, lease?.rules]).toEqual(['tranche-system', page.Role['tranche-controller']])
+    for (const [name, { Cluster, Namespaced }] of Object.entries(scoped)) {
+      expect(roles.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name)?.rules).toEqual(Cluster)
+      const scopes = objects.filter(({ kind, metadata }) => kind === 'Role' && metadata.name === `${name}-scope`)
+      expect(scopes.map(({ metadata, rules }) => [metadata.namespace, rules])).toEqual(
+        ['agents', 'network'].map((one) => [one, Namespaced]),
+      )
+    }
+    const bound = objects.filter(({ kind, metadata }) => kind === 'ClusterRoleBinding' && metadata.name in scoped)
+    expect(bound).toHaveLength(3)
   })
 
   it('let Secrets be read by name, in the namespaces that are named, and nowhere without', async () => {

@@ -38,6 +38,7 @@ export const choices: Readonly<Record<string, Values>> = {
       corsOrigins: ['https://tools.example.com'],
       trustProxies: ['10.0.0.0/8'],
       requestsPerSecond: 50,
+      tls: { secret: 'tranche-api-tls' },
       hooks: { enabled: true, secrets: [{ namespace: 'demo', names: ['ci'] }] },
       login: {
         issuer: 'https://issuer.example.com',
@@ -79,5 +80,7 @@ export const choices: Readonly<Record<string, Values>> = {
     runAsGroup: null,
   },
   'watched by Prometheus': { metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } } },
+  'two namespaces': { mode: 'distributed', redis: { url: 'redis://redis' }, scope: { namespaces: ['agents', 'network'] } },
+  'one process for one namespace': { scope: { namespaces: ['agents'] }, leaseNamespace: 'leases' },
   'two of the one process': { allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] },
 }

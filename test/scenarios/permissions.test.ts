@@ -3,25 +3,34 @@ import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { chartRules } from '../../scripts/chart-rules.ts'
+import { chartRules, type Rules, scopedRoles } from '../../scripts/chart-rules.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 /** What docs/operations/permissions.md gives to each program, as `verb group/resource`. */
 const page = chartRules()
-const given: Readonly<Record<'controller' | 'executor', ReadonlySet<string>>> = {
-  controller: rightsOf('tranche-controller'),
-  executor: rightsOf('tranche-executor'),
-}
+const given: Given = { controller: rightsOf('tranche-controller'), executor: rightsOf('tranche-executor') }
+const ofCluster: Given = { controller: clusterRightsOf('tranche-controller'), executor: clusterRightsOf('tranche-executor') }
+
+type Given = Readonly<Record<'controller' | 'executor', ReadonlySet<string>>>
 
 let stage: Stage
 afterEach(() => stage.end())
 
 describe('with the permissions of docs/operations/permissions.md', () => {
-  it('releases, rollbacks, pauses, policies and endings need nothing more, and hardly less', async () => {
+  it.each([
+    ['every namespace', undefined],
+    ['the namespaces that are named', [stageKey.namespace, 'network']],
+  ])('releases, rollbacks, pauses, policies and endings need nothing more, and hardly less, in %s', async (_name, namespaces) => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
-    stage = await setStage({ nodes: 4, minReadySeconds: 2, controllers: ['controller-1', 'controller-2'], faults: enforced(asked) })
+    stage = await setStage({
+      nodes: 4,
+      minReadySeconds: 2,
+      controllers: ['controller-1', 'controller-2'],
+      faults: enforced(asked, namespaces),
+      ...(namespaces !== undefined && { namespaces }),
+    })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await stage.patchRollout({ spec: { strategy: { paused: true } } })
@@ -56,15 +65,17 @@ async function applyPolicy(): Promise<void> {
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': 'careful' } } })
 }
 
-/** Refuses what the page does not give, and notes what was asked. */
-function enforced(asked: Record<'controller' | 'executor', Set<string>>): FaultInjector {
+/** Refuses what the page does not give, or not there, and notes what was asked. */
+function enforced(asked: Record<'controller' | 'executor', Set<string>>, namespaces: readonly string[] | undefined): FaultInjector {
   return {
-    onRequest({ actor, verb, resource, subresource }) {
+    onRequest({ actor, verb, resource, subresource, namespace }) {
       const program = actor.startsWith('controller-') ? 'controller' : actor.startsWith('executor-') ? 'executor' : null
       if (program === null) return undefined
       const right = `${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`
       asked[program].add(right)
-      if (given[program].has(right)) return undefined
+      // The Lease of controllers has a namespace of its own.
+      const isThere = namespaces === undefined || resource.resource === 'leases' || namespaces.includes(namespace ?? '')
+      if ((isThere ? given : ofCluster)[program].has(right)) return undefined
       return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${right}`) }
     },
   }
@@ -99,7 +110,14 @@ function unused(asked: Readonly<Record<'controller' | 'executor', ReadonlySet<st
 }
 
 function rightsOf(name: string): ReadonlySet<string> {
-  const rules = [...(page.ClusterRole[name] ?? []), ...(page.Role[name] ?? [])]
+  return rightsBy([...(page.ClusterRole[name] ?? []), ...(page.Role[name] ?? [])])
+}
+
+function clusterRightsOf(name: string): ReadonlySet<string> {
+  return rightsBy(scopedRoles()[name]?.Cluster ?? [])
+}
+
+function rightsBy(rules: Rules): ReadonlySet<string> {
   return new Set(
     rules.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
       verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),

@@ -93,6 +93,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly onPoint?: (passing: Passing) => Promise<void> | void
   /** Programs are started from within what the clock runs: nobody can run it until they are ready. @default false */
   readonly startsWhileRunning?: boolean
+  /** Whose objects our programs watch. @default every namespace */
+  readonly namespaces?: readonly string[]
   /** @default true: a Rollout is created, and the story begins when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -117,6 +119,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const programs = new Map<string, Program>()
   const counted = new Map<string, Metrics>()
+  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const stage: Stage = {
     ...readingsOf(client),
     ...wishesOf(client),
@@ -129,12 +132,13 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) tellOfJobs(ports.metrics, queue)
-        return startExecutor({ ...ports, queue: (options.queue ?? asItIs)(queue) })
+        return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue) })
       }),
     startController: (identity) =>
       start(identity, (ports) =>
         startController({
           ...ports,
+          ...scope,
           ...(options.outgoing && { outgoing: options.outgoing(clock) }),
           admission: options.admission ?? 'none',
           leaderElection: (options.controllers?.length ?? 1) > 1,

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import type { Clock } from '@tranche/clock'
 import { watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
@@ -13,6 +14,7 @@ import { watchEvents } from './cluster/events-watch.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
+import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from './http/certificate.ts'
 import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
 import { createHookDoor } from './hooks/hook-door.ts'
@@ -25,6 +27,8 @@ import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
 /** What an API process is given. */
 export interface ApiOptions {
   readonly exchange: Exchange
+  /** Whose objects are told of, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
   readonly clock: Clock
@@ -33,6 +37,8 @@ export interface ApiOptions {
   readonly host?: string
   /** Port to listen on; 0 takes a free one. */
   readonly port: number
+  /** Files of the certificate, which are read again when they change. @default plain HTTP */
+  readonly tls?: CertificateFiles | undefined
   readonly limits?: Partial<Limits>
   /** Origins of pages that may read answers. @default none */
   readonly corsOrigins?: readonly string[]
@@ -54,7 +60,7 @@ export interface ApiOptions {
 
 /** A program that runs until it is stopped. */
 export interface RunningApi {
-  /** Where it listens: `http://127.0.0.1:8080`. */
+  /** Where it listens: `http://127.0.0.1:8080`, or `https://…` with a certificate. */
   readonly url: string
   /** Resolves when the first lists have arrived. */
   readonly ready: Promise<void>
@@ -67,14 +73,15 @@ export interface RunningApi {
 /**
  * Starts the REST API against one API server, and listens at once: until the cluster has been seen `/readyz` and reads are 503.
  *
- * @throws {AppError} PORT_IN_USE
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID where the certificate cannot be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { exchange, watchExchange = exchange, clock, seed = 0, version = '0.1.0' } = options
   const log = options.log.child({ program: fieldManagers.api })
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
-  const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true })
-  const events = watchEvents({ client, clock, log, seed })
+  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
+  const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope })
+  const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })
   const source = createWatchedStreamSource({ cluster, events, reads })
   const metrics = createApiMetrics()
@@ -83,6 +90,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let hub: StreamHub | undefined
   let isStopping = false
 
+  const certificate = options.tls === undefined ? undefined : readCertificate(options.tls)
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
@@ -97,6 +105,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     plan: createPlanner({ client, clock, limits }),
     corsOrigins: options.corsOrigins ?? [],
     trustProxies: options.trustProxies ?? [],
+    certificate,
     checkAnswers: options.checkAnswers ?? false,
     isSynced: () => hub !== undefined,
     isStopping: () => isStopping,
@@ -104,6 +113,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     onStream: metrics.onStream,
   })
   const url = await listen(app, options)
+  const onChange = (renewed: Certificate): void => (app.server as unknown as TlsServer).setSecureContext({ ...renewed })
+  const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, onChange })
 
   events.start(ending.signal).catch(end.reject)
   const ready = cluster.start(ending.signal, end.reject).then(() => {
@@ -117,6 +128,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     stopped: end.promise,
     async stop() {
       isStopping = true
+      forget()
       await app.close()
       hub?.close()
       ending.abort(new Error('the API stops'))
@@ -125,7 +137,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
 }
 
-async function listen(app: ApiServer, { host = '127.0.0.1', port }: ApiOptions): Promise<string> {
+async function listen(app: ApiServer, { host = '127.0.0.1', port, tls }: ApiOptions): Promise<string> {
   try {
     await app.listen({ host, port })
   } catch (error) {
@@ -137,5 +149,5 @@ async function listen(app: ApiServer, { host = '127.0.0.1', port }: ApiOptions):
     })
   }
   const { address, port: taken, family } = app.server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
+  return `${tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
 }

@@ -1,6 +1,7 @@
 import type { AdmissionMode } from '@tranche/controller'
 import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './options/port-options.ts'
+import { type ScopeOptions, toScopeOptions } from './options/scope-options.ts'
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
@@ -49,6 +50,7 @@ export interface ProcessOptions {
   readonly logLevel: LogLevel
   readonly admission: AdmissionMode
   readonly leaderElection: boolean
+  readonly scope: ScopeOptions
   /** Hosts that policies may have asked, as they were written. */
   readonly allowHosts: readonly string[]
   /** 1 to 64. */
@@ -123,6 +125,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
     admission: parseChoice('--admission', text(values, 'admission') ?? 'none', ['none', 'policy']),
     leaderElection: values['leaderElection'] !== false,
+    scope: toScopeOptions(values),
     allowHosts: allowHosts(values),
     workers: parseWhole('--workers', text(values, 'workers') ?? '4', { min: 1, max: 64 }),
     redis: {

@@ -152,7 +152,10 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
         'none',
       )
     if (name === 'controller' || name === 'all-in-one')
-      withAllowHost(command).option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
+      withAllowHost(command)
+        .option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
+        .option('--lease-namespace <name>', 'namespace of the Lease; kube-system if left out')
+    command.option('--watch-namespace <name>', 'work on this namespace alone; may be given again; all if left out', collect)
     if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
     if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
@@ -171,6 +174,8 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
   command
     .option('--api-port <p>', port)
     .option('--host <address>', 'address that the REST API listens on; 0.0.0.0 for all', '127.0.0.1')
+    .option('--tls-cert-file <path>', 'certificate with its chain, as PEM; read again when it changes; plain HTTP if left out')
+    .option('--tls-key-file <path>', 'its key, as PEM')
     .option('--audience <name>', 'for which tokens must be meant, instead of the API server; may be given again', collect)
     .option('--cors-origin <origin>', 'origin of pages that may read answers; may be given again', collect)
     .option('--trust-proxy <address>', 'proxy, or range, whose X-Forwarded-For is believed; may be given again', collect)

@@ -28,6 +28,7 @@ const well: ClusterSigns = {
     { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true, allowed: true },
     { verb: 'patch', resource: 'daemonsets.apps', needed: false, allowed: true },
   ],
+  leaseNamespace: 'kube-system',
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 2_000, lengthMs: 15_000 },
   rollouts: { all: 3, answered: 3 },
   peer: { webhook: false, lease: null },

@@ -36,6 +36,8 @@ export interface ControllerOptions {
   readonly leaderElection: boolean
   /** Where DaemonSets are announced to executors; without one they wake themselves. */
   readonly queue?: JobQueue
+  /** Whose Rollouts are reconciled, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
   /** Namespace of the Lease. @default kube-system */
   readonly leaseNamespace?: string
   /** How long others wait for a leader that has gone silent, and how often one tells that it is there. */
@@ -88,8 +90,9 @@ export function startController(options: ControllerOptions): RunningController {
   const { wrap } = options.crashPoints ?? noCrashPoints
   const { clock, metrics } = options
   const client = clientFor(options, log)
+  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const cluster = watchCluster({
-    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true },
+    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true, ...scope },
     ...watchLag(metrics, clock, 'controller'),
   })
   const recorder = createEventRecorder({

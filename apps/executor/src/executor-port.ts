@@ -15,7 +15,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       if (release === undefined) return null
       const placement = daemonSet.spec.template.spec ?? {}
       const fleet = cluster.fleet.view(daemonSet.metadata.uid, placement)
-      return { announcement: toAnnouncement(daemonSet), release, fleet, placement, podsSeen: cluster.pods.resourceVersion }
+      return { announcement: toAnnouncement(daemonSet), release, fleet, placement, podsSeen: cluster.pods.positionOf(key.namespace) }
     },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)

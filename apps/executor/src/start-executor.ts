@@ -23,6 +23,8 @@ export interface ExecutorOptions {
   readonly identity: string
   /** Where DaemonSets to look at are announced; the executor announces what its own watches show, too. */
   readonly queue: JobQueue
+  /** Whose DaemonSets are worked on, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
   /** DaemonSets worked on side by side (≥ 1). @default 4 */
   readonly workers?: number
   /** Where the process can be ended or held up. @default nowhere */
@@ -60,8 +62,9 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
   const exchange = meter(options.exchange)
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
+  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const cluster = watchCluster({
-    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false },
+    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
   })
   const ending = new AbortController()

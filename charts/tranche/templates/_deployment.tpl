@@ -11,8 +11,14 @@
 - --metrics-port=8082
 {{- end }}
 {{- end }}
+{{- range $root.Values.scope.namespaces }}
+- --watch-namespace={{ . }}
+{{- end }}
 {{- if has .component (list "controller" "all-in-one") }}
 - --admission={{ $root.Values.admission }}
+{{- if or $root.Values.leaseNamespace $root.Values.scope.namespaces }}
+- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
+{{- end }}
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}
@@ -51,6 +57,10 @@
 - --host=0.0.0.0
 - --api-port=8080
 - --requests-per-second={{ .requestsPerSecond }}
+{{- if .tls.secret }}
+- --tls-cert-file=/etc/tranche/tls/tls.crt
+- --tls-key-file=/etc/tranche/tls/tls.key
+{{- end }}
 {{- range .audiences }}
 - --audience={{ . }}
 {{- end }}
@@ -131,6 +141,14 @@
 {{- end }}
 {{- end }}
 {{- if include "tranche.servesApi" . }}
+{{- with $root.Values.api.tls.secret }}
+- name: tls
+  path: /etc/tranche/tls
+  source:
+    secret:
+      secretName: {{ . }}
+      defaultMode: 0440
+{{- end }}
 {{- with $root.Values.api.login }}
 {{- if .issuer }}
 - name: login

@@ -25,6 +25,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Controllers of different namespaces must not share a Lease. */}}
+{{- define "tranche.leaseNamespace" -}}
+{{- default (ternary .Release.Namespace "kube-system" (gt (len .Values.scope.namespaces) 0)) .Values.leaseNamespace -}}
+{{- end -}}
+
 {{/* Labels of every object: { root, component }; the component may be "". */}}
 {{- define "tranche.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}

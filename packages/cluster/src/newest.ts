@@ -20,8 +20,8 @@ export function createNewest<T extends KubeObject>(reflector: Reflector<T>, onLe
       const watched = reflector.store.get(key)
       const answer = answers.get(keyText(key))
       if (answer === undefined) return watched
-      if (compareResourceVersions(answer.metadata.resourceVersion, watched?.metadata.resourceVersion ?? reflector.resourceVersion) > 0)
-        return answer
+      const seen = watched?.metadata.resourceVersion ?? reflector.positionOf(key.namespace ?? '')
+      if (compareResourceVersions(answer.metadata.resourceVersion, seen) > 0) return answer
       answers.delete(keyText(key))
       return watched
     },

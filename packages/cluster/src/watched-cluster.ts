@@ -5,9 +5,10 @@ import {
   createReflector,
   isForbidden,
   isNotFound,
+  joinReflectors,
   type KubeClient,
   type Reflector,
-  type ResourcePath,
+  type ReflectorOptions,
   resourcePaths,
 } from '@tranche/kube-client'
 import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
@@ -23,6 +24,8 @@ export interface WatchedClusterOptions {
   readonly log: Logger
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
+  /** Whose objects are watched, at least one; nodes have none, and are watched all the same. @default every namespace */
+  readonly namespaces?: readonly string[]
   /** Also Rollouts and ControllerRevisions, which executors have no use for. */
   readonly withRollouts: boolean
   /**
@@ -71,16 +74,22 @@ export interface WatchedCluster {
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { clock } = options
   const fleet = new FleetIndex()
-  const nodes = reflect<FleetNode, Node>(options, resourcePaths.nodes, keptNode)
-  const pods = reflect<FleetPod, Pod>(options, resourcePaths.pods, (pod, previous) =>
-    toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
-  )
-  const daemonSets = reflect<DaemonSet, DaemonSet>(options, resourcePaths.daemonSets, withoutManagedFields)
-  const batchReleases = reflect<BatchRelease, BatchRelease>(options, resourcePaths.batchReleases, withoutManagedFields)
-  const rollouts = reflect<Rollout, Rollout>(options, resourcePaths.rollouts, withoutManagedFields)
-  const policies = reflect<ReleasePolicy, ReleasePolicy>(options, resourcePaths.releasePolicies, withoutManagedFields)
-  const revisions = createReflector<ControllerRevision, ControllerRevision>({
-    ...common(options),
+  const nodes = createReflector<FleetNode, Node>({ ...common(options), resource: resourcePaths.nodes, transform: keptNode })
+  const pods = reflect<FleetPod, Pod>(options, {
+    resource: resourcePaths.pods,
+    transform: (pod, previous) => toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
+  })
+  const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
+  const batchReleases = reflect<BatchRelease, BatchRelease>(options, {
+    resource: resourcePaths.batchReleases,
+    transform: withoutManagedFields,
+  })
+  const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, transform: withoutManagedFields })
+  const policies = reflect<ReleasePolicy, ReleasePolicy>(options, {
+    resource: resourcePaths.releasePolicies,
+    transform: withoutManagedFields,
+  })
+  const revisions = reflect<ControllerRevision, ControllerRevision>(options, {
     resource: resourcePaths.controllerRevisions,
     transform: (revision) => (controllerOf(revision)?.kind === 'DaemonSet' ? withoutManagedFields(revision) : null),
     indexers: { owner: (revision) => controllerOf(revision)?.uid },
@@ -117,16 +126,21 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
       for (const reflector of [...started, ...mayLack]) reflector.start(signal).catch(failed)
       await Promise.all([
         ...started.map((reflector) => reflector.whenSynced(signal)),
-        ...mayLack.map((reflector) => whenSyncedIfServed(options.client, reflector, signal)),
+        ...mayLack.map((reflector) => whenSyncedIfServed(options, reflector, signal)),
       ])
     },
   }
 }
 
 /** Clusters with older definitions, or older roles, have no policies for us: what names none must not wait for them. */
-async function whenSyncedIfServed(client: KubeClient, policies: Reflector<ReleasePolicy>, signal: AbortSignal): Promise<void> {
+async function whenSyncedIfServed(
+  { client, namespaces }: WatchedClusterOptions,
+  policies: Reflector<ReleasePolicy>,
+  signal: AbortSignal,
+): Promise<void> {
+  const scopes = namespaces?.map((namespace) => ({ namespace })) ?? [{}]
   try {
-    await client.list(resourcePaths.releasePolicies, { signal, transform: () => null })
+    await Promise.all(scopes.map((scope) => client.list(resourcePaths.releasePolicies, { ...scope, signal, transform: () => null })))
   } catch (error) {
     if (isNotFound(error) || isForbidden(error)) return
   }
@@ -143,12 +157,18 @@ function telling<T extends KubeObject>(
   return ({ metadata }) => onWritten({ resource: plural, shown: reflector.whenReached(metadata.resourceVersion) })
 }
 
+/** One watch, or one for each namespace. */
 function reflect<T, O extends KubeObject>(
   options: WatchedClusterOptions,
-  resource: ResourcePath,
-  transform: (object: O, previous: T | undefined) => T | null,
+  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'transform' | 'indexers'>,
 ): Reflector<T> {
-  return createReflector<T, O>({ ...common(options), resource, transform })
+  const { namespaces, log } = options
+  if (namespaces === undefined) return createReflector<T, O>({ ...common(options), ...kept })
+  const reflectors = namespaces.map((namespace) => {
+    const scope = { namespace }
+    return [namespace, createReflector<T, O>({ ...common(options), ...kept, scope, log: log.child({ namespace }) })] as const
+  })
+  return joinReflectors(new Map(reflectors))
 }
 
 function common({

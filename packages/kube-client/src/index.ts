@@ -1,4 +1,5 @@
 export { abortable } from './abortable.ts'
+export { joinReflectors } from './join-reflectors.ts'
 export {
   addOp,
   jsonPointer,

@@ -39,6 +39,8 @@ export interface Reflector<T> {
    * by the list of a server that was itself set back.
    */
   readonly resourceVersion: string
+  /** As `resourceVersion`, for the objects of one namespace: where several are watched one by one, each has got as far as its own watch. */
+  positionOf(namespace: string): string
   /** Whether the first list has arrived in full. */
   readonly synced: boolean
   /** Resolves once synced; rejects when the reflector ends before, or with the signal's reason. */
@@ -84,6 +86,7 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     get resourceVersion() {
       return position.value
     },
+    positionOf: () => position.value,
     get synced() {
       return position.value !== ''
     },

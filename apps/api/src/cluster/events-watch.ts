@@ -1,6 +1,6 @@
 import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
+import { createReflector, joinReflectors, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import { type SeenEvent, toEventReport } from '@tranche/steering'
 
@@ -26,14 +26,20 @@ export function watchEvents(options: {
   readonly clock: Clock
   readonly log: Logger
   readonly seed: number
+  /** @default every namespace */
+  readonly namespaces?: readonly string[]
 }): Reflector<KeptEvent> {
-  return createReflector<KeptEvent, SeenEvent>({
-    ...options,
-    resource: resourcePaths.events,
-    scope: { fieldSelector: NOT_OURS },
-    transform: toKept,
-    indexers: { object: ({ namespace, object }) => `${namespace}/${object}` },
-  })
+  const { namespaces, ...ports } = options
+  const watch = (scope: { readonly namespace?: string }): Reflector<KeptEvent> =>
+    createReflector<KeptEvent, SeenEvent>({
+      ...ports,
+      resource: resourcePaths.events,
+      scope: { ...scope, fieldSelector: NOT_OURS },
+      transform: toKept,
+      indexers: { object: ({ namespace, object }) => `${namespace}/${object}` },
+    })
+  if (namespaces === undefined) return watch({})
+  return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
 }
 
 function toKept(event: SeenEvent): KeptEvent | null {

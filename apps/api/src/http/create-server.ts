@@ -20,6 +20,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Access } from '../auth/access.ts'
 import { type GuardedRoute, type GuardParts, guardRoutes } from '../auth/guard.ts'
 import type { z } from 'zod'
+import type { Certificate } from './certificate.ts'
 import type { Limits } from './limits.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
@@ -46,6 +47,8 @@ export interface ServerParts {
   readonly trustProxies: readonly string[]
   /** Whether the first lists of the cluster have arrived: routes that tell of it wait for nobody, and say so. */
   readonly isSynced: () => boolean
+  /** What it proves itself with; without one it speaks plain HTTP. */
+  readonly certificate?: Certificate | undefined
   /** Whether answers are held against their schemas, field by field: for tests. Else they are written as they are. */
   readonly checkAnswers: boolean
 }
@@ -71,8 +74,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     frameworkErrors: (error, request, reply) => void sendProblem(reply as FastifyReply, toProblem(error, request.id)),
     clientErrorHandler: answerBadHttp,
-    // Refused by us, as a problem.
-    http: { requireHostHeader: false },
+    ...transportOf(parts.certificate),
     routerOptions: { maxParamLength: 253, ignoreTrailingSlash: true },
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
   app.setValidatorCompiler(validatorCompiler)
@@ -101,6 +103,12 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()
   })
   return app
+}
+
+/** A request without a host is refused by us, as a problem. The types of a server do not tell the two apart. */
+function transportOf(certificate: Certificate | undefined): { readonly http: { readonly requireHostHeader: false } } {
+  if (certificate === undefined) return { http: { requireHostHeader: false } }
+  return { https: { ...certificate, requireHostHeader: false } } as never
 }
 
 /** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */

@@ -1,4 +1,5 @@
 import { systemClock } from '@tranche/clock'
+import { LEASE_NAMESPACE } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
 import type { CommandIo } from '../command-io.ts'
 import { explained } from '../desk/explain-error.ts'
@@ -17,10 +18,12 @@ export interface DoctorOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly redis: RedisOptions
+  /** Where controllers have their Lease. @default kube-system */
+  readonly leaseNamespace: string | undefined
 }
 
 /** Looks whether a cluster has what Tranche needs, changes nothing, and says how to mend what is wrong. */
-export async function doctor({ access, output, redis }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
+export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAMESPACE }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
   if (access.source.kind === 'server')
     throw new AppError('OPTION_INVALID', 'doctor looks at a cluster', { hint: 'Leave --server out, or unset TRANCHE_SERVER.' })
   const settings = readRedisSettings(redis, io.env)
@@ -29,9 +32,11 @@ export async function doctor({ access, output, redis }: DoctorOptions, io: Comma
   using _timer = lateAfter(access.requestTimeoutMs, time)
   const { signal } = time
   const namespace = access.namespace ?? open.cluster.namespace
-  const signs = await readSigns({ ...open, clock: systemClock, signal, namespace, redis: settings }).catch((error: unknown) => {
-    throw explained(error, open.cluster)
-  })
+  const signs = await readSigns({ ...open, clock: systemClock, signal, namespace, leaseNamespace, redis: settings }).catch(
+    (error: unknown) => {
+      throw explained(error, open.cluster)
+    },
+  )
   const findings = checkFindings(signs)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format))
   else {

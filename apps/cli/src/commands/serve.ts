@@ -123,9 +123,19 @@ async function startPrograms(
   const seed = randomInt(0x7fff_ffff)
   const log = createStderrLogger(options.logLevel)
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
+  const { namespaces, leaseNamespace = LEASE_NAMESPACE } = options.scope
   const metrics =
     options.metrics === null ? {} : { metrics: await createMetrics({ clock: systemClock, log, version: VERSION, withProcess: true }) }
-  const common = { exchange, watchExchange, clock: systemClock, log, seed, crashPoints: options.crashPoints, ...metrics }
+  const common = {
+    exchange,
+    watchExchange,
+    clock: systemClock,
+    log,
+    seed,
+    crashPoints: options.crashPoints,
+    ...metrics,
+    ...(namespaces !== undefined && { namespaces }),
+  }
   const queue = cleanup.adopt(createQueue(options, { log, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: Running[] = []
   const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
@@ -152,7 +162,7 @@ async function startPrograms(
   const runs = new Set(healthOf.keys())
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
-    const next = leaderElection ? `; waits for the Lease ${LEASE_NAMESPACE}/${LEASE_NAME}` : ''
+    const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''
     keep(
       'controller',
       startController({
@@ -160,6 +170,7 @@ async function startPrograms(
         identity: `${identity}_controller`,
         admission,
         leaderElection,
+        leaseNamespace,
         allowHosts: options.hostRules,
         ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
       }),

@@ -1,5 +1,5 @@
 import { PEER_LEASE_NAME } from '@tranche/cluster'
-import { LEASE_NAME, LEASE_NAMESPACE } from '@tranche/controller'
+import { LEASE_NAME } from '@tranche/controller'
 import { durationText } from '../view/duration-text.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
@@ -73,8 +73,8 @@ function rightsFinding(rights: readonly Right[]): DoctorFinding {
   }
 }
 
-function leaderFinding({ leader, rollouts, nowMs, skewMs }: ClusterSigns): DoctorFinding {
-  const name = `Lease ${LEASE_NAMESPACE}/${LEASE_NAME}`
+function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: ClusterSigns): DoctorFinding {
+  const name = `Lease ${leaseNamespace}/${LEASE_NAME}`
   if (leader === 'forbidden') return { check: 'controller', state: 'unknown', message: `you may not read the ${name}` }
   const start = 'Start one: tranche controller, or tranche all-in-one.'
   // One without leader election holds no Lease, and shows by its answers that it is there.

@@ -10,6 +10,8 @@ export interface ClusterSigns {
   readonly rights: readonly Right[]
   /** Null where there is none. */
   readonly leader: LeaseSign | null | 'forbidden'
+  /** Where the Lease of controllers was looked for. */
+  readonly leaseNamespace: string
   /** Rollouts of DaemonSets, and those of them whose status is of their present spec. */
   readonly rollouts: { readonly all: number; readonly answered: number } | 'forbidden'
   readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'

@@ -1,6 +1,6 @@
 import { PEER_DAEMON_SET_WEBHOOK, PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import { LEASE_NAME, LEASE_NAMESPACE } from '@tranche/controller'
+import { LEASE_NAME } from '@tranche/controller'
 import { isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, type LoadedCluster, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Lease } from '@tranche/kube-types'
@@ -18,6 +18,8 @@ export interface SignReader {
   readonly signal: AbortSignal
   /** Where rights are asked for. */
   readonly namespace: string
+  /** Where controllers have their Lease. */
+  readonly leaseNamespace: string
   readonly redis: RedisSettings | null
 }
 
@@ -58,14 +60,16 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     readServed(reader),
     readSchemaGap(client, signal),
     Promise.all(commandRights.map((right) => readRight(reader, right))),
-    unlessForbidden(readLease(reader, LEASE_NAMESPACE)),
+    unlessForbidden(readLease(reader, reader.leaseNamespace)),
     unlessForbidden(readRollouts(reader)),
     unlessForbidden(readPeer(reader)),
     unlessForbidden(readAdmission(reader)),
     readRedis(reader),
   ])
   const { server, context } = cluster
-  return { server, context, version, served, schemaGap, rights, leader, rollouts, peer, admission, redis, skewMs, nowMs: clock.nowMs() }
+  const { leaseNamespace } = reader
+  const looked = { schemaGap, rights, leader, leaseNamespace, rollouts, peer, admission, redis }
+  return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() }
 }
 
 /** The header counts whole seconds: what it says is half a second more on the average. */

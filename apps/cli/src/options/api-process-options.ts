@@ -1,12 +1,14 @@
-import type { LoginOptions } from '@tranche/api'
+import type { ApiOptions, LoginOptions } from '@tranche/api'
 import { toLoginOptions } from './login-options.ts'
-import { invalid, parseWhole } from '../option-values.ts'
+import { invalid, misplaced, parseWhole } from '../option-values.ts'
 
 /** How the REST API is served. */
 export interface ApiProcessOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** Files of the certificate; undefined: plain HTTP. */
+  readonly tls: ApiOptions['tls']
   /** Origins of pages that may read answers. */
   readonly corsOrigins: readonly string[]
   /** Addresses of proxies, or ranges, whose `X-Forwarded-For` is believed. */
@@ -29,6 +31,7 @@ export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): 
   return {
     host: text(values, 'host') ?? '127.0.0.1',
     port: parseWhole('--api-port', text(values, 'apiPort') ?? '8080', { min: 0, max: 65_535 }),
+    tls: toCertificateFiles(values),
     corsOrigins,
     trustProxies: list(values, 'trustProxy'),
     audiences: list(values, 'audience'),
@@ -36,6 +39,14 @@ export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): 
     login: toLoginOptions(values),
     requestsPerSecond: parseWhole('--requests-per-second', text(values, 'requestsPerSecond') ?? '200', { min: 1, max: 1_000_000 }),
   }
+}
+
+function toCertificateFiles(values: Readonly<Record<string, unknown>>): ApiProcessOptions['tls'] {
+  const [certFile, keyFile] = [text(values, 'tlsCertFile'), text(values, 'tlsKeyFile')]
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined) throw misplaced('--tls-key-file', 'stands without --tls-cert-file', 'give both, or neither')
+  if (keyFile === undefined) throw misplaced('--tls-cert-file', 'stands without --tls-key-file', 'give both, or neither')
+  return { certFile, keyFile }
 }
 
 function isOrigin(value: string): boolean {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import { toLeaseNamespace } from '../options/scope-options.ts'
 import { shells } from '../completion/completion-script.ts'
 import { parseChoice } from '../option-values.ts'
 import type { Exit } from './release-commands.ts'
@@ -21,6 +22,7 @@ function addDoctor(program: Command, io: CommandIo, exit: Exit): void {
     .option('--redis-password-file <path>', 'file with the password of Redis; else TRANCHE_REDIS_PASSWORD')
     .option('--redis-ca <path>', 'certificates to trust with rediss://, as PEM')
     .option('--redis-prefix <name>', 'begin of all keys in Redis; tranche if left out')
+    .option('--lease-namespace <name>', 'where controllers have their Lease; kube-system if left out')
     .addHelpText(
       'after',
       `
@@ -41,6 +43,7 @@ Examples:
           ca: textOf(values, 'redisCa'),
           prefix: textOf(values, 'redisPrefix'),
         },
+        leaseNamespace: toLeaseNamespace(values['leaseNamespace']),
       }
       exit(await (await import('../commands/doctor.ts')).doctor(options, io))
     })

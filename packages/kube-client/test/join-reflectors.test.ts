@@ -1,0 +1,95 @@
+import { VirtualClock } from '@tranche/clock'
+import { createKubeClient, createReflector, joinReflectors, type Reflector } from '@tranche/kube-client'
+import type { KubeObject } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { createApiServer, createHttpFront, inProcessExchange } from '@tranche/sim-api'
+import { describe, expect, it } from 'vitest'
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
+
+describe('reflectors of several namespaces, joined', () => {
+  it('hold what these namespaces hold, and nothing of others', async () => {
+    const { joined, create, pass } = await watching('agents', 'network')
+    for (const namespace of ['agents', 'network', 'default']) await create(namespace, 'a')
+    await create('agents', 'b')
+    await pass()
+    const { store } = joined
+    expect([store.size, store.list().toSorted()]).toEqual([3, ['agents/a', 'agents/b', 'network/a']])
+    expect([store.get({ namespace: 'network', name: 'a' }), store.get({ namespace: 'default', name: 'a' })]).toEqual([
+      'network/a',
+      undefined,
+    ])
+    expect(store.byIndex('name', 'a')).toEqual(['agents/a', 'network/a'])
+    expect(store.list()).toBe(store.list())
+  })
+
+  it('tell of every change of each', async () => {
+    const { joined, create, pass } = await watching('agents', 'network')
+    const heard: string[] = []
+    const end = joined.subscribe({ onChange: (_key, _previous, current) => void heard.push(current ?? '') })
+    await create('agents', 'a')
+    await create('network', 'a')
+    await create('default', 'a')
+    await pass()
+    end()
+    await create('agents', 'b')
+    await pass()
+    expect(heard).toEqual(['agents/a', 'network/a'])
+  })
+
+  it('have got as far as the last of them, and in one namespace as far as its own', async () => {
+    const { joined, create, pass } = await watching('agents', 'network')
+    const version = await create('agents', 'a')
+    await pass()
+    expect(joined.positionOf('agents')).toBe(version)
+    expect(joined.positionOf('network')).not.toBe(version)
+    expect(joined.resourceVersion).toBe(joined.positionOf('network'))
+    expect(joined.positionOf('default')).toBe('')
+  })
+
+  it('are synced once each is, and end together', async () => {
+    const { joined, pass, running } = await watching('agents', 'network')
+    expect(joined.synced).toBe(true)
+    joined.stop()
+    await pass()
+    await expect(running).resolves.toBeUndefined()
+  })
+})
+
+/** Reflectors of these namespaces that have seen their first lists. */
+async function watching(...scope: readonly string[]) {
+  const clock = new VirtualClock()
+  const server = createApiServer({ clock, seed: 1, watchDelayMs: { min: 1, max: 1 } })
+  const front = createHttpFront(server, { tokens: { one: { name: 'one', groups: ['system:masters'] } }, clock })
+  const client = createKubeClient({ exchange: inProcessExchange(front, 'one'), clock, userAgent: 'test/1', log: silentLogger })
+  const create = async (namespace: string, name: string): Promise<string> => {
+    const created = client.create<KubeObject>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } } as never)
+    return (await driven(clock, created)).metadata.resourceVersion
+  }
+  for (const name of scope)
+    await driven(clock, client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as never))
+  const reflectors = scope.map((namespace): [string, Reflector<string>] => [
+    namespace,
+    createReflector<string, KubeObject>({
+      client,
+      clock,
+      log: silentLogger,
+      resource: configMaps,
+      scope: { namespace },
+      transform: ({ metadata }) => `${metadata.namespace}/${metadata.name}`,
+      indexers: { name: (text) => text.split('/')[1] },
+    }),
+  ])
+  const joined = joinReflectors(new Map(reflectors))
+  const running = joined.start()
+  await driven(clock, joined.whenSynced())
+  return { joined, create, running, pass: () => clock.run({ untilMs: clock.monotonicMs() + 100 }) }
+}
+
+async function driven<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isDone = false
+  void work.finally(() => (isDone = true)).catch(() => {})
+  await clock.run({ done: () => isDone })
+  return work
+}
