@@ -9,6 +9,7 @@ import {
   type KubeClient,
   type Reflector,
   type ReflectorOptions,
+  type ResourcePath,
   resourcePaths,
 } from '@tranche/kube-client'
 import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
