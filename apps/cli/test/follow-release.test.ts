@@ -1,4 +1,4 @@
-import { followRelease } from '@tranche/cli'
+import { followPatiently, followRelease, isLate } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FollowEnd, ReleaseDesk, SeenRelease } from '@tranche/steering'
@@ -37,5 +37,27 @@ it.each([
 ])('reads for %s', async (_who, desk) => {
   const looks = followed(desk, [])
   await expect(looks.next()).resolves.toEqual({ done: false, value: 'read' })
+  await looks.return(undefined)
+})
+
+it('is begun anew where the first read did not come in time', async () => {
+  const late = new AppError('API_DEADLINE', 'it was not answered within 15000 ms')
+  const reads = [late, late]
+  const report = async (): Promise<string> => {
+    const error = reads.pop()
+    if (error !== undefined) throw error
+    return 'read'
+  }
+  const clock = new FakeClock()
+  const told: unknown[] = []
+  const { signal } = new AbortController()
+  const trouble = (error: unknown): void => void told.push(error)
+  const patience = { clock, signal, mayPass: isLate, failed: trouble }
+  const session = { desk: { report } as unknown as ReleaseDesk, clock }
+  const looks = followPatiently(session, { key, part: 'report', signal, trouble, patience })
+  const first = looks.next()
+  await clock.advanceAsync(3_000)
+  await expect(first).resolves.toEqual({ done: false, value: 'read' })
+  expect(told).toEqual([late, late, null])
   await looks.return(undefined)
 })

@@ -9,7 +9,11 @@ const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')
 const sockets = new Set<Socket>()
 /** Lets everybody in, and says nothing. */
-const silent = createServer((socket) => void sockets.add(socket))
+let asked = 0
+const silent = createServer((socket) => {
+  sockets.add(socket)
+  asked++
+})
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -40,3 +44,20 @@ it.each(['doctor', 'list', 'get agent', 'plan agent'])(
     expect(err).toMatch(/^API_DEADLINE: the API server http:\/\/127\.0\.0\.1:\d+ \(context silent\) does not answer: [^\n]+\n$/)
   },
 )
+
+it('is asked again by status until the time is up', async () => {
+  let err = ''
+  const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
+  const line = ['status', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '50ms', '--timeout', '1200ms']
+  const before = asked
+  await expect(run(line, io)).resolves.toBe(4)
+  expect(asked - before).toBeGreaterThan(1)
+  expect(err).toMatch(/^(API_DEADLINE: [^\n]+\n)+$/)
+})
+
+it('is waited for by plan with a word for people at a terminal', async () => {
+  let err = ''
+  const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
+  await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
+  expect(err).toMatch(/^\r\u001b\[Kreads the cluster\r\u001b\[KAPI_DEADLINE: [^\n]+\n$/)
+})

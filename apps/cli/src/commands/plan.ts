@@ -9,10 +9,11 @@ import type { CommandIo } from '../command-io.ts'
 import type { ObjectKey } from '@tranche/kube-types'
 import { explained } from '../desk/explain-error.ts'
 import { findRollout } from '../desk/find-rollout.ts'
-import { openCluster, openSession } from '../desk/open-session.ts'
+import { openCluster, openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { readDocuments } from '../lint/read-documents.ts'
 import type { AccessOptions, ClusterSource, OutputOptions, ServerSource } from '../options/access-options.ts'
+import { createProgress, type Progress } from '../terminal/create-progress.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { planManifests } from '../plan/plan-manifests.ts'
@@ -38,17 +39,32 @@ export interface PlanOptions {
 export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCode> {
   const { access, output } = options
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'plan' })
-  // What is wrong with the name, the address or the rights is said as for every other command.
-  await session.desk.report(key)
-  const told =
-    access.source.kind === 'server' ? await askServer(access.source, key, options) : await askCluster(access.source, key, options, io)
+  const progress = createProgress(io)
+  const told = await tellWhilePlanning(session, options, { io, progress }).finally(progress.clear)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(told, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${planView(told, drawing, output.format === 'wide').join('\n')}\n`)
   }
   return told.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
+}
+
+/** What a plan is made with beside its options. */
+interface Desk {
+  readonly io: CommandIo
+  readonly progress: Progress
+}
+
+/** A large cluster takes its time: people at a terminal are told what goes on. */
+async function tellWhilePlanning(session: Session, options: PlanOptions, desk: Desk): Promise<Forecast> {
+  const { source } = options.access
+  desk.progress.say('reads the cluster')
+  const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'plan' })
+  // What is wrong with the name, the address or the rights is said as for every other command.
+  await session.desk.report(key)
+  if (source.kind === 'cluster') return askCluster(source, key, options, desk)
+  desk.progress.say('waits for the server, which plays the release')
+  return askServer(source, key, options)
 }
 
 /** The server plays it; a whole forecast takes longer than other answers. */
@@ -60,41 +76,21 @@ async function askServer(source: ServerSource, key: ObjectKey, { files, request 
 
 const SERVER_DEADLINE_MS = 90_000
 
-async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, io: CommandIo): Promise<Forecast> {
-  await using open = await openCluster(source, io)
+async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, desk: Desk): Promise<Forecast> {
+  await using open = await openCluster(source, desk.io)
   const snapshot = await readSnapshot(open.client, key, { nowMs: systemClock.nowMs() }).catch((error: unknown) => {
     throw explained(error, open.cluster)
   })
-  return foretell(snapshot, options, io)
+  return foretell(snapshot, options, desk)
 }
 
-async function foretell(snapshot: ClusterSnapshot, { files, request }: PlanOptions, io: CommandIo): Promise<Forecast> {
+async function foretell(snapshot: ClusterSnapshot, { files, request }: PlanOptions, { io, progress }: Desk): Promise<Forecast> {
+  progress.say('plays the release on a copy of the cluster')
   const texts = await Promise.all(files.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
   const programs = { startController, startExecutor }
-  const bar = createProgress(io)
-  try {
-    return await forecast(snapshot, request, programs, { manifests, onProgress: bar.show })
-  } finally {
-    bar.clear()
-  }
-}
-
-/** One line that is written over and over on a terminal; nothing elsewhere. */
-function createProgress({ err }: CommandIo): { readonly show: (done: number, total: number) => void; readonly clear: () => void } {
-  if (err.isTTY !== true) return { show: () => {}, clear: () => {} }
-  let shown = -1
-  return {
-    show(done, total) {
-      const percent = Math.floor((done / Math.max(1, total)) * 100)
-      if (percent === shown) return
-      shown = percent
-      err.write(`\r${done} of ${total} nodes played`)
-    },
-    clear() {
-      if (shown >= 0) err.write('\r\u001b[K')
-    },
-  }
+  const onProgress = (done: number, total: number): void => progress.say(`${done} of ${total} nodes played`)
+  return forecast(snapshot, request, programs, { manifests, onProgress })
 }
 
 function filesOverRest(): AppError {

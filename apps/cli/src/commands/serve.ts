@@ -5,15 +5,8 @@ import type { ApiOptions, RunningApi } from '@tranche/api'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
-import { AppError, isAppError } from '@tranche/errors'
-import {
-  createKubeClient,
-  createUndiciExchange,
-  KubeStatusError,
-  type LoadedCluster,
-  loadKubeConfig,
-  type UndiciExchange,
-} from '@tranche/kube-client'
+import { isAppError } from '@tranche/errors'
+import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
@@ -24,6 +17,7 @@ import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
+import { reachCluster } from '../desk/reach-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
 import { startHealth } from '../health/start-health.ts'
@@ -34,8 +28,6 @@ import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { userAgent, VERSION } from '../version.ts'
 
-/** How long an API server may take to answer for the first time, in milliseconds. */
-const FIRST_ANSWER_MS = 5_000
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
 /** How long the end may take after somebody has asked for it, in milliseconds: less than the 10 s that many an environment gives. */
@@ -44,12 +36,10 @@ const STOP_GRACE_MS = 9_000
 /**
  * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
  *
- * A cluster that does not answer at the start ends it; one that stops answering later does not: the watches go on trying
- * and the log says so.
+ * A cluster or a Redis that does not answer is waited for, at the start as well as later, and the log says so; one that lets nobody
+ * in ends it at the start.
  *
- * A Redis that does not answer is waited for, at the start as well; one that somebody must mend ends it at the start.
- *
- * @throws {AppError} KUBECONFIG_INVALID, API_UNREACHABLE, API_REFUSED, OPTION_INVALID, PORT_IN_USE, REDIS_REFUSED, REDIS_TLS,
+ * @throws {AppError} KUBECONFIG_INVALID, API_REFUSED, OPTION_INVALID, PORT_IN_USE, REDIS_REFUSED, REDIS_TLS,
  * REDIS_UNSUITABLE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
@@ -61,40 +51,27 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   await using cleanup = new AsyncDisposableStack()
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
-  await reach(cluster, sockets, stop.signal)
+  const log = createStderrLogger(options.logLevel)
+  const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
+  if (options.health !== null) {
+    // Adopted before the programs, so that it answers to their end; and asked while nothing else answers.
+    const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
+    log.info({ program: options.command }, `says how it is at ${url}/readyz`)
+  }
+  const client = createKubeClient({
+    exchange: sockets.exchange,
+    clock: systemClock,
+    log: silentLogger,
+    userAgent: userAgent('tranche-cli'),
+  })
+  await reachCluster(cluster, { client, clock: systemClock, log, signal: stop.signal })
+  if (stop.signal.aborted) return exitCodes.done
   if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = await startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules }, sockets, cleanup)
+  const programs = await startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules, log, healthOf }, sockets, cleanup)
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
-}
-
-/** Says clearly what is wrong before anything runs. */
-async function reach(cluster: LoadedCluster, { exchange }: UndiciExchange, signal: AbortSignal): Promise<void> {
-  const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
-  try {
-    await client.text('/version', { deadlineMs: FIRST_ANSWER_MS, signal })
-  } catch (error) {
-    if (signal.aborted) return
-    throw unreachable(cluster, error)
-  }
-}
-
-function unreachable({ server, context }: LoadedCluster, error: unknown): unknown {
-  const details = { server, context }
-  if (error instanceof KubeStatusError)
-    return new AppError('API_REFUSED', `the API server ${server} (context ${context}) answers ${error.status}: ${error.message}`, {
-      details,
-      hint: 'Check the credentials of the kubeconfig.',
-      cause: error,
-    })
-  if (!isAppError(error)) return error
-  return new AppError('API_UNREACHABLE', `the API server ${server} (context ${context}) does not answer: ${error.message}`, {
-    details,
-    hint: 'Check that the cluster runs and that the kubeconfig names its present address.',
-    cause: error,
-  })
 }
 
 /** A Redis that does not answer is waited for; the queue says so. */
@@ -106,11 +83,14 @@ async function reachRedis(redis: RedisSettings, prefix: string | undefined, sign
   }
 }
 
-/** What was read before anything starts. */
+/** What was read and made before anything starts. */
 interface Readings {
   readonly redisSettings: RedisSettings | null
   readonly crashPoints: CrashPoints
   readonly hostRules: readonly HostRule[]
+  readonly log: Logger
+  /** Of each program that is to run; told anew once it has been started. */
+  readonly healthOf: Map<ProgramName, ProgramHealth>
 }
 
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
@@ -121,7 +101,7 @@ async function startPrograms(
 ): Promise<readonly Running[]> {
   const { exchange, watchExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
-  const log = createStderrLogger(options.logLevel)
+  const { log, healthOf } = options
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
   const { namespaces, leaseNamespace = LEASE_NAMESPACE } = options.scope
   const metrics =
@@ -138,12 +118,6 @@ async function startPrograms(
   }
   const queue = cleanup.adopt(createQueue(options, { log, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: Running[] = []
-  const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
-  if (options.health !== null) {
-    // Adopted before the programs, so that it answers to their end.
-    const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
-    log.info({ program: options.command, identity }, `says how it is at ${url}/readyz`)
-  }
   if (options.metrics !== null && metrics.metrics !== undefined) {
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
     log.info({ program: options.command, identity }, `tells its metrics at ${url}/metrics`)

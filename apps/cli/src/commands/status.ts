@@ -1,8 +1,9 @@
 import type { Outcome, RolloutReport } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
+import { askPatiently, type AskPatientlyOptions } from '../desk/ask-patiently.ts'
 import { findRollout } from '../desk/find-rollout.ts'
-import { followRelease } from '../desk/follow-release.ts'
+import { followPatiently, isLate } from '../desk/follow-patiently.ts'
 import { tellOnce } from '../desk/tell-once.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
@@ -39,8 +40,11 @@ const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
  */
 export async function status(options: StatusOptions, io: CommandIo): Promise<StatusExitCode> {
   await using session = await openSession(options.access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'status' })
-  const report = await awaitEnd(session, { ...options, key }, io)
+  using wait = beginWait(session, options, io)
+  const find = async (): Promise<ObjectKey> => findRollout(session.desk, session.namespace, { named: options.name, command: 'status' })
+  const key = await askPatiently(find, wait)
+  const report = await awaitEnd(session, { ...options, key, wait }, io)
+  if (report === null && wait.trouble !== null) throw wait.trouble
   if (report === null) return statusExitCodes.timedOut
   const { format } = options.output
   if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format))
@@ -52,35 +56,54 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   return isOurs(report) ? exitCodeOf[report.outcome] : statusExitCodes.unknown
 }
 
-type WaitOptions = StatusOptions & { readonly key: ObjectKey }
+/** How long is waited, and what keeps it from seeing anything. */
+interface Wait extends AskPatientlyOptions, Disposable {
+  /** What went wrong last; null where nothing is wrong. */
+  readonly trouble: unknown
+}
+
+/** Ends when the time is up, or when somebody asks it to. Who looks once is told at once what goes wrong. */
+function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
+  const stop = listenForStop(STOP_GRACE_MS)
+  const ended = new AbortController()
+  const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
+  const tell = tellOnce(io.err)
+  let trouble: unknown = null
+  return {
+    clock,
+    signal: AbortSignal.any([stop.signal, ended.signal]),
+    mayPass: (error) => timeoutMs !== 0 && isLate(error),
+    failed: (error) => tell((trouble = error)),
+    get trouble() {
+      return trouble
+    },
+    [Symbol.dispose]() {
+      timer?.cancel()
+      stop.release()
+    },
+  }
+}
+
+type WaitOptions = StatusOptions & { readonly key: ObjectKey; readonly wait: Wait }
 
 /** @returns the last that was seen; null where there was no time to see anything */
 async function awaitEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport | null> {
-  const { key, timeoutMs, throughPauses, output } = options
+  const { key, timeoutMs, throughPauses, output, wait } = options
   if (timeoutMs === 0) return session.desk.report(key)
   const { clock } = session
-  const stop = listenForStop(STOP_GRACE_MS)
-  const ended = new AbortController()
-  const timer = timeoutMs === null ? null : clock.setTimer(timeoutMs, () => ended.abort())
-  const signal = AbortSignal.any([stop.signal, ended.signal])
+  const { signal } = wait
   let told: Told | null = null
   let latest: RolloutReport | null = null
-  try {
-    for await (const report of followRelease(session, { key, part: 'report', signal, trouble: tellOnce(io.err) })) {
-      latest = report
-      if (isEnd(report, throughPauses)) break
-      const atMs = clock.monotonicMs()
-      if (!isNews(told, report, atMs)) continue
-      told = { report, atMs }
-      io.err.write(
-        `${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true }))}\n`,
-      )
-    }
-    return latest
-  } finally {
-    timer?.cancel()
-    stop.release()
+  const trouble = (error: unknown): void => wait.failed(error, 0)
+  for await (const report of followPatiently(session, { key, part: 'report', signal, trouble, patience: wait })) {
+    latest = report
+    if (isEnd(report, throughPauses)) break
+    const atMs = clock.monotonicMs()
+    if (!isNews(told, report, atMs)) continue
+    told = { report, atMs }
+    io.err.write(`${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true }))}\n`)
   }
+  return latest
 }
 
 function isEnd(report: RolloutReport, throughPauses: boolean): boolean {

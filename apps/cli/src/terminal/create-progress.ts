@@ -1,0 +1,21 @@
+import type { CommandIo } from '../command-io.ts'
+
+/** One line for people that says what goes on, and is gone when there is something to show. */
+export interface Progress {
+  readonly say: (text: string) => void
+  readonly clear: () => void
+}
+
+const START_OF_LINE = '\r\u001b[K'
+
+/** A line that is written over and over on a terminal; nothing elsewhere. */
+export function createProgress({ err }: CommandIo): Progress {
+  if (err.isTTY !== true) return { say: () => {}, clear: () => {} }
+  let shown = ''
+  const show = (text: string): void => {
+    if (text === shown) return
+    shown = text
+    err.write(`${START_OF_LINE}${text}`)
+  }
+  return { say: show, clear: () => show('') }
+}

@@ -1,0 +1,90 @@
+import { askPatiently, reachCluster } from '@tranche/cli'
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { LoadedCluster } from '@tranche/kube-client'
+import type { Logger } from '@tranche/log'
+import { describe, expect, it } from 'vitest'
+
+const late = new AppError('API_DEADLINE', 'GET /version was not answered within 5000 ms')
+const wrong = new AppError('ROLLOUT_NOT_FOUND', 'there is none')
+
+describe('asking patiently', () => {
+  it('asks until there is an answer, each time after twice the pause', async () => {
+    const { clock, pauses, options } = patience()
+    const asked = askPatiently(answers(late, late, late, 'here'), options)
+    await clock.advanceAsync(7_000)
+    await expect(asked).resolves.toBe('here')
+    expect(pauses).toEqual([1_000, 2_000, 4_000])
+  })
+
+  it('ends with what does not pass by itself', async () => {
+    const { clock, options } = patience()
+    const asked = expect(askPatiently(answers(late, wrong), options)).rejects.toBe(wrong)
+    await clock.advanceAsync(1_000)
+    await asked
+  })
+
+  it('ends with the last that went wrong when the time is up', async () => {
+    const { clock, stop, options } = patience()
+    const asked = expect(askPatiently(answers(late), options)).rejects.toBe(late)
+    await clock.advanceAsync(500)
+    stop.abort()
+    await asked
+  })
+})
+
+describe('a process that starts before its API server', () => {
+  const cluster = { server: 'https://10.0.0.1:6443', context: 'production' } as LoadedCluster
+
+  it('waits for it, and says so in its log', async () => {
+    const { clock, lines, parts } = process(late, late, '{}')
+    const reached = reachCluster(cluster, parts)
+    await clock.advanceAsync(3_000)
+    await reached
+    expect(lines).toEqual([
+      ['warn', 'the API server did not answer', { ...cluster, err: late, retryAfterMs: 1_000 }],
+      ['warn', 'the API server did not answer', { ...cluster, err: late, retryAfterMs: 2_000 }],
+      ['info', 'the API server answered', cluster],
+    ])
+  })
+
+  it('says nothing where it answers at once', async () => {
+    const { lines, parts } = process('{}')
+    await reachCluster(cluster, parts)
+    expect(lines).toEqual([])
+  })
+
+  it('ends where somebody asks it to', async () => {
+    const { parts, stop } = process(late)
+    const reached = reachCluster(cluster, parts)
+    stop.abort()
+    await expect(reached).resolves.toBeUndefined()
+  })
+
+  function process(...given: readonly (AppError | string)[]) {
+    const { clock, stop, options } = patience()
+    const lines: unknown[] = []
+    const level = (name: string) => (fields: object, message: string) => void lines.push([name, message, fields])
+    const log = { warn: level('warn'), info: level('info') } as unknown as Logger
+    return { clock, stop, lines, parts: { client: { text: answers(...given) }, clock, log, signal: options.signal } }
+  }
+})
+
+/** @returns gives these one after the other, and the last of them again and again */
+function answers(...given: readonly (AppError | string)[]): () => Promise<string> {
+  let at = 0
+  return async () => {
+    const answer = given[Math.min(at++, given.length - 1)]
+    if (typeof answer === 'string') return answer
+    throw answer
+  }
+}
+
+function patience() {
+  const clock = new FakeClock()
+  const stop = new AbortController()
+  const pauses: number[] = []
+  const mayPass = (error: unknown): boolean => error === late
+  const failed = (_error: unknown, pauseMs: number): void => void pauses.push(pauseMs)
+  return { clock, stop, pauses, options: { clock, signal: stop.signal, mayPass, failed } }
+}
