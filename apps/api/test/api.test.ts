@@ -227,6 +227,13 @@ describe('checks', () => {
     expect(asYaml).toEqual(asJson)
   })
 
+  it('find a fault with manifests in which no document stands', async () => {
+    for (const manifests of ['', '# later']) {
+      const body = { valid: false, problems: [{ document: 1, rule: 'Syntax', message: 'it is empty' }] }
+      expect(await call('/api/v1/validate', { method: 'POST', body: JSON.stringify({ manifests }) })).toMatchObject({ status: 200, body })
+    }
+  })
+
   it('find a key that stands twice', async () => {
     const options = { method: 'POST', headers: { 'content-type': 'application/yaml' } }
     expect(await call('/api/v1/validate', { ...options, body: 'kind: a\nspec: {a: 1, b: {c: 1, c: 2}}' })).toMatchObject({

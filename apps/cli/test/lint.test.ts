@@ -89,6 +89,23 @@ describe('tranche lint', () => {
     expect([code, out]).toEqual([0, 'none of 2 documents holds an object that is checked: no problems\n'])
   })
 
+  it.each([
+    ['nothing', '', 'the document\n           it is empty'],
+    ['a comment alone', '# later\n', 'the document\n           it is empty'],
+    ['a text', 'hello', 'the document\n           it cannot be read: it holds "hello", and not an object with apiVersion and kind'],
+  ])('fails where %s is checked', async (_what, text, says) => {
+    const { code, out } = await lint(['-f', '-'], text)
+    expect(code).toBe(1)
+    expect(out).toContain(`standard input, document 1 (line 1)\n  problem  ${says} (Syntax)\n`)
+  })
+
+  it('tells a kind that is nearly one of ours how it is written', async () => {
+    const { code, out } = await lint(['-f', '-'], rollout.replace('kind: Rollout', 'kind: rollout'))
+    expect(code).toBe(0)
+    expect(out).toContain('  advice   kind is "rollout"\n')
+    expect(out).toContain('           fix: set it to Rollout\n')
+  })
+
   it('holds policies against the hosts that are named, and against none where none is', async () => {
     const policy = `
 apiVersion: tranche.dev/v1alpha1

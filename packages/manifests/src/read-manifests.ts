@@ -11,7 +11,7 @@ export interface ManifestDocument {
 
 /**
  * Takes a text of YAML or JSON documents apart: empty documents are left out, the items of a List stand for themselves. A
- * document that cannot be read is one too. Takes time by the length of the text. Never throws.
+ * document that cannot be read, or holds something else than an object, is one too. Takes time by the length of the text. Never throws.
  */
 export function readManifests(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
@@ -66,7 +66,18 @@ function itemsOf(content: ManifestDocument['content']): readonly ManifestDocumen
   if (content.kind === 'unreadable') return [content]
   const { value } = content
   if (value === null || value === undefined) return []
+  if (typeof value !== 'object' || Array.isArray(value)) return [noObject(value)]
   const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown }
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [content]
-  return items.map((item: unknown) => ({ kind: 'value', value: item }))
+  return items.map((item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item) ? { kind: 'value', value: item } : noObject(item),
+  )
 }
+
+function noObject(value: unknown): ManifestDocument['content'] {
+  const what = value === null ? 'nothing' : Array.isArray(value) ? 'a list' : JSON.stringify(value).slice(0, LONGEST_VALUE)
+  return { kind: 'unreadable', why: `it holds ${what}, and not an object with apiVersion and kind` }
+}
+
+/** Longest value that is shown, in characters. */
+const LONGEST_VALUE = 60

@@ -44,6 +44,16 @@ describe('a text of manifests', () => {
       ],
     ],
     ['is nothing where nothing stands', '', []],
+    ['holds objects: a text is none', 'hello', [{ index: 1, line: 1, content: unreadable('it holds "hello", and not an object') }]],
+    ['holds objects: a list is none', '- a: 1', [{ index: 1, line: 1, content: unreadable('it holds a list') }]],
+    [
+      'holds objects, in a List too',
+      'kind: List\nitems: [{a: 1}, 3]',
+      [
+        { index: 1, line: 1, content: value({ a: 1 }) },
+        { index: 1, line: 1, content: unreadable('it holds 3') },
+      ],
+    ],
   ])('%s', (_what, text, documents) => {
     expect(readManifests(text)).toEqual(documents)
   })

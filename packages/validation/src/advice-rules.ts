@@ -5,6 +5,18 @@ const plan = 'spec.releasePlan'
 
 /** Every rule whose breach is allowed and may surprise: shown as a warning by admission and `lint`, and failing nothing. */
 export const adviceRules = {
+  KindNearMiss: {
+    of: 'any',
+    path: 'kind',
+    says: 'there is no such kind, and it is nearly one that is checked here',
+    fix: 'set it to Rollout, BatchRelease, ReleasePolicy or DaemonSet',
+  },
+  ApiVersionNearMiss: {
+    of: 'any',
+    path: 'apiVersion',
+    says: 'it is nearly that of a kind that is checked here, and an API server does not take it for that',
+    fix: 'set it to that of the kind, such as rollouts.kruise.io/v1beta1',
+  },
   OtherWorkload: {
     of: 'Rollout',
     path: 'spec.workloadRef',

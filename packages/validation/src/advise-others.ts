@@ -1,13 +1,15 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
+import { adviceRules } from './advice-rules.ts'
 import { type Advice, adviceOf } from './problem.ts'
-import { isDaemonSetRef } from './workload.ts'
+import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
 
 /** What of a hand-written BatchRelease is allowed and yet may surprise. */
 export function adviseBatchRelease({ spec }: BatchRelease): readonly Advice[] {
   const { workloadRef, releasePlan } = spec
   if (workloadRef !== undefined && !isDaemonSetRef(workloadRef)) {
-    return [adviceOf('BatchOtherWorkload', { value: `${workloadRef.kind} of ${workloadRef.apiVersion}` })]
+    const fix = otherWorkloadFix(workloadRef, adviceRules.BatchOtherWorkload.fix)
+    return [adviceOf('BatchOtherWorkload', { value: `${workloadRef.kind} of ${workloadRef.apiVersion}`, fix })]
   }
   return [
     ...(releasePlan.batchPartition === undefined ? [adviceOf('BatchPartitionAbsent', { value: undefined })] : []),

@@ -1,8 +1,9 @@
 import type { Rollout } from '@tranche/api-schema'
+import { adviceRules } from './advice-rules.ts'
 import { type Advice, adviceOf } from './problem.ts'
-import { EVERY_NODE } from './validate-sizes.ts'
+import { EVERY_NODE, isSize } from './validate-sizes.ts'
 import { nodeSets, STEPS_PATH } from './validate-steps.ts'
-import { isDaemonSetRef } from './workload.ts'
+import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
 
 /** What is known of the cluster when a Rollout is looked at for what may surprise. */
 export interface AdviceSurroundings {
@@ -17,7 +18,10 @@ const unknownSurroundings: AdviceSurroundings = { desired: null, workloadExists:
 /** What is allowed and yet may surprise; shown as warnings by admission and `lint`. */
 export function adviseRollout(rollout: Rollout, surroundings: AdviceSurroundings = unknownSurroundings): readonly Advice[] {
   const { apiVersion, kind, name } = rollout.spec.workloadRef
-  if (!isDaemonSetRef(rollout.spec.workloadRef)) return [adviceOf('OtherWorkload', { value: `${kind} of ${apiVersion}` })]
+  if (!isDaemonSetRef(rollout.spec.workloadRef)) {
+    const fix = otherWorkloadFix(rollout.spec.workloadRef, adviceRules.OtherWorkload.fix)
+    return [adviceOf('OtherWorkload', { value: `${kind} of ${apiVersion}`, fix })]
+  }
   return [
     ...(surroundings.workloadExists === false ? [adviceOf('WorkloadAbsent', { value: name })] : []),
     ...sizeAdvice(rollout, surroundings.desired),
@@ -46,7 +50,8 @@ function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Adv
     return [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].nodes`, value: last.nodes, message: lastStepChooses })]
   }
   const size = last?.replicas
-  const isAll = typeof size === 'number' ? desired === null || size >= desired : size === undefined || size === '100%'
+  // What is no size is told as a problem.
+  const isAll = !isSize(size) || (typeof size === 'number' ? desired === null || size >= desired : size === '100%')
   return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: size })]
 }
 

@@ -2,6 +2,7 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
+import { adviseNearMiss } from './near-misses.ts'
 import { adviseReferences, toWrittenSecret, type WrittenSecret } from './policy/advise-references.ts'
 import { type Advice, adviceOf, type Problem, problemOf } from './problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
@@ -25,7 +26,7 @@ export interface Surroundings {
 /**
  * Checks documents that are to be applied together, without a cluster: Rollouts, BatchReleases and ReleasePolicies by every
  * rule, each with those among the documents that it names or that name it; DaemonSets by our keys on them and, where a Rollout
- * among the documents names them, by what it needs of them. Never throws.
+ * among the documents names them, by what it needs of them. Of others it is told alone where their kind is nearly one of these. Never throws.
  *
  * @param documents one object each, as parsed from YAML or JSON
  * @param surroundings what is known of the cluster to which they are to be applied
@@ -55,8 +56,9 @@ export function checkDocuments(documents: readonly unknown[], { isAllowed }: Sur
       case 'oldVersion':
         return { problems: [problemOf(part.rule, { value: part.apiVersion })], advice: [], judged: true }
       case 'Secret':
-      case 'other':
         return { problems: [], advice: [], judged: false }
+      case 'other':
+        return { problems: [], advice: adviseNearMiss(membersOf(part.value)), judged: false }
       default:
         return part satisfies never
     }
@@ -80,7 +82,7 @@ type Part =
   | { readonly kind: 'DaemonSet'; readonly daemonSet: DaemonSet }
   | { readonly kind: 'Secret'; readonly secret: WrittenSecret }
   | { readonly kind: 'oldVersion'; readonly rule: 'RolloutVersion' | 'BatchReleaseVersion' | 'PolicyVersion'; readonly apiVersion: string }
-  | { readonly kind: 'other' }
+  | { readonly kind: 'other'; readonly value: unknown }
 
 const unknownSurroundings = { desired: null, workloadExists: null }
 
@@ -93,8 +95,8 @@ function toPart(value: unknown): Part {
       ? { kind, checked: checkPolicy(value) }
       : { kind: 'oldVersion', rule: 'PolicyVersion', apiVersion }
   }
-  if (typeof apiVersion !== 'string' || !apiVersion.startsWith('rollouts.kruise.io/')) return { kind: 'other' }
-  if (kind !== 'Rollout' && kind !== 'BatchRelease') return { kind: 'other' }
+  if (typeof apiVersion !== 'string' || !apiVersion.startsWith('rollouts.kruise.io/')) return { kind: 'other', value }
+  if (kind !== 'Rollout' && kind !== 'BatchRelease') return { kind: 'other', value }
   if (apiVersion !== 'rollouts.kruise.io/v1beta1') return { kind: 'oldVersion', rule: `${kind}Version`, apiVersion }
   return kind === 'Rollout' ? { kind, value, rollout: checkRollout(value, unknownSurroundings).object } : { kind, value }
 }

@@ -2,8 +2,8 @@ import type { StalledReason } from '@tranche/api-schema'
 
 /** One rule about what people write. */
 export interface Rule {
-  /** Kind of the object that it is about. */
-  readonly of: 'Rollout' | 'BatchRelease' | 'ReleasePolicy' | 'DaemonSet'
+  /** Kind of the object that it is about; `any`: of one whose kind is not known. */
+  readonly of: 'Rollout' | 'BatchRelease' | 'ReleasePolicy' | 'DaemonSet' | 'any'
   /** Path of the field, with `[i]` for the number of an entry. */
   readonly path: string
   /** The rule as a sentence without full stop; a finding may say more of its case. */

@@ -73,7 +73,8 @@ export function shrinkingProblems({ sizes, sets, pathOf, list, rules }: SizeList
   })
 }
 
-function isSize(size: IntOrString | undefined): size is IntOrString {
+/** Whether it is a whole number from 1, or a percentage from 1% to 100%. */
+export function isSize(size: IntOrString | undefined): size is IntOrString {
   return size !== undefined && wrongSize(size, 'step') === null
 }
 

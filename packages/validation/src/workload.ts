@@ -1,4 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
+import { nearMiss } from './near-misses.ts'
 import { type Problem, problemOf } from './problem.ts'
 
 type WorkloadRef = Rollout['spec']['workloadRef']
@@ -9,6 +10,11 @@ type WorkloadRef = Rollout['spec']['workloadRef']
  */
 export function isDaemonSetRef({ apiVersion, kind }: WorkloadRef): boolean {
   return kind === 'DaemonSet' && groupOf(apiVersion) === 'apps'
+}
+
+/** @returns what to do about a workload that is none of ours: one that is nearly a DaemonSet is told how it is written */
+export function otherWorkloadFix({ apiVersion, kind }: WorkloadRef, fix: string): string {
+  return nearMiss({ apiVersion, kind })?.kind === 'DaemonSet' ? `write DaemonSet and apps/v1 if that is meant; else ${fix}` : fix
 }
 
 /** Whether two Rollouts of one namespace name the same workload. Group and kind count, the version does not. */

@@ -53,6 +53,24 @@ describe('documents that are applied together', () => {
     expect(found.map(({ problems, advice }) => [...problems, ...advice].map(({ rule }) => rule))).toEqual(rules)
   })
 
+  it.each<[object, readonly object[]]>([
+    [{ apiVersion, kind: 'rollout' }, [{ path: 'kind', value: 'rollout', fix: 'set it to Rollout' }]],
+    [{ apiVersion, kind: 'Rolout' }, [{ path: 'kind', fix: 'set it to Rollout' }]],
+    [{ apiVersion: 'apps/v1', kind: 'Daemonset' }, [{ path: 'kind', fix: 'set it to DaemonSet' }]],
+    [{ apiVersion: 'rollout.kruise.io/v1beta1', kind: 'Rollout' }, [{ path: 'apiVersion', fix: `set it to ${apiVersion}` }]],
+    [{ apiVersion: 'rollouts.kruise.io', kind: 'BatchRelease' }, [{ path: 'apiVersion', fix: `set it to ${apiVersion}` }]],
+    [{ apiVersion: 'v1', kind: 'DaemonSet' }, [{ path: 'apiVersion', fix: 'set it to apps/v1' }]],
+    [{ kind: 'Rollout' }, [{ path: 'apiVersion', fix: `add apiVersion: ${apiVersion}` }]],
+    [{ kind: 'releasepolicy' }, [{ path: 'kind' }, { path: 'apiVersion', fix: 'add apiVersion: tranche.dev/v1alpha1' }]],
+    [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'rollout' }, []],
+    [{ apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet' }, []],
+    [{ apiVersion: 'apps/v1', kind: 'StatefulSet' }, []],
+    [{ apiVersion: 'apps/v1', kind: 'ReplicaSet' }, []],
+    [{ apiVersion }, []],
+  ])('that are nearly of a kind that is checked are told how it is written: %j', (document, advice) => {
+    expect(checkDocuments([document])).toMatchObject([{ problems: [], advice, judged: false }])
+  })
+
   it('tell which of them were looked at', () => {
     expect(checkDocuments([rollout, { kind: 'Service' }, daemonSet({})]).map(({ judged }) => judged)).toEqual([true, false, true])
   })

@@ -163,6 +163,8 @@ function adviceOf(documents: readonly unknown[], at: number) {
 }
 
 const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: string; readonly path: string }[]>> = {
+  KindNearMiss: () => adviceOf([{ ...policed, kind: 'rollout' }], 0),
+  ApiVersionNearMiss: () => adviceOf([{ ...policed, apiVersion: 'rollout.kruise.io/v1beta1' }], 0),
   OtherWorkload: () => adviseRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, kind: 'Deployment' } } })),
   WorkloadAbsent: () => adviseRollout(rolloutWith(), { desired: null, workloadExists: false }),
   PolicyAbsent: () => adviceOf([{ ...policyWith({}), ...policyKind }, policed], 1),

@@ -233,6 +233,17 @@ describe('what is allowed and may surprise is said', () => {
     expect(adviseRollout(rollout).map(problemText)).toEqual(advice)
   })
 
+  it.each(['120%', '0%', '-5%', 0, 'many'])('says nothing of a last step whose size is none: %j', (replicas) => {
+    expect(adviseRollout(rolloutInSteps({ replicas }), { desired: 30, workloadExists: true })).toEqual([])
+  })
+
+  it('tells one that misspells DaemonSet how it is written', () => {
+    const ref = { apiVersion: 'apps/v1', kind: 'Daemonset', name: 'node-agent' }
+    const fix = 'write DaemonSet and apps/v1 if that is meant; else leave it to the controller of that kind'
+    expect(adviseRollout(rolloutWith({ spec: { workloadRef: ref } }))).toMatchObject([{ rule: 'OtherWorkload', fix }])
+    expect(adviseRollout(rolloutWith({ spec: { workloadRef: { ...ref, kind: 'Deployment' } } }))[0]?.fix).not.toContain('DaemonSet')
+  })
+
   it.each<[string, Rollout, AdviceSurroundings, readonly AdviceRule[]]>([
     ['a number above the nodes there are', rolloutInSteps({ replicas: 31 }), { desired: 30, workloadExists: true }, ['SizeAboveFleet']],
     ['a number of all the nodes needs no word', rolloutInSteps({ replicas: 30 }), { desired: 30, workloadExists: true }, []],

@@ -55,8 +55,19 @@ function validated(manifests: string): ValidateAnswer {
     ...unreadable(content, at),
     ...(findings[at]?.problems ?? []).map((problem) => toFinding(content, at, problem)),
   ])
+  if (contents.length === 0) problems.push(empty)
   const advice = contents.flatMap((content, at) => (findings[at]?.advice ?? []).map((one) => toFinding(content, at, one)))
   return { valid: problems.length === 0, problems, advice }
+}
+
+/** Who has nothing checked believes that all is well. */
+const empty: ManifestFinding = {
+  document: 1,
+  object: '',
+  rule: 'Syntax',
+  path: 'the document',
+  message: 'it is empty',
+  fix: 'write a document in YAML or JSON',
 }
 
 function unreadable(content: Content, at: number): readonly ManifestFinding[] {

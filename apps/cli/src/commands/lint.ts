@@ -6,7 +6,7 @@ import { readAllowHosts } from '../allow-hosts.ts'
 import { type CommandIo, wantsColors } from '../command-io.ts'
 import type { LintOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { lintDocuments } from '../lint/lint-documents.ts'
+import { lintDocuments, nothingFound } from '../lint/lint-documents.ts'
 import { lintReport } from '../lint/lint-report.ts'
 import { readDocuments } from '../lint/read-documents.ts'
 
@@ -21,7 +21,9 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
   const rules = readAllowHosts(options.allowHosts)
   const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
   // Without a host it is not known which are allowed, rather than that none is.
-  const result = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })
+  const checked = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })
+  const nothing = documents.length === 0 ? texts.map(({ file }) => nothingFound(file)) : []
+  const result = { ...checked, findings: [...nothing, ...checked.findings] }
   const report =
     options.output === 'json'
       ? `${JSON.stringify(result.findings, null, 2)}\n`

@@ -35,6 +35,13 @@ export interface LintResult {
   readonly judged: number
 }
 
+/** The finding of files in which no document stands. Who lints nothing believes that all is well. */
+export function nothingFound(source: string): LintFinding {
+  const document = { source, index: 1, line: 1, apiVersion: undefined, kind: undefined, namespace: undefined, name: undefined }
+  const fix = 'write a document, or see why whoever writes it prints nothing'
+  return { document, level: 'problem', rule: 'Syntax', path: 'the document', value: undefined, message: 'it is empty', fix }
+}
+
 /** Checks documents that are to be applied together. */
 export function lintDocuments(documents: readonly SourceDocument[], surroundings: Surroundings = {}): LintResult {
   const values = documents.map(({ content }) => (content.kind === 'value' ? content.value : null))
