@@ -38,6 +38,11 @@ approve() {
   tranche approve "$rollout" $namespace --reason "$reason" --wait=2m >&2 || { say 'a person has to decide'; exit 3; }
 }
 
+# Nothing is applied that could then not be followed.
+for program in kubectl tranche; do
+  command -v "$program" >/dev/null || { say "there is no $program on the PATH: nothing was applied"; exit 4; }
+done
+
 kubectl apply $namespace --filename "$manifests" >&2
 while true; do
   code=0

@@ -263,11 +263,20 @@ describe('a problem', () => {
     const answer = await ask({ method: 'GET', url: '/api/v1/rollouts?limit=0&sort=age' }, stage.as('admin'))
     expect(answer.json()).toMatchObject({
       problems: [
-        { path: 'query.limit', fix: 'Too small: expected number to be >=1' },
-        { path: 'query.sort', fix: expect.stringContaining('Invalid option') as unknown },
+        { path: 'query.limit', fix: 'set it to 1 or more' },
+        { path: 'query.sort', fix: 'set it to name, namespace, phase, outcome or updated' },
       ],
     })
   })
+
+  it.each(['/api/v1/rollouts', '/api/v1/namespaces/demo/rollouts', '/api/v1/namespaces/demo/rollouts/agent/nodes', '/api/v1/stream'])(
+    'names what no query of %s has',
+    async (url) => {
+      const answer = await ask({ method: 'GET', url: `${url}?nedd=true` }, stage.as('admin'))
+      const problems = [{ path: 'query.nedd', fix: 'remove it, or mend its name: there is no such field' }]
+      expect(answer.json()).toMatchObject({ status: 400, problems })
+    },
+  )
 
   it('leads to what is known of its code', async () => {
     const answer = await ask({ method: 'GET', url: '/errors/NOT_FOUND' })

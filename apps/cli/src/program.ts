@@ -19,7 +19,12 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .helpCommand('help [command]', 'print the help of a command')
     .showHelpAfterError('Try tranche --help.')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void io.out.write(text), writeErr: (text) => void io.err.write(text) })
+    .configureOutput({
+      writeOut: (text) => void io.out.write(text),
+      writeErr: (text) => void io.err.write(text),
+      // What is shown after an error ends its line.
+      outputError: (text, write) => write(`OPTION_INVALID: ${inOneLine(text)} `),
+    })
 
   addReleaseCommands(program, io, exit)
   addWishCommands(program, io, exit)
@@ -38,6 +43,15 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .action(() => void io.out.write(`${versionText()}\n`))
   for (const command of program.commands) command.showHelpAfterError(`Try tranche ${command.name()} --help.`)
   return program
+}
+
+/** The parser puts what might have been meant on a line of its own, in brackets. */
+function inOneLine(text: string): string {
+  const [wrong = '', ...meant] = text
+    .trim()
+    .replace(/^error: /, '')
+    .split('\n')
+  return [`${wrong.replace(/\.$/, '')}.`, ...meant.map((line) => line.replace(/^\((.*)\)$/, '$1'))].join(' ')
 }
 
 function addSimulationCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {

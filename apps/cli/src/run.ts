@@ -18,6 +18,10 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
     code = chosen
   })
   try {
+    const [word, asked] = args
+    // The parser would print all of its help, and no error.
+    if (word === 'help' && asked !== undefined && !program.commands.some((command) => command.name() === asked))
+      program.error(`error: unknown command '${asked}'`)
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {

@@ -56,6 +56,11 @@ describe('the command line', () => {
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
     'names the help of the command that an option was given to': { args: 'sim --wat', says: 'Try tranche sim --help.' },
     'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },
+    'refuses help for an unknown command': { args: 'help lnt', says: "OPTION_INVALID: unknown command 'lnt'. Try tranche --help." },
+    'says which command may have been meant': {
+      args: 'gte',
+      says: "OPTION_INVALID: unknown command 'gte'. Did you mean get? Try tranche --help.",
+    },
     'refuses a path that is empty': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
   }
 
@@ -63,6 +68,7 @@ describe('the command line', () => {
     const io = capture()
     await expect(run(args.split(' '), io)).resolves.toBe(2)
     expect(io.texts.err).toContain(says)
+    expect(io.texts.err).toMatch(/^OPTION_INVALID: [^\n]+\n$/)
     expect(io.texts.out).toBe('')
   })
 

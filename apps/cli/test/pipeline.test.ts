@@ -81,6 +81,21 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
   })
 })
 
+it('a pipeline without tranche on its PATH applies nothing, and says so', () => {
+  const [bin, applied] = [mkdtempSync(join(tmpdir(), 'tranche-test-')), 'applied']
+  writeFileSync(join(bin, 'kubectl'), `#!/bin/sh\n: >'${join(bin, applied)}'\n`, { mode: 0o755 })
+  const { status, stderr } = spawnSync('/bin/bash', ['examples/ci/release.sh', 'examples/', 'node-agent'], {
+    env: { PATH: bin },
+    encoding: 'utf8',
+  })
+  expect([status, stderr, existsSync(join(bin, applied))]).toEqual([
+    4,
+    'release: there is no tranche on the PATH: nothing was applied\n',
+    false,
+  ])
+  rmSync(bin, { recursive: true })
+})
+
 /** Runs each line of a job as its runner would, until one fails. */
 async function play({ lines, settings }: Job, tag: string): Promise<Ended> {
   writeManifests(tag)

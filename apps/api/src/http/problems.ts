@@ -2,16 +2,10 @@ import type { Problem } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog, isAppError } from '@tranche/errors'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyReply } from 'fastify'
+import { type FieldProblem, fieldProblems, type SchemaIssue } from './field-problems.ts'
 
 /** Media type of a problem. */
 export const PROBLEM_TYPE = 'application/problem+json'
-
-/** One field that is wrong. */
-export interface FieldProblem {
-  readonly path: string
-  readonly value?: unknown
-  readonly fix: string
-}
 
 /** An error that says which fields of the request are wrong. */
 export class FieldsInvalid extends AppError {
@@ -100,17 +94,12 @@ function messageOf(error: unknown): string {
 }
 
 interface Validated {
-  readonly validation: readonly { readonly instancePath: string; readonly message?: string | undefined }[]
+  readonly validation: readonly SchemaIssue[]
   readonly validationContext?: string | undefined
 }
 
 const contexts: Readonly<Record<string, string>> = { params: 'path', querystring: 'query', headers: 'header', body: 'body' }
 
 function fieldsOf({ validation, validationContext = 'body' }: Validated): FieldsInvalid {
-  return new FieldsInvalid(
-    validation.map(({ instancePath, message = 'is not allowed' }) => ({
-      path: [contexts[validationContext] ?? validationContext, ...instancePath.split('/').slice(1)].join('.'),
-      fix: message,
-    })),
-  )
+  return new FieldsInvalid(fieldProblems(contexts[validationContext] ?? validationContext, validation))
 }

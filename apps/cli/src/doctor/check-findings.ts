@@ -134,7 +134,8 @@ function admissionFinding({ admission }: ClusterSigns): DoctorFinding {
   return {
     check: 'admission',
     state: 'note',
-    message: 'nothing of ours sees updates of DaemonSets before they are stored: their strategy turns to OnDelete when a Rollout is bound',
+    message:
+      'no webhook or policy of ours sees updates of DaemonSets before they are stored: unless the API server does so itself, as that of tranche dev, their strategy turns to OnDelete when a Rollout is bound',
     fix: 'Write updateStrategy.type: OnDelete into manifests that are applied again and again; tranche lint says where.',
   }
 }

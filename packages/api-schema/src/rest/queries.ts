@@ -7,7 +7,7 @@ import { nodeStates, outcomes } from './report.ts'
 export const rolloutSortKeys = ['name', 'namespace', 'phase', 'outcome', 'updated'] as const
 
 /** Which Rollouts, in which order. */
-export const rolloutsQuerySchema = pageQuerySchema.extend({
+export const rolloutsQuerySchema = pageQuerySchema.strict().extend({
   namespace: z.string().max(253).optional().meta({ description: 'Only of this namespace.' }),
   phase: z.string().max(63).optional().meta({ description: 'Only in this phase: Healthy, Progressing …' }),
   outcome: z.enum(outcomes).optional().meta({ description: 'Only those that come to this.' }),
@@ -23,7 +23,7 @@ export const rolloutsQuerySchema = pageQuerySchema.extend({
 export type RolloutsQuery = Frozen<z.infer<typeof rolloutsQuerySchema>>
 
 /** Which nodes, by name. */
-export const nodesQuerySchema = pageQuerySchema.extend({
+export const nodesQuerySchema = pageQuerySchema.strict().extend({
   state: z.enum(nodeStates).optional().meta({ description: 'Only in this state.' }),
   zone: z.string().max(253).optional().meta({ description: 'Only of this zone; empty: of none.' }),
   batch: z.coerce.number().int().min(1).optional().meta({ description: 'Only those that this batch updated, from 1.' }),
@@ -32,7 +32,7 @@ export const nodesQuerySchema = pageQuerySchema.extend({
 export type NodesQuery = Frozen<z.infer<typeof nodesQuerySchema>>
 
 /** How long a wish waits for its answer. */
-export const waitQuerySchema = z.object({
+export const waitQuerySchema = z.strictObject({
   wait: z.coerce.number().int().min(0).max(60).default(0).meta({
     description: 'Seconds to wait until the controller has acted on the wish: then 200, else 202. At most 60.',
   }),

@@ -18,7 +18,7 @@ export const streamMessageSchema = z
 export type StreamMessage = Frozen<z.infer<typeof streamMessageSchema>>
 
 /** What a stream is about; without anything: every Rollout that the caller may list. */
-export const streamQuerySchema = z.object({
+export const streamQuerySchema = z.strictObject({
   namespace: z.string().min(1).max(253).optional().meta({ description: 'Only of this namespace; the caller must be allowed to list it.' }),
   name: z
     .string()
