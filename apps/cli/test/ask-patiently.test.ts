@@ -75,8 +75,8 @@ function answers(...given: readonly (AppError | string)[]): () => Promise<string
   let at = 0
   return async () => {
     const answer = given[Math.min(at++, given.length - 1)]
-    if (typeof answer === 'string') return answer
-    throw answer
+    if (answer instanceof AppError) throw answer
+    return answer ?? ''
   }
 }
 

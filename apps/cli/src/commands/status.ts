@@ -59,7 +59,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
 /** How long is waited, and what keeps it from seeing anything. */
 interface Wait extends AskPatientlyOptions, Disposable {
   /** What went wrong last; null where nothing is wrong. */
-  readonly trouble: unknown
+  readonly trouble: Error | null
 }
 
 /** Ends when the time is up, or when somebody asks it to. Who looks once is told at once what goes wrong. */
@@ -68,12 +68,15 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
   const ended = new AbortController()
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
   const tell = tellOnce(io.err)
-  let trouble: unknown = null
+  let trouble: Error | null = null
   return {
     clock,
     signal: AbortSignal.any([stop.signal, ended.signal]),
     mayPass: (error) => timeoutMs !== 0 && isLate(error),
-    failed: (error) => tell((trouble = error)),
+    failed: (error) => {
+      tell(error)
+      trouble = error instanceof Error ? error : null
+    },
     get trouble() {
       return trouble
     },
