@@ -1,6 +1,6 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md and docs/operations/metrics.md, the description of REST, the scripts for Argo CD as one ConfigMap, and
+ * the tables in docs/validation.md, docs/operations/metrics.md and events.md, the pages of docs/reference, the description of REST, the scripts for Argo CD as one ConfigMap, and
  * what the chart takes from elsewhere.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
@@ -11,8 +11,10 @@ import { admissionPolicies } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules, scopedRoles } from './chart-rules.ts'
+import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
+import { referenceFolder, writtenReference } from './reference/pages.ts'
 import { writtenRules } from './validation-rules.ts'
 
 const check = process.argv.includes('--check')
@@ -36,6 +38,9 @@ const configMap = argoConfigMap()
 write(configMap.path, configMap.text)
 const metrics = writtenMetrics()
 write(metrics.path, metrics.text)
+const events = writtenEvents()
+write(events.path, events.text)
+align(referenceFolder, await writtenReference(), ['README.md'])
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)
@@ -50,10 +55,10 @@ function yaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 }
 
-/** Makes `folder` hold exactly `files`, or reports where it does not. */
-function align(folder: string, files: ReadonlyMap<string, string>): void {
+/** Makes `folder` hold exactly `files`, and those written by hand, or reports where it does not. */
+function align(folder: string, files: ReadonlyMap<string, string>, byHand: readonly string[] = []): void {
   mkdirSync(folder, { recursive: true })
-  for (const name of readdirSync(folder)) if (!files.has(name)) remove(`${folder}/${name}`)
+  for (const name of readdirSync(folder)) if (!files.has(name) && !byHand.includes(name)) remove(`${folder}/${name}`)
   for (const [name, text] of files) write(`${folder}/${name}`, text)
 }
 

@@ -47,6 +47,7 @@ export {
   type ReleasePolicyStatus,
   type SecretKey,
 } from './release-policy.ts'
+export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
 export {
   ACCEPTED_NODES_MAX,

@@ -1,0 +1,16 @@
+/** The table of docs/operations/events.md: every event with its reason, and when it is written. */
+import { readFileSync } from 'node:fs'
+import { eventCatalog } from '../packages/api-schema/src/index.ts'
+import { table } from './reference/markdown.ts'
+
+const page = 'docs/operations/events.md'
+
+/** @returns docs/operations/events.md with the table as the catalog is; what stands around it is left alone */
+export function writtenEvents(): { readonly path: string; readonly text: string } {
+  const rows = Object.entries(eventCatalog).map(([reason, { types, on, when }]) => [`\`${reason}\``, types.join(', '), on.join(', '), when])
+  const text = readFileSync(page, 'utf8').replace(
+    /(<!-- events -->\n)[\s\S]*?(<!-- end -->)/,
+    (_all, begin: string, end: string) => `${begin}\n${table(['reason', 'type', 'on', 'when'], rows)}\n\n${end}`,
+  )
+  return { path: page, text }
+}

@@ -1,0 +1,18 @@
+import { errorCatalog } from '../../packages/errors/src/index.ts'
+import { code, MADE, page, prose, table } from './markdown.ts'
+
+/** @returns the page of error codes: remedy, HTTP status, one sentence, and where the rest is told */
+export function errorsPage(): string {
+  const rows = Object.entries(errorCatalog).map(([name, { remedy, httpStatus, summary }]) => [
+    `[${code(name)}](../errors.md#${name.toLowerCase()})`,
+    code(remedy),
+    String(httpStatus),
+    prose(summary),
+  ])
+  return page([
+    '# Error codes',
+    MADE,
+    'What each remedy means, when an error comes and what to do about it stands in [errors](../errors.md).',
+    table(['code', 'remedy', 'HTTP', 'says'], rows),
+  ])
+}

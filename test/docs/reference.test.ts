@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type CustomResourceDefinition, customResourceDefinitions, type StructuralSchema } from '../../packages/api-schema/src/index.ts'
+import { errorCatalog } from '../../packages/errors/src/index.ts'
+import { writtenEvents } from '../../scripts/events-page.ts'
+import { writtenMetrics } from '../../scripts/metrics-page.ts'
+import { fieldRows } from '../../scripts/reference/fields.ts'
+import { referenceFolder, writtenReference } from '../../scripts/reference/pages.ts'
+import { writtenRules } from '../../scripts/validation-rules.ts'
+
+const pages = await writtenReference()
+
+describe('docs/reference', () => {
+  it('has every page that is made, an index, and no other', () => {
+    expect(readdirSync(referenceFolder).toSorted()).toEqual([...pages.keys(), 'README.md'].toSorted())
+  })
+
+  it.each([...pages])('%s is as its source; where it is not, run pnpm generate', (name, text) => {
+    expect(readFileSync(`${referenceFolder}/${name}`, 'utf8')).toBe(text)
+  })
+
+  it('is led to, page by page, by its index', () => {
+    const index = readFileSync(`${referenceFolder}/README.md`, 'utf8')
+    expect([...pages.keys()].filter((name) => !index.includes(`](${name})`))).toEqual([])
+  })
+
+  it.each(customResourceDefinitions)('tells of every field of $spec.names.kind, with type and meaning', (crd) => {
+    const text = pages.get(`${crd.spec.names.kind.toLowerCase()}.md`) ?? ''
+    const rows = [...text.matchAll(/^\| `((?:spec|status)[^`]*)` \| ([^|]+) \| [^|]* \| ([^|]+) \|$/gm)].map(([, path]) => path)
+    expect(rows).toEqual(pathsOf(crd))
+  })
+
+  it('has every error code', () => {
+    expect(Object.keys(errorCatalog).filter((code) => !(pages.get('errors.md') ?? '').includes(`\`${code}\``))).toEqual([])
+  })
+})
+
+describe('tables in other pages', () => {
+  it.each([writtenEvents(), writtenMetrics(), writtenRules()])(
+    'of $path are as their source; where not, run pnpm generate',
+    ({ path, text }) => {
+      expect(readFileSync(path, 'utf8')).toBe(text)
+    },
+  )
+})
+
+describe('a field of a schema', () => {
+  it.each([
+    ['of a type with bounds', { type: 'integer', minimum: 1, maximum: 9 }, ['`a`', 'integer, 1 to 9', '', '']],
+    ['with a default', { type: 'string', default: 'x' }, ['`a`', 'string', '`"x"`', '']],
+    ['that is one of a few words', { enum: ['A', 'B'] }, ['`a`', '`A`, `B`', '', '']],
+    ['that is a number or a share', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, ['`a`', 'integer or string', '', '']],
+    ['that stands elsewhere', { $ref: '#/components/schemas/Node' }, ['`a`', '[Node](#node)', '', '']],
+    [
+      'with letters that mean something in Markdown',
+      { type: 'string', description: 'A_B <c> `D_E`' },
+      ['`a`', 'string', '', 'A\\_B &lt;c> `D_E`'],
+    ],
+  ])('%s is a row', (_what, schema, row) => {
+    expect(fieldRows({ properties: { a: schema } })).toEqual([row])
+  })
+
+  it('stands in front of those below it, in lists and maps too', () => {
+    const inner = { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] }
+    const rows = fieldRows({ properties: { a: { type: 'array', items: inner }, m: { additionalProperties: inner } } })
+    expect(rows.map(([path, , need]) => `${path} ${need}`)).toEqual(['`a` ', '`a[].b` required', '`m` ', '`m.*.b` required'])
+  })
+})
+
+/** Every path below spec and status, by another way than the page takes. */
+function pathsOf({ spec }: CustomResourceDefinition): readonly string[] {
+  const { properties = {} } = spec.versions[0]?.schema.openAPIV3Schema ?? {}
+  const paths: string[] = []
+  const walk = (schema: StructuralSchema | undefined, path: string): void => {
+    if (schema?.items !== undefined) return walk(schema.items, `${path}[]`)
+    if (schema?.additionalProperties !== undefined) return walk(schema.additionalProperties, `${path}.*`)
+    for (const [name, member] of Object.entries(schema?.properties ?? {})) {
+      paths.push(`${path}.${name}`)
+      walk(member, `${path}.${name}`)
+    }
+  }
+  walk(properties['spec'], 'spec')
+  walk(properties['status'], 'status')
+  return paths
+}
