@@ -52,6 +52,13 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl('diff -f -', { input: JSON.stringify(agentManifest('v1')) })).code).toBe(0)
   })
 
+  it('applies what it has listed, and has the server check every object of it', async () => {
+    const listed = await kubectl('get daemonsets -o json')
+    expect((await kubectl('apply -f -', { input: listed.stdout })).stdout).toBe('daemonset.apps/agent configured\n')
+    const wrong = listed.stdout.replace('"template":', '"replicas": 3, "template":')
+    expect((await kubectl('apply -f -', { input: wrong })).stderr).toContain('unknown field "spec.replicas"')
+  })
+
   it('refuses a manifest with a field that does not exist', async () => {
     const { spec, ...manifest } = agentManifest('v1')
     const { stderr } = await kubectl('apply -f -', { input: JSON.stringify({ ...manifest, spec: { ...spec, replicas: 3 } }) })

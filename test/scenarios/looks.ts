@@ -2,7 +2,7 @@ import type { Pod } from '@tranche/kube-types'
 import type { Stage } from './stage.ts'
 
 /** @returns the nodes on which a standing pod runs the tag, by name */
-export async function nodesOn(stage: Stage, tag: string): Promise<readonly string[]> {
+export async function nodesOn(stage: Pick<Stage, 'pods'>, tag: string): Promise<readonly string[]> {
   return (await stage.pods())
     .filter((pod) => pod.metadata.deletionTimestamp === undefined && runs(pod, tag))
     .map((pod) => pod.spec?.nodeName ?? '?')

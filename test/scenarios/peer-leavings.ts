@@ -16,6 +16,11 @@ export interface PeerLeavings {
   readonly finalisingStep?: CanaryStatus['finalisingStep']
 }
 
+/** What it takes to leave something behind on a cluster, in virtual time or in real time. */
+export interface PeerCluster extends Pick<Stage, 'client' | 'until' | 'daemonSet' | 'pods' | 'setImage' | 'patchDaemonSet'> {
+  readonly clock: Pick<Stage['clock'], 'nowMs' | 'setTimer' | 'run'>
+}
+
 /** Sizes 2, 5 and 10 of ten nodes. */
 export const peerSteps = [{ replicas: 2, pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
 
@@ -23,7 +28,7 @@ export const peerSteps = [{ replicas: 2, pause: {} }, { replicas: '50%', pause: 
  * Leaves a release of v2 as OpenKruise's manager leaves it when it stops in the middle: its Rollout, BatchRelease,
  * annotations and labels, and as many pods replaced as it had got to.
  */
-export async function leaveAsPeer(stage: Stage, leavings: PeerLeavings): Promise<void> {
+export async function leaveAsPeer(stage: PeerCluster, leavings: PeerLeavings): Promise<void> {
   const { client, clock } = stage
   const rollout = await drive(clock, client.create<Rollout>(resourcePaths.rollouts, rolloutManifest({ steps: peerSteps }) as never))
   await drive(clock, pushAsItsWebhookDoes(stage))
@@ -35,7 +40,7 @@ export async function leaveAsPeer(stage: Stage, leavings: PeerLeavings): Promise
 }
 
 /** Makes OpenKruise active on the cluster: its webhook for DaemonSets, and a Lease that is renewed until `stop` is called. */
-export async function startPeer({ client, clock }: Stage): Promise<{ stop(): void }> {
+export async function startPeer({ client, clock }: Pick<PeerCluster, 'client' | 'clock'>): Promise<{ stop(): void }> {
   const webhook = {
     name: 'mdaemonset-native.kb.io',
     clientConfig: { url: 'https://127.0.0.1:1/none' },
@@ -64,7 +69,7 @@ interface Revisions {
   readonly stable: string
 }
 
-async function pushAsItsWebhookDoes(stage: Stage): Promise<void> {
+async function pushAsItsWebhookDoes(stage: PeerCluster): Promise<void> {
   await stage.setImage('v2')
   await stage.patchDaemonSet({
     metadata: {
@@ -77,7 +82,7 @@ async function pushAsItsWebhookDoes(stage: Stage): Promise<void> {
   })
 }
 
-async function twoRevisions(stage: Stage): Promise<Revisions> {
+async function twoRevisions(stage: PeerCluster): Promise<Revisions> {
   const { namespace } = stageKey
   const list = async (): Promise<readonly ControllerRevision[]> =>
     (await stage.client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })).items
@@ -87,7 +92,7 @@ async function twoRevisions(stage: Stage): Promise<Revisions> {
   return { canary, stable }
 }
 
-async function writeRelease(stage: Stage, ownerUid: string, { canary, stable, ...left }: PeerLeavings & Revisions): Promise<void> {
+async function writeRelease(stage: PeerCluster, ownerUid: string, { canary, stable, ...left }: PeerLeavings & Revisions): Promise<void> {
   const { client } = stage
   const { apiVersion, kind, name } = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: stageKey.name }
   const release = await client.create<BatchRelease>(resourcePaths.batchReleases, {
@@ -127,7 +132,7 @@ async function writeRelease(stage: Stage, ownerUid: string, { canary, stable, ..
 }
 
 /** As its pod-deleting controller does; the labels are those of its batches. */
-async function replacePods(stage: Stage, count: number, { revision, step }: { revision: string; step: number }): Promise<void> {
+async function replacePods(stage: PeerCluster, count: number, { revision, step }: { revision: string; step: number }): Promise<void> {
   const { client, clock } = stage
   const old = (await drive(clock, stage.pods())).slice(0, count)
   for (const { metadata } of old)
@@ -145,7 +150,7 @@ async function replacePods(stage: Stage, count: number, { revision, step }: { re
   }
 }
 
-async function writeRollout(stage: Stage, { canary, stable, ...left }: PeerLeavings & Revisions): Promise<void> {
+async function writeRollout(stage: PeerCluster, { canary, stable, ...left }: PeerLeavings & Revisions): Promise<void> {
   const { client, clock } = stage
   const key = stageKey
   await client.patch<Rollout>(resourcePaths.rollouts, key, {

@@ -276,7 +276,7 @@ function firstOf<T>(injectors: Iterable<FaultInjector>, draw: (injector: FaultIn
 }
 
 /** Runs the clock until a promise has settled. */
-export async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+export async function drive<T>(clock: Pick<VirtualClock, 'run'>, promise: Promise<T>): Promise<T> {
   let settled = false
   const mark = (): void => void (settled = true)
   promise.then(mark, mark)

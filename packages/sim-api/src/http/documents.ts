@@ -14,7 +14,7 @@ export type Documents = (route: Route, wire: WireRequest) => WireResponse | unde
 export function createDocuments(definitions: () => readonly ResourceDefinition[]): Documents {
   const openApi = createOpenApi(definitions)
   return (route, wire) => {
-    if (openApiRoutes.has(route.kind) && !takesJson(wire.headers['accept'])) return textAnswer(406, '')
+    if (openApiRoutes.has(route.kind) && !takesJson(wire.headers['accept'])) return otherForm(route, wire.headers['accept'])
     switch (route.kind) {
       case 'root':
         return jsonAnswer(200, JSON.stringify({ paths: rootPaths(definitions()) }))
@@ -38,8 +38,21 @@ export function createDocuments(definitions: () => readonly ResourceDefinition[]
   }
 }
 
-/** Written in JSON alone, not in protobuf. */
+/** Written in JSON; in protobuf one of them, and without what it would describe. */
 const openApiRoutes = new Set<Route['kind']>(['openApi', 'openApiV2'])
+
+/**
+ * kubectl looks into the older form, and takes it in protobuf alone, before it sends a `List`. Of a document that describes nothing it checks
+ * nothing by itself, and has the server check each object of the list.
+ */
+function otherForm(route: Route, accept = ''): WireResponse {
+  if (route.kind !== 'openApiV2' || !accept.includes('proto-openapi.spec.v2')) return textAnswer(406, '')
+  const { headers, ...answer } = textAnswer(200, emptyVersion2)
+  return { ...answer, headers: { ...headers, 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' } }
+}
+
+/** `{swagger: '2.0', info: {title: 'Kubernetes', version: 'v1.36.2'}}`: for each field its number and kind, then the length. */
+const emptyVersion2 = '\n\u00032.0\u0012\u0015\n\nKubernetes\u0012\u0007v1.36.2'
 
 interface Asked {
   readonly wire: WireRequest

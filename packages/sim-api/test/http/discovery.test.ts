@@ -180,6 +180,14 @@ describe('OpenAPI', () => {
     expect(JSON.stringify(document)).not.toContain('#/components')
   })
 
+  it('has that form in protobuf, too, with nothing in it, and no other', async () => {
+    const stub = createStub([], [widgets])
+    const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+    const { status, headers } = await stub.send('GET', '/openapi/v2', { headers: { accept } })
+    expect([status, headers['content-type']]).toEqual([200, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'])
+    expect((await stub.send('GET', '/openapi/v3/api/v1', { headers: { accept } })).status).toBe(406)
+  })
+
   it('tells how lists merge', async () => {
     const { components } = (await get('/openapi/v3/api/v1')) as Document
     expect(components.schemas['io.k8s.api.core.v1.PodSpec']?.properties['volumes']).toMatchObject({
