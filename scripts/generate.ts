@@ -1,6 +1,6 @@
 /**
  * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md, docs/operations/metrics.md and events.md, the pages of docs/reference, the description of REST, the scripts for Argo CD as one ConfigMap, and
+ * the tables in docs/validation.md, docs/operations/metrics.md, events.md and security.md, the pages of docs/reference, the description of REST, the scripts for Argo CD as one ConfigMap, and
  * what the chart takes from elsewhere.
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
@@ -15,6 +15,7 @@ import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
 import { referenceFolder, writtenReference } from './reference/pages.ts'
+import { writtenSecurity } from './security-page.ts'
 import { writtenRules } from './validation-rules.ts'
 
 const check = process.argv.includes('--check')
@@ -40,6 +41,8 @@ const metrics = writtenMetrics()
 write(metrics.path, metrics.text)
 const events = writtenEvents()
 write(events.path, events.text)
+const security = writtenSecurity()
+write(security.path, security.text)
 align(referenceFolder, await writtenReference(), ['README.md'])
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 

@@ -6,6 +6,7 @@ import { writtenEvents } from '../../scripts/events-page.ts'
 import { writtenMetrics } from '../../scripts/metrics-page.ts'
 import { fieldRows } from '../../scripts/reference/fields.ts'
 import { referenceFolder, writtenReference } from '../../scripts/reference/pages.ts'
+import { writtenSecurity } from '../../scripts/security-page.ts'
 import { writtenRules } from '../../scripts/validation-rules.ts'
 
 const pages = await writtenReference()
@@ -36,7 +37,7 @@ describe('docs/reference', () => {
 })
 
 describe('tables in other pages', () => {
-  it.each([writtenEvents(), writtenMetrics(), writtenRules()])(
+  it.each([writtenEvents(), writtenMetrics(), writtenRules(), writtenSecurity()])(
     'of $path are as their source; where not, run pnpm generate',
     ({ path, text }) => {
       expect(readFileSync(path, 'utf8')).toBe(text)

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identityOf } from '../src/login/identity.ts'
 import { createLogin, safeReturn } from '../src/login/login.ts'
 import type { LoginOptions } from '../src/login/login-options.ts'
+import { createSeal } from '../src/login/sealed.ts'
+import { createSessions } from '../src/login/sessions.ts'
 import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
 
 const EXTERNAL = 'https://tranche.example.com'
@@ -197,6 +199,21 @@ describe('a login with a browser', () => {
     const underWay = (await toProvider()).cookie.replace('tranche-login', 'tranche-session')
     for (const bad of [forged, underWay, '__Host-tranche-session=x', '__Host-tranche-session=a.b.c.d.e'])
       expect((await get('/api/v1/me', bad)).json()).toMatchObject({ code: 'TOKEN_INVALID' })
+  })
+
+  it('is never that of the cluster itself, whoever has a key to seal with', async () => {
+    const { sessionKeys } = optionsOf(provider.issuer)
+    const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), EXTERNAL, clock)
+    const meOf = async (username: string, groups: readonly string[]) => {
+      const [cookie = ''] = (await sessions.begin({ username, groups })).split(';')
+      return (await get('/api/v1/me', cookie)).json() as unknown
+    }
+    expect(await meOf('viewer', ['ops'])).toMatchObject({ username: 'viewer', groups: ['ops'] })
+    for (const [username, group] of [
+      ['viewer', 'system:masters'],
+      ['system:admin', 'ops'],
+    ] as const)
+      expect(await meOf(username, [group])).toMatchObject({ code: 'TOKEN_INVALID' })
   })
 
   it('writes only from our own pages, with the token of its session', async () => {

@@ -19,9 +19,14 @@ export function identityOf(
   const groups = textsOf(groupsClaim === undefined ? undefined : claims[groupsClaim], groupsClaim ?? '').map(
     (group) => `${groupsPrefix}${group}`,
   )
-  const own = [username, ...groups].find((one) => one.startsWith('system:'))
+  const own = nameOfCluster({ username, groups })
   if (own !== undefined) throw failed(`${own} is a name of the cluster itself`)
   return { username, groups }
+}
+
+/** @returns a name of the user, or of a group, that only the cluster itself gives; undefined where there is none */
+export function nameOfCluster({ username, groups }: Pick<Caller, 'username' | 'groups'>): string | undefined {
+  return [username, ...groups].find((one) => one.startsWith('system:'))
 }
 
 function textsOf(value: unknown, claim: string): readonly string[] {

@@ -4,6 +4,7 @@ import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../auth/caller.ts'
+import { nameOfCluster } from './identity.ts'
 import type { Seal } from './sealed.ts'
 
 /** Somebody who has logged in with a browser. */
@@ -80,10 +81,12 @@ export function createSessions(seal: Seal, externalUrl: string, clock: Clock): S
       if (payload === null) return null
       const { sub = '', groups, csrf, jti = '', exp = 0 } = payload
       const id = `session ${jti}`
-      if (ended.has(id)) return null
+      const caller = { username: sub, groups: groups as readonly string[] }
+      // No login of ours makes one: whoever has stolen a key shall not be the cluster itself.
+      if (ended.has(id) || nameOfCluster(caller) !== undefined) return null
       return {
         id,
-        caller: { username: sub, groups: groups as readonly string[] },
+        caller,
         csrfToken: String(csrf),
         expiresMs: exp * 1000,
       }
