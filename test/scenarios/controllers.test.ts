@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
 import type { Lease } from '@tranche/kube-types'
+import type { FaultInjector } from '@tranche/sim-api'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
@@ -87,14 +88,36 @@ it('lets the executor go on with the batch in flight while no controller runs (p
   expectKept(stage)
 })
 
-it('hands over within seconds when the leader is stopped: it gives the Lease up (E3)', async () => {
+it('hands over within two seconds when the leader is stopped: it gives the Lease up (E3)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
   const first = await leader()
   const stopping = stage.program(first).stop()
-  await stage.until('another leads', async () => !['', first].includes(await leader()), 5_000)
+  await stage.until('another leads', async () => !['', first].includes(await leader()), 2_000)
   await stopping
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+/** The worst that can become of a watch: it stays open, and says nothing. */
+const silentLeaseWatch: FaultInjector = {
+  onEvent: ({ resource }) => (resource.resource === 'leases' ? { kind: 'stall', ms: Number.POSITIVE_INFINITY } : undefined),
+}
+
+it.each([
+  ['within the lease and a second', 16_000, null],
+  ['two seconds later where the watch of the Lease says nothing', 18_000, silentLeaseWatch],
+])('goes on when the leader is killed in mid-release: another leads %s (E3, G7)', async (_name, withinMs, fault) => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
+  if (fault !== null) stage.disturb(fault)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 2)
+  const first = await leader()
+  stage.program(first).kill()
+  await stage.until('another leads', async () => (await leader()) !== first, withinMs)
   await untilPausedAt(stage, 1)
   await stage.approve()
   await untilReleased(stage, 'v2')

@@ -1,6 +1,8 @@
-import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { Clock } from '@tranche/clock'
+import { createReflector, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
-import type { LeasePort } from '@tranche/reconcile'
+import type { Logger } from '@tranche/log'
+import type { LeasePort, LeaseWatch } from '@tranche/reconcile'
 
 /** Leader election's port: one Lease at the API server, never from a cache. */
 export function createLeasePort(client: KubeClient, key: ObjectKey): LeasePort {
@@ -20,5 +22,24 @@ export function createLeasePort(client: KubeClient, key: ObjectKey): LeasePort {
     async update(lease, signal) {
       return client.update<Lease>(resourcePaths.leases, { ...lease, metadata: { ...lease.metadata, ...keyOf(lease) } }, { signal })
     },
+  }
+}
+
+/** What a watch of the Lease is made of. */
+export interface LeaseWatchParts {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Decides the jitter of reconnects. */
+  readonly seed: number
+}
+
+/** Leader election's watch, of the one Lease: a role can name it. It comes back by itself from whatever breaks it. */
+export function createLeaseWatch(parts: LeaseWatchParts, { namespace, name }: ObjectKey): LeaseWatch {
+  return (onSeen, signal) => {
+    const scope = { namespace, fieldSelector: `metadata.name=${name}` }
+    const leases = createReflector<Lease, Lease>({ ...parts, resource: resourcePaths.leases, scope, transform: (lease) => lease })
+    leases.subscribe({ onChange: (_key, _previous, current) => onSeen(current ?? null) })
+    leases.start(signal).catch((error: unknown) => parts.log.error({ err: error }, 'ended the watch of the Lease'))
   }
 }

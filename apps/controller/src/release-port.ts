@@ -13,10 +13,11 @@ import {
   type ObjectKey,
   type Pod,
 } from '@tranche/kube-types'
-import { controlledBy, isStopAsked, type StrategyScope } from '@tranche/planner'
+import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
+import { createTurns } from './turns.ts'
 
 /** What the port needs beside the cluster. */
 export interface ReleasePortParts {
@@ -29,9 +30,18 @@ export interface ReleasePortParts {
   readonly uniqueValue: () => string
 }
 
+/** Pods touched side by side, of all releases. Labels go beside them: together less than the connections that a client has for calls. */
+const TOUCHES = 20
+/** Pods labelled side by side. */
+const LABELS = 8
+/** A touch that has not had its turn for so long (milliseconds) is left for the next pass, so that this one can write what it has done. */
+const TOUCH_PATIENCE_MS = 30_000
+
 /** The BatchRelease reconciler's port over the API server and this process's own watches. */
 export function createReleasePort(parts: ReleasePortParts): ReleasePort {
   const { client, cluster } = parts
+  const touches = createTurns(parts.clock, TOUCHES)
+  const labels = createTurns(parts.clock, LABELS)
   return {
     async read(key, signal) {
       const release = cluster.newest.batchReleases.get(key)
@@ -74,19 +84,26 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       const options = { subresource: 'status', signal }
       cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
-    touchPod: (pod, signal) => touchPod(client, pod, parts.uniqueValue(), signal),
-    async labelPod({ namespace, name, uid, labels, resourceVersion }, signal) {
-      const metadata = { uid, labels, ...(resourceVersion !== null && { resourceVersion }) }
-      try {
-        await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata } }, { signal })
-        return true
-      } catch (error) {
-        if (isConflict(error)) return false
-        // 422: another pod has taken the name.
-        if (!isNotFound(error) && !isInvalid(error)) throw error
-        return true
-      }
+    async touchPod(pod, signal) {
+      const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), TOUCH_PATIENCE_MS)
+      return answer ?? { kind: 'unclear', why: 'other pods are asked first' }
     },
+    labelPod: async (pod, signal) => (await labels.take(() => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,
+  }
+}
+
+/** @returns whether it has its labels, or is gone; false where it has changed meanwhile */
+async function labelPod(client: KubeClient, pod: PodLabels, signal: AbortSignal): Promise<boolean> {
+  const { namespace, name, uid, labels, resourceVersion } = pod
+  const metadata = { uid, labels, ...(resourceVersion !== null && { resourceVersion }) }
+  try {
+    await client.patch(resourcePaths.pods, { namespace, name }, { type: 'merge', body: { metadata } }, { signal })
+    return true
+  } catch (error) {
+    if (isConflict(error)) return false
+    // 422: another pod has taken the name.
+    if (!isNotFound(error) && !isInvalid(error)) throw error
+    return true
   }
 }
 

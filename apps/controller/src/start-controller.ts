@@ -11,7 +11,7 @@ import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { announceByWatches } from './announce.ts'
 import { createEventPort } from './event-port.ts'
-import { createLeasePort } from './lease-port.ts'
+import { createLeasePort, createLeaseWatch } from './lease-port.ts'
 import { countEvents } from './metrics/count-events.ts'
 import { tellOfReleases } from './metrics/tell-of-releases.ts'
 import { createSchemaWatch } from './schema-watch.ts'
@@ -26,6 +26,8 @@ export interface ControllerOptions {
   readonly exchange: Exchange
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
+  /** Carries reads and renewals of the Lease, which must not wait for other calls. @default exchange */
+  readonly leaseExchange?: Exchange
   readonly clock: Clock
   readonly log: Logger
   /** Unique among all controllers that ever run. */
@@ -84,6 +86,11 @@ export const LEASE_NAME = 'tranche-controller'
 /** Namespace of the Lease, unless told otherwise. */
 export const LEASE_NAMESPACE = 'kube-system'
 
+/** How long passes may go on when the process is asked to end, in milliseconds: the next leader waits for them. */
+const STOP_GRACE_MS = 1_000
+/** The same when the Lease was lost: nobody else leads before it has expired. */
+const LOST_GRACE_MS = 5_000
+
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
 export function startController(options: ControllerOptions): RunningController {
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
@@ -110,16 +117,20 @@ export function startController(options: ControllerOptions): RunningController {
   const schemas = createSchemaWatch({ client, clock, log, onChange: () => wakeAll(cluster, term.woken) })
   const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
   const term = createTerm({ ...options, log }, { client, cluster, events, schemas, outgoing })
+  const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
+  const leaseClient = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange }, log)
   const elector = createLeaderElector({
-    port: wrap('lease', createLeasePort(client, { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME })),
+    port: wrap('lease', createLeasePort(leaseClient, leaseKey)),
+    watch: createLeaseWatch({ client: leaseClient, clock, log, seed: options.seed ?? 0 }, leaseKey),
     ...options.leaseTimes,
     identity: options.identity,
     clock: options.clock,
     log,
     onStarted: () => term.begin(),
-    onStopped: () => term.end(),
+    onStopped: () => term.end(isStopping ? STOP_GRACE_MS : LOST_GRACE_MS),
   })
 
+  let isStopping = false
   let isSeen = false
   const isLeading = (): boolean => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted)
   if (metrics !== undefined) tellOfReleases({ metrics, cluster, clock, schemas, isLeading })
@@ -148,8 +159,9 @@ export function startController(options: ControllerOptions): RunningController {
     stopped: end.promise,
     isLeading,
     async stop() {
+      isStopping = true
       if (options.leaderElection) await elector.stop()
-      else await term.end()
+      else await term.end(STOP_GRACE_MS)
       announcer?.stop()
       ending.abort(new Error('the controller stops'))
       await outgoing.close()

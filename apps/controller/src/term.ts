@@ -35,14 +35,14 @@ import { createSecretReader } from './secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
-const STOP_GRACE_MS = 5_000
 /** Receivers that are told side by side: most of the time is spent waiting for those that are down. */
 const NOTIFY_WORKERS = 32
 
 /** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
 export interface Term {
   begin(): void
-  end(): Promise<void>
+  /** Passes go on for up to `graceMs`. */
+  end(graceMs: number): Promise<void>
   readonly woken: Woken
 }
 
@@ -111,10 +111,10 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
       wakeAll(cluster, woken)
       wakeAtFirst(cluster, woken)
     },
-    async end() {
+    async end(graceMs) {
       queues = null
       onEnd()
-      await Promise.all(runners.map((runner) => runner.stop(STOP_GRACE_MS)))
+      await Promise.all(runners.map((runner) => runner.stop(graceMs)))
       runners = []
     },
   }

@@ -254,8 +254,8 @@ async function touchPermits(permits: readonly Permit[], lowerTo: Allowance | nul
 
 /** F8: a touch that says neither way is tried again, and the status names the pod. */
 function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Doing): string | null {
-  const unclear = touched.find(({ answer }) => answer.kind === 'unclear')
-  memory.unclear = unclear === undefined ? null : `the pod ${unclear.permit.podUid} on ${unclear.permit.node}: ${reasonOf(unclear)}`
+  const unclear = touched.filter(({ answer }) => answer.kind === 'unclear')
+  memory.unclear = unclear[0] === undefined ? null : unclearText(unclear[0], unclear.length - 1)
   if (memory.unclear !== null) log.warn({ batchRelease: keyText(key), why: memory.unclear }, 'touched a pod without a clear answer')
   return memory.unclear
 }
@@ -268,12 +268,15 @@ async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster
   if (permits.length === 0) return []
   const uids = new Set(permits.map(({ podUid }) => podUid))
   const pods = new Map((await cluster.findPods(view.release.metadata.namespace ?? '', uids, signal)).map((pod) => [pod.uid, pod]))
-  return Promise.all(
+  const touched = await Promise.all(
     permits.map(async (permit): Promise<TouchedPermit> => {
       const pod = pods.get(permit.podUid)
       return { permit, answer: pod === undefined ? { kind: 'executed' } : await cluster.touchPod(pod, signal) }
     }),
   )
+  // What we ended ourselves says nothing of the pods.
+  signal.throwIfAborted()
+  return touched
 }
 
 /** F11: no delete of a record that is lost can be accepted once every old pod was touched. */
@@ -301,6 +304,10 @@ function daemonSetOf({ daemonSet }: ReleaseView): DaemonSet {
 function recordOf({ status }: BatchRelease): FlightRecord {
   if (status?.flight === undefined) throw new Error('a pass was planned without a record')
   return status.flight
+}
+
+function unclearText(first: TouchedPermit, more: number): string {
+  return `the pod on ${first.permit.node}${more === 0 ? '' : ` and ${more} more`} (${reasonOf(first)})`
 }
 
 function reasonOf({ answer }: TouchedPermit): string {

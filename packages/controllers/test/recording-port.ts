@@ -9,6 +9,7 @@ import { controlInfo } from '@tranche/planner'
 export interface RecordingPort extends ReleasePort {
   readonly calls: string[]
   readonly records: FlightRecord[]
+  readonly patches: object[]
   reading: ReleaseReading | null
   live: ReleaseReading | null
   pods: readonly FleetPod[]
@@ -33,6 +34,7 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
   const port: RecordingPort = {
     calls,
     records,
+    patches: [],
     reading: aReading(record),
     live: aReading(record),
     pods: [aFleetPod('a'), aFleetPod('b')],
@@ -61,7 +63,10 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
       records.push(written)
       return port.wins
     },
-    patchStatus: () => note('patchStatus'),
+    patchStatus: (_release, patch) => {
+      port.patches.push(patch)
+      return note('patchStatus')
+    },
     async touchPod({ name }) {
       calls.push(`touch ${name}`)
       return port.touches[name] ?? { kind: 'standing', resourceVersion: '99' }

@@ -93,6 +93,27 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'patchStatus'])
   })
 
+  it('names the first pod that was not answered for, how many more there are, and what helps (F8)', async () => {
+    const port = recordingPort(voiding)
+    port.touches = { 'pod-a': unclear, 'pod-b': unclear }
+    const run = passOf(port)
+    await run()
+    await run()
+    expect(JSON.stringify(port.patches.at(-1))).toContain(
+      'the stop waits to hear whether a deletion is still on its way: the pod on a and 1 more (500); it asks again by itself: see whether the API server answers, and whether something refuses changes of pods',
+    )
+  })
+
+  it('takes its own end, in the middle of touches, for no answer of pods (F8)', async () => {
+    const port = recordingPort(voiding)
+    port.touches = { 'pod-a': { kind: 'unclear', why: 'batch-release stops' } }
+    const run = passOf(port)
+    await expect(run(AbortSignal.abort(new Error('batch-release stops')))).rejects.toThrow('batch-release stops')
+    port.touches = {}
+    await run()
+    expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
+  })
+
   it('takes a pod that is in no live list for executed, and keeps its permit until it settles', async () => {
     const port = recordingPort(voiding)
     port.pods = [aFleetPod('a')]
@@ -190,8 +211,8 @@ function withUnlabelledPod(resourceVersion = '9'): RecordingPort {
   return port
 }
 
-function passOf(cluster: RecordingPort, clock = new FakeClock()): () => Promise<Outcome> {
+function passOf(cluster: RecordingPort, clock = new FakeClock()): (signal?: AbortSignal) => Promise<Outcome> {
   const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
   const run = createReleasePass({ cluster, clock, log: silentLogger, events })
-  return () => run(key, new AbortController().signal)
+  return (signal = new AbortController().signal) => run(key, signal)
 }

@@ -36,12 +36,16 @@ export interface UndiciExchange {
   readonly exchange: Exchange
   /** For watches: each has its own connection. */
   readonly watchExchange: Exchange
+  /** For the few calls that must not wait for other calls: they have connections of their own. */
+  readonly urgentExchange: Exchange
   /** Breaks what is in flight and closes all connections. */
   close(): Promise<void>
 }
 
 /** Calls in flight at once; more of them wait. */
 const CALL_CONNECTIONS = 32
+/** One more than a call in flight, for a connection that fell silent. */
+const URGENT_CONNECTIONS = 2
 /** How long an unused connection is kept, in milliseconds: less than the 90 s after which the API server closes it. */
 const KEEP_ALIVE_MS = 60_000
 /** A connection silent for so long is probed by TCP, in milliseconds; the kernel gives up 10 s after that. */
@@ -49,7 +53,7 @@ const PROBE_AFTER_MS = 15_000
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * Speaks HTTP/1.1 to an API server over kept connections: few for calls, one for each watch. HTTP/2 is not offered, so
+ * Speaks HTTP/1.1 to an API server over kept connections: few for calls, fewer for urgent ones, one for each watch. HTTP/2 is not offered, so
  * that the loss of one connection never breaks all watches together.
  *
  * Deadlines are the caller's (its signal). A peer that vanished without a word is noticed by TCP probes; one that holds
@@ -64,11 +68,13 @@ export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
   const prefix = server.pathname.replace(/\/$/, '')
   const calls = createAgents(access, CALL_CONNECTIONS)
   const watches = createAgents(access, null)
+  const urgent = createAgents(access, URGENT_CONNECTIONS)
 
   return {
     exchange: (request, signal) => exchangeOver(calls, request, signal),
     watchExchange: (request, signal) => exchangeOver(watches, request, signal),
-    close: async () => void (await Promise.all([calls.close(), watches.close()])),
+    urgentExchange: (request, signal) => exchangeOver(urgent, request, signal),
+    close: async () => void (await Promise.all([calls.close(), watches.close(), urgent.close()])),
   }
 
   async function exchangeOver(agents: Agents, request: WireRequest, signal: AbortSignal): Promise<WireResponse> {

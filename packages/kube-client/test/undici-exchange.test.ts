@@ -71,6 +71,22 @@ describe('over a real connection', () => {
     await until(() => server.sockets.size === 0)
   })
 
+  it('keeps no urgent call waiting behind calls that take all connections', async () => {
+    const held: ServerResponse[] = []
+    const { client, transport } = await connected((request, response) => {
+      if (request.url?.startsWith('/apis') === true) return json(response, 200, { metadata: { name: 'leader' } })
+      held.push(response)
+    })
+    const urgent = createKubeClient({ exchange: transport.urgentExchange, clock: systemClock, userAgent: 'test/1', log: silentLogger })
+    const calls = Array.from({ length: 100 }, (_, i) => client.get(resourcePaths.nodes, { namespace: '', name: `n${i}` }))
+    for (const call of calls) call.catch(() => {})
+    await until(() => held.length === 32)
+    await expect(urgent.get(resourcePaths.leases, { namespace: 'a', name: 'leader' })).resolves.toMatchObject({
+      metadata: { name: 'leader' },
+    })
+    expect(held).toHaveLength(32)
+  })
+
   it('closes at once, though a server that takes the connection never says a word', async () => {
     const accepted = Promise.withResolvers<void>()
     const silent = createServer(() => accepted.resolve()).listen(0, '127.0.0.1')

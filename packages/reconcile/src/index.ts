@@ -8,7 +8,7 @@ export {
   type EventType,
 } from './event-recorder.ts'
 export { createJobHandler, type JobHandlerOptions } from './job-handler.ts'
-export { createLeaderElector, type LeaderElector, type LeaderElectorOptions, type LeasePort } from './leader-elector.ts'
+export { createLeaderElector, type LeaderElector, type LeaderElectorOptions, type LeasePort, type LeaseWatch } from './leader-elector.ts'
 export type { LeaseSpec } from './lease-record.ts'
 export { createPass, type PassObservation, type PassOptions, type PassResult } from './pass.ts'
 export { awaitChange, recheckAfter, type Outcome, type Reconcile } from './reconcile.ts'

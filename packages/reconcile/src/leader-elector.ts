@@ -1,6 +1,6 @@
 import { sleep, type Clock, type Timer } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import type { Lease } from '@tranche/kube-types'
+import { compareResourceVersions, type Lease } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
 
@@ -14,9 +14,17 @@ export interface LeasePort {
   update(lease: Lease, signal: AbortSignal): Promise<Lease>
 }
 
+/**
+ * Tells of the Lease whenever it is seen to have changed, until `signal` aborts; null when there is none. What it tells late, or not
+ * at all, costs time and nothing else. Never throws.
+ */
+export type LeaseWatch = (onSeen: (lease: Lease | null) => void, signal: AbortSignal) => void
+
 /** Settings of {@link createLeaderElector}. */
 export interface LeaderElectorOptions {
   readonly port: LeasePort
+  /** Lets candidates hear of the Lease at once. @default they ask every `retryPeriodMs` */
+  readonly watch?: LeaseWatch
   /** Who we are: unique among all candidates that ever run, so a new one for each process. */
   readonly identity: string
   readonly clock: Clock
@@ -44,6 +52,9 @@ export interface LeaderElector {
   isLeader(): boolean
 }
 
+/** Renewals come every `retryPeriodMs`, and a little later for their way: a watch that has told nothing for so many of them is not waited for. */
+const PATIENCE = 1.25
+
 /**
  * Elects one leader among candidates that share a Lease.
  *
@@ -53,8 +64,12 @@ export interface LeaderElector {
  *   and whatever happens to wall clocks. Wall time is written into the Lease and never read from it.
  * - E2 Leadership ends at the latest `renewDeadlineMs` after the last renewal that succeeded was *sent*: from that moment
  *   on others may count, for it may have been seen at once.
- * - E3 When a leader is gone, another leads within `leaseDurationMs` + 2 × `retryPeriodMs` if the API server answers; after a
- *   clean `stop`, within `retryPeriodMs`.
+ * - E3 When a leader is gone, another leads as soon as `leaseDurationMs` have passed since it saw the last renewal, and after a clean
+ *   `stop` as soon as it sees that, if the API server answers. Seen is what the watch tells; where it tells nothing, the Lease is read
+ *   after {@link PATIENCE} × `retryPeriodMs`, and without a watch every `retryPeriodMs`: so much later at most.
+ *
+ * What the watch tells moves only the moment at which a candidate looks, and the moment from which it counts: it takes a Lease that it
+ * has just read, in the version that it has known for `leaseDurationMs` of its own monotonic clock.
  *
  * A lock is not a fence: a process that is frozen after it asked `isLeader()` may act long after it lost the Lease.
  * Whatever must not happen twice needs a precondition at the API server. And whoever deletes the Lease while somebody
@@ -71,6 +86,10 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     stopping: new AbortController(),
     term: null,
     observed: null,
+    heardMs: Number.NEGATIVE_INFINITY,
+    lookedMs: Number.NEGATIVE_INFINITY,
+    isFreed: false,
+    onSeen: null,
     ours: null,
     isFailing: false,
   }
@@ -78,6 +97,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
   let campaigning: Promise<void> = Promise.resolve()
   return {
     start() {
+      options.watch?.((lease) => see(state, lease), state.stopping.signal)
       campaigning = campaign(state)
     },
     async stop() {
@@ -97,11 +117,27 @@ interface State {
   readonly retryPeriodMs: number
   readonly stopping: AbortController
   term: Term | null
-  /** The record as last seen, and since when we have seen it like that: monotonic milliseconds. */
-  observed: { readonly resourceVersion: string; readonly sinceMs: number } | null
+  /** The record as last seen, and since when we have seen it like that; null when there was none. */
+  observed: Observed | null
+  /** When the Lease was last read, or told of by the watch: monotonic milliseconds. */
+  heardMs: number
+  /** When the last attempt began, in monotonic milliseconds. */
+  lookedMs: number
+  /** The watch has told since the last attempt began that nobody holds the Lease. */
+  isFreed: boolean
+  /** Called when the watch has told something, while a candidate waits. */
+  onSeen: (() => void) | null
   /** The Lease as our last write left it; null when that is not known for sure. */
   ours: Lease | null
   isFailing: boolean
+}
+
+interface Observed {
+  readonly resourceVersion: string
+  /** Monotonic milliseconds. */
+  readonly sinceMs: number
+  /** When it has been seen like that for as long as its holder asked for, in monotonic milliseconds. */
+  readonly expiresMs: number
 }
 
 /** A time of leadership. `untilMs` is monotonic. */
@@ -120,7 +156,7 @@ async function campaign(state: State): Promise<void> {
   while (!stop.aborted) {
     const sentMs = await attempt(state, stop)
     if (sentMs !== null && !stop.aborted && sentMs + state.renewDeadlineMs > state.options.clock.monotonicMs()) await lead(state, sentMs)
-    await pause(state, stop)
+    await untilNextLook(state, stop)
   }
 }
 
@@ -130,7 +166,7 @@ async function lead(state: State, sentMs: number): Promise<void> {
   log.info({}, 'became leader')
   await guard(log, () => onStarted(term.ended.signal))
   while (!term.ended.signal.aborted) {
-    await pause(state, term.ended.signal)
+    await untilNextRenewal(state, term.ended.signal)
     if (term.ended.signal.aborted) break
     const renewedMs = await attempt(state, term.ended.signal)
     if (renewedMs !== null) prolong(state, term, renewedMs)
@@ -167,6 +203,8 @@ function endTerm({ term, options }: State, reason: string): void {
 
 /** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
 async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
+  state.lookedMs = state.options.clock.monotonicMs()
+  state.isFreed = false
   try {
     const sentMs = await withDeadline(state, { outer: signal }, (inTime) => takeOrKeep(state, inTime))
     state.isFailing = false
@@ -196,18 +234,66 @@ async function takeOrKeep(state: State, signal: AbortSignal): Promise<number | n
 async function readLease(state: State, signal: AbortSignal): Promise<Lease | null> {
   const lease = await state.options.port.read(signal)
   signal.throwIfAborted()
-  const resourceVersion = lease?.metadata.resourceVersion
-  if (resourceVersion === undefined) state.observed = null
-  else if (state.observed?.resourceVersion !== resourceVersion)
-    state.observed = { resourceVersion, sinceMs: state.options.clock.monotonicMs() }
+  // Whatever it is: a server that was set back shows an older version.
+  if (state.observed?.resourceVersion !== lease?.metadata.resourceVersion) observe(state, lease)
+  state.heardMs = state.options.clock.monotonicMs()
   return lease
 }
 
-function mayTake(state: State, lease: Lease): boolean {
-  const holder = holderOf(lease)
-  if (holder === null || holder === state.options.identity) return true
+function observe(state: State, lease: Lease | null): void {
+  if (lease === null) {
+    state.observed = null
+    return
+  }
+  const sinceMs = state.options.clock.monotonicMs()
   const durationMs = (lease.spec?.leaseDurationSeconds ?? state.leaseDurationMs / 1000) * 1000
-  return state.observed !== null && state.options.clock.monotonicMs() >= state.observed.sinceMs + durationMs
+  state.observed = { resourceVersion: lease.metadata.resourceVersion, sinceMs, expiresMs: sinceMs + durationMs }
+}
+
+function mayTake({ observed, options }: State, lease: Lease): boolean {
+  const holder = holderOf(lease)
+  if (holder === null || holder === options.identity) return true
+  return observed?.resourceVersion === lease.metadata.resourceVersion && options.clock.monotonicMs() >= observed.expiresMs
+}
+
+/** Takes note of what the watch tells: it may be late, and tell of a version that a read has shown to be over. */
+function see(state: State, lease: Lease | null): void {
+  const known = state.observed?.resourceVersion ?? ''
+  if (lease !== null && compareResourceVersions(lease.metadata.resourceVersion, known) <= 0) return
+  if (lease !== null) observe(state, lease)
+  state.heardMs = state.options.clock.monotonicMs()
+  state.isFreed = lease === null || holderOf(lease) === null
+  state.onSeen?.()
+}
+
+/** Waits until the Lease may be taken by what is known of it, or until it is to be read since nothing more is heard of it. */
+function untilNextLook(state: State, signal: AbortSignal): Promise<void> {
+  const { clock } = state.options
+  const waitingSinceMs = clock.monotonicMs()
+  return new Promise((resolve) => {
+    let timer: Timer | null = null
+    const done = (): void => {
+      timer?.cancel()
+      state.onSeen = null
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const arm = (): void => {
+      timer?.cancel()
+      if (state.isFreed || signal.aborted) done()
+      else timer = clock.setTimer(Math.max(1, Math.ceil(nextLookMs(state, waitingSinceMs) - clock.monotonicMs())), done)
+    }
+    state.onSeen = arm
+    signal.addEventListener('abort', done, { once: true })
+    arm()
+  })
+}
+
+/** @returns monotonic milliseconds. A Lease that had expired when it was last looked at is tried again like one that cannot be read */
+function nextLookMs({ options, observed, heardMs, lookedMs, retryPeriodMs }: State, waitingSinceMs: number): number {
+  const patienceMs = options.watch === undefined ? retryPeriodMs : PATIENCE * retryPeriodMs
+  const lookMs = Math.max(waitingSinceMs + retryPeriodMs, heardMs + patienceMs)
+  return observed !== null && observed.expiresMs > lookedMs ? Math.min(lookMs, observed.expiresMs) : lookMs
 }
 
 /** How long a process that ends waits for the Lease to be given up, in milliseconds: others can wait for it to expire. */
@@ -272,9 +358,10 @@ function logFailure(state: State, error: unknown): void {
   log.warn({ err: error }, 'Lease attempt failed')
 }
 
-async function pause(state: State, signal: AbortSignal): Promise<void> {
+/** An attempt that took its whole time is followed by the next at once: what is left until the deadline is short. */
+async function untilNextRenewal({ options: { clock }, lookedMs, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
   try {
-    await sleep(state.options.clock, state.retryPeriodMs, signal)
+    await sleep(clock, Math.max(0, lookedMs + retryPeriodMs - clock.monotonicMs()), signal)
   } catch {
     // The caller looks at the signal.
   }

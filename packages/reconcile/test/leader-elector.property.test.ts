@@ -23,6 +23,8 @@ describe('leader election, whatever happens to requests and clocks,', () => {
 interface Weather {
   readonly journeys: readonly Journey[]
   readonly spells: readonly Spell[]
+  /** After how long a watch tells of a change; null: never. Without any, nobody has a watch. */
+  readonly tidings: readonly (number | null)[]
   /** How fast the monotonic clock of each candidate runs, within what E1 allows. */
   readonly rates: readonly number[]
 }
@@ -54,6 +56,7 @@ const weatherArbitrary: fc.Arbitrary<Weather> = fc.record({
     }),
     { minLength: 3, maxLength: 12 },
   ),
+  tidings: fc.array(fc.oneof(fc.constantFrom(0, 20, null), fc.nat(25_000)), { maxLength: 10 }),
   rates: fc.array(fc.double({ min: 0.85, max: 1.2, noNaN: true }), { minLength: CANDIDATES, maxLength: CANDIDATES }),
 })
 
@@ -66,7 +69,9 @@ interface Seat {
 async function endure(weather: Weather, seen: { terms: number; handovers: number; lost: number }): Promise<void> {
   const clock = new FakeClock()
   const server = createLeaseServer(clock)
+  const { tidings } = weather
   let journeys = 0
+  let told = 0
   let isCalm = false
   let lastLeader = -1
   const seats: Seat[] = []
@@ -77,6 +82,7 @@ async function endure(weather: Weather, seen: { terms: number; handovers: number
     }
     const elector = createLeaderElector({
       port: server.connect(journey),
+      ...(tidings.length > 0 && { watch: server.watchedWith(() => (self.isIsolated ? null : tidings[told++ % tidings.length]!)) }),
       identity: `candidate-${index}-${life}`,
       clock: driftingClock(clock, weather.rates[index]!),
       log: silentLogger,

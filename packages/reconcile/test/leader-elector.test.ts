@@ -1,5 +1,6 @@
 import { FakeClock } from '@tranche/clock'
-import { createLeaderElector, type LeaderElector } from '@tranche/reconcile'
+import { createLeaderElector, type LeaderElector, type LeaseWatch } from '@tranche/reconcile'
+import type { Lease } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 import { calmJourney, createLeaseServer, type Journey, type LeaseServer } from './lease-server.ts'
 import { recordingLogger, type LogLine } from './recording-logger.ts'
@@ -65,12 +66,25 @@ describe('createLeaderElector', () => {
     a.elector.start()
     await bench.clock.advanceAsync(0)
     a.journey = { ...calmJourney, backMs: 3_000 }
-    await bench.clock.advanceAsync(5_000)
+    await bench.clock.advanceAsync(4_500)
     a.journey = { ...calmJourney, fate: 'hangs' }
-    await bench.clock.advanceAsync(6_999)
+    await bench.clock.advanceAsync(7_499)
     expect(a.elector.isLeader()).toBe(true)
     await bench.clock.advanceAsync(1)
     expect(a.elector.isLeader()).toBe(false)
+  })
+
+  it('follows a renewal that took its whole time by the next at once: an answer within three seconds is still in time', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    a.journey = { ...calmJourney, fate: 'hangs' }
+    await bench.clock.advanceAsync(1_500)
+    a.journey = { ...calmJourney, thereMs: 700, backMs: 700 }
+    await bench.clock.advanceAsync(20_000)
+    expect(a.elector.isLeader()).toBe(true)
+    expect(a.calls).toEqual(['started'])
   })
 
   it('keeps leading when one connection falls silent: a second renewal is in time', async () => {
@@ -218,6 +232,96 @@ describe('createLeaderElector', () => {
   })
 })
 
+describe('a candidate that hears of the Lease', () => {
+  const momentsMs = Array.from({ length: 41 }, (_, index) => 6_000 + index * 50)
+  const wayMs = 100
+
+  it.each([
+    ['the watch tells it', 0, { crash: 16_000, stop: 2_000 }],
+    ['the watch is late by half a second', 500, { crash: 16_000, stop: 2_000 }],
+    ['the watch says nothing', null, { crash: 18_000, stop: 3_500 }],
+  ])('E3 follows a leader that crashes or stops at whatever moment, where %s', async (_name, delayMs, mostMs) => {
+    for (const atMs of momentsMs) {
+      const crashed = await handOver({ atMs, delayMs, end: (a) => void (a.journey = { ...calmJourney, fate: 'requestLost' }) })
+      expect(crashed).toBeGreaterThan(15_000 - 2_500)
+      expect(crashed).toBeLessThanOrEqual(mostMs.crash)
+      expect(await handOver({ atMs, delayMs, end: (a) => void a.elector.stop() })).toBeLessThanOrEqual(mostMs.stop)
+    }
+  })
+
+  /** @returns how long nobody leads, in milliseconds */
+  async function handOver(how: { atMs: number; delayMs: number | null; end: (leader: Candidate) => void }): Promise<number> {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => how.delayMs) })]
+    for (const each of [a, b]) each.journey = { ...calmJourney, thereMs: wayMs, backMs: wayMs }
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    b.elector.start()
+    await bench.clock.advanceAsync(how.atMs - 1_000)
+    expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
+    how.end(a)
+    for (let passedMs = 0; passedMs < 30_000; passedMs += 50) {
+      if (b.elector.isLeader()) return passedMs
+      await bench.clock.advanceAsync(50)
+    }
+    throw new Error('nobody leads')
+  }
+
+  it('asks nothing while it hears of renewals', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 20) })]
+    a.journey = { ...calmJourney, thereMs: wayMs, backMs: wayMs }
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    b.elector.start()
+    await bench.clock.advanceAsync(60_000)
+    expect(a.elector.isLeader()).toBe(true)
+    expect(bench.server.requests.filter((request) => request === 'read')).toHaveLength(2)
+  })
+
+  it('E1 takes nothing on the word of its watch: it reads the Lease first', async () => {
+    const bench = newBench()
+    let say: (lease: Lease | null) => void = () => {}
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: (onSeen) => void (say = onSeen) })]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    const lease = bench.server.lease()!
+    say({ ...lease, metadata: { ...lease.metadata, resourceVersion: '99' }, spec: { ...lease.spec, holderIdentity: '' } })
+    await bench.clock.advanceAsync(100)
+    say(null)
+    await bench.clock.advanceAsync(60_000)
+    expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
+    expect(bench.server.requests.slice(-40)).toContain('read')
+  })
+
+  it('E3 does not begin to count anew at old tidings', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 9_000) })]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(5_000)
+    a.journey = { ...calmJourney, fate: 'requestLost' }
+    await bench.clock.advanceAsync(18_000)
+    expect(b.elector.isLeader()).toBe(true)
+  })
+
+  it('asks no more often than without a watch when a Lease that nobody holds cannot be taken', async () => {
+    // Each attempt is a read that is answered and a write that is lost.
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 0) })]
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    await a.elector.stop()
+    let attempts = 0
+    Object.defineProperty(b, 'journey', { get: () => ({ ...calmJourney, fate: ++attempts % 2 === 0 ? 'requestLost' : 'answered' }) })
+    b.elector.start()
+    await bench.clock.advanceAsync(60_000)
+    expect(attempts).toBeGreaterThan(40)
+    expect(attempts).toBeLessThanOrEqual(2 * 31)
+  })
+})
+
 describe('stopping a candidate', () => {
   it('E3 gives the Lease up, so that the next leads at its next attempt', async () => {
     const bench = newBench()
@@ -291,7 +395,11 @@ function newBench(): Bench {
   return { clock, server: createLeaseServer(clock), lines: [] }
 }
 
-function candidate(bench: Bench, identity: string, timings: { leaseDurationMs?: number; renewDeadlineMs?: number } = {}): Candidate {
+function candidate(
+  bench: Bench,
+  identity: string,
+  timings: { leaseDurationMs?: number; renewDeadlineMs?: number; watch?: LeaseWatch } = {},
+): Candidate {
   const calls: string[] = []
   const elector = createLeaderElector({
     port: bench.server.connect(() => self.journey),

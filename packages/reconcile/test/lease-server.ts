@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { Lease } from '@tranche/kube-types'
-import type { LeasePort, LeaseSpec } from '@tranche/reconcile'
+import type { LeasePort, LeaseSpec, LeaseWatch } from '@tranche/reconcile'
 
 /** What happens to one request: how long it takes each way, and whether it or its answer is lost. */
 export interface Journey {
@@ -14,6 +14,8 @@ export interface Journey {
 export interface LeaseServer {
   /** @param nextJourney asked once for each request */
   connect(nextJourney: () => Journey): LeasePort
+  /** @param nextDelayMs asked once for each change: after how long it is told; null: never */
+  watchedWith(nextDelayMs: () => number | null): LeaseWatch
   /** The Lease as it stands. */
   lease(): Lease | null
   /** Requests that arrived, reads included. */
@@ -28,9 +30,11 @@ export function createLeaseServer(clock: Clock): LeaseServer {
   let stored: Lease | null = null
   let version = 0
   const requests: string[] = []
+  const watches = new Set<(lease: Lease) => void>()
   const put = (spec: LeaseSpec): Lease => {
     if (stored !== null && JSON.stringify(stored.spec) === JSON.stringify(spec)) return stored
     stored = { metadata: { name: 'leader', namespace: 'tranche', uid: 'u-1', resourceVersion: String(++version) }, spec }
+    for (const tell of watches) tell(stored)
     return stored
   }
   const create = (spec: LeaseSpec): Lease => {
@@ -55,6 +59,17 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       create: (spec) => travel(clock, nextJourney(), () => create(spec)),
       update: (lease) => travel(clock, nextJourney(), () => update(lease)),
     }),
+    watchedWith: (nextDelayMs) => (onSeen, signal) => {
+      const tell = (lease: Lease): void => {
+        const delayMs = nextDelayMs()
+        if (delayMs === null) return
+        const deliver = (): void => (signal.aborted ? undefined : onSeen(lease))
+        if (delayMs === 0) deliver()
+        else clock.setTimer(delayMs, deliver)
+      }
+      watches.add(tell)
+      if (stored !== null) tell(stored)
+    },
   }
 }
 

@@ -99,7 +99,7 @@ async function startPrograms(
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
 ): Promise<readonly Running[]> {
-  const { exchange, watchExchange } = sockets
+  const { exchange, watchExchange, urgentExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
   const { log, healthOf } = options
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
@@ -145,6 +145,7 @@ async function startPrograms(
         admission,
         leaderElection,
         leaseNamespace,
+        leaseExchange: urgentExchange,
         allowHosts: options.hostRules,
         ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
       }),

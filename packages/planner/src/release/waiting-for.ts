@@ -20,11 +20,14 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
 
 type Reason = Omit<Waiting, 'since'>
 
+const UNCLEAR_ADVICE = 'it asks again by itself: see whether the API server answers, and whether something refuses changes of pods'
+
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   const record = view.release.status?.flight
   if (record !== undefined && view.unclear !== null) {
     const nodes = record.permits.map(({ node }) => node)
-    return { reason: 'TouchUnclear', message: `no deletion may be on its way any more, which cannot be told yet: ${view.unclear}`, nodes }
+    const message = `the stop waits to hear whether a deletion is still on its way: ${view.unclear}; ${UNCLEAR_ADVICE}`
+    return { reason: 'TouchUnclear', message, nodes }
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
