@@ -44,8 +44,8 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F8',
     fault: 'touches that said neither way are forgotten',
     file: releasePass,
-    find: "const unclear = touched.find(({ answer }) => answer.kind === 'unclear')",
-    replace: 'const unclear = touched.find(() => false)',
+    find: "const unclear = touched.filter(({ answer }) => answer.kind === 'unclear')",
+    replace: 'const unclear = touched.filter(() => false)',
     tests: [releasePassTests],
   },
   {

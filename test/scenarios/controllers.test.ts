@@ -5,6 +5,7 @@ import type { FaultInjector } from '@tranche/sim-api'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { createRequestLog } from './requests.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -100,6 +101,26 @@ it('hands over within two seconds when the leader is stopped: it gives the Lease
   await stage.approve()
   await untilReleased(stage, 'v2')
   expectKept(stage)
+})
+
+it('goes on with a long stop where the leader before was: pods that have answered are not asked again (F8, G7)', async () => {
+  const log = createRequestLog()
+  stage = await setStage({ nodes: 60, maxUnavailable: 40, steps: [{ replicas: '100%' }], controllers, tap: log.tap })
+  stage.program('executor-1').process.freezeBefore(({ method }) => method === 'DELETE')
+  await stage.setImage('v2')
+  const permits = async (): Promise<number> => (await stage.release())?.status?.flight?.permits.length ?? 0
+  await stage.until('there are permits for all that may be down, and some more', async () => (await permits()) === 48)
+  stage.disturb({
+    onRequest: ({ verb, resource }) =>
+      verb === 'patch' && resource.resource === 'pods' ? { kind: 'delay', ms: 4_000, when: 'after' } : undefined,
+  })
+  log.reset()
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('some have answered', async () => (await permits()) < 48)
+  expect(await permits()).toBe(8)
+  stage.program(await leader()).kill()
+  await stage.until('the pause is acknowledged', isPaused)
+  expect(log.sent().filter(({ what }) => what.startsWith('PATCH') && what.includes('/pods/')).length).toBeLessThanOrEqual(48 + 8)
 })
 
 /** The worst that can become of a watch: it stays open, and says nothing. */

@@ -34,8 +34,6 @@ export interface ReleasePortParts {
 const TOUCHES = 20
 /** Pods labelled side by side. */
 const LABELS = 8
-/** A touch that has not had its turn for so long (milliseconds) is left for the next pass, so that this one can write what it has done. */
-const TOUCH_PATIENCE_MS = 30_000
 
 /** The BatchRelease reconciler's port over the API server and this process's own watches. */
 export function createReleasePort(parts: ReleasePortParts): ReleasePort {
@@ -68,8 +66,8 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
     },
     listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
     async findPods(namespace, uids, signal) {
-      const transform = ({ metadata }: KubeObject): TouchablePod | null =>
-        uids.has(metadata.uid) ? { namespace, name: metadata.name, uid: metadata.uid } : null
+      const transform = ({ metadata: { name, uid, deletionTimestamp } }: KubeObject): TouchablePod | null =>
+        uids.has(uid) ? { namespace, name, uid, terminating: deletionTimestamp !== undefined } : null
       return (await client.list<TouchablePod>(resourcePaths.pods, { namespace, transform, signal })).items
     },
     async writeRecord(release, record, signal) {
@@ -84,8 +82,8 @@ export function createReleasePort(parts: ReleasePortParts): ReleasePort {
       const options = { subresource: 'status', signal }
       cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
-    async touchPod(pod, signal) {
-      const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), TOUCH_PATIENCE_MS)
+    async touchPod(pod, signal, patienceMs) {
+      const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), patienceMs)
       return answer ?? { kind: 'unclear', why: 'other pods are asked first' }
     },
     labelPod: async (pod, signal) => (await labels.take(() => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,

@@ -14,7 +14,7 @@ import {
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
-import type { ReleasePort, ReleaseReading } from './release-port.ts'
+import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 
 /** What the BatchRelease reconciler is made of. */
 export interface ReleaseParts {
@@ -26,6 +26,8 @@ export interface ReleaseParts {
 
 /** Pods whose touch got no clear answer are touched again after this long. */
 const UNCLEAR_RECHECK_MS = 500
+/** For so long a pass begins touches; then it writes what it has been answered, so that who follows need not ask again. */
+const TOUCHING_MS = 5_000
 /** A record that somebody else wrote is read again by its watch; this is for the case that it is slow. */
 const OVERTAKEN_RECHECK_MS = 1_000
 /** A pod that could not be labelled is tried again after this long. */
@@ -269,9 +271,9 @@ async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster
   const uids = new Set(permits.map(({ podUid }) => podUid))
   const pods = new Map((await cluster.findPods(view.release.metadata.namespace ?? '', uids, signal)).map((pod) => [pod.uid, pod]))
   const touched = await Promise.all(
-    permits.map(async (permit): Promise<TouchedPermit> => {
+    standingFirst(permits, pods).map(async (permit): Promise<TouchedPermit> => {
       const pod = pods.get(permit.podUid)
-      return { permit, answer: pod === undefined ? { kind: 'executed' } : await cluster.touchPod(pod, signal) }
+      return { permit, answer: pod === undefined ? { kind: 'executed' } : await cluster.touchPod(pod, signal, TOUCHING_MS) }
     }),
   )
   // What we ended ourselves says nothing of the pods.
@@ -279,10 +281,18 @@ async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster
   return touched
 }
 
+/** A permit whose pod stands leaves the record when it is touched; the others would be asked for again and again before it. */
+function standingFirst(permits: readonly Permit[], pods: ReadonlyMap<string, TouchablePod>): readonly Permit[] {
+  const isGoing = ({ podUid }: Permit): boolean => pods.get(podUid)?.terminating !== false
+  return [...permits.filter((permit) => !isGoing(permit)), ...permits.filter(isGoing)]
+}
+
 /** F11: no delete of a record that is lost can be accepted once every old pod was touched. */
 async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
   const pods = await doing.cluster.listPods(daemonSetOf(view), doing.signal)
-  const answers = await Promise.all(pods.filter((pod) => !pod.terminating).map((pod) => doing.cluster.touchPod(pod, doing.signal)))
+  const answers = await Promise.all(
+    pods.filter((pod) => !pod.terminating).map((pod) => doing.cluster.touchPod(pod, doing.signal, Number.POSITIVE_INFINITY)),
+  )
   if (answers.some(({ kind }) => kind === 'unclear')) return recheckAfter(UNCLEAR_RECHECK_MS)
   return apply(next, view, doing)
 }

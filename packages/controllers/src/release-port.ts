@@ -17,7 +17,7 @@ export interface LiveReading extends ReleaseReading {
 }
 
 /** A pod as it is touched. */
-export type TouchablePod = Pick<FleetPod, 'namespace' | 'name' | 'uid'>
+export type TouchablePod = Pick<FleetPod, 'namespace' | 'name' | 'uid' | 'terminating'>
 
 /** What the BatchRelease reconciler needs from the cluster. Writes that lose a race throw WRITE_CONFLICT. */
 export interface ReleasePort {
@@ -36,8 +36,12 @@ export interface ReleasePort {
   /** @returns false when the record is no longer the one that was read (422) */
   writeRecord(release: BatchRelease, record: FlightRecord, signal: AbortSignal): Promise<boolean>
   patchStatus(release: BatchRelease, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
-  /** Moves the pod's resourceVersion, guarded by its uid (F7). Never throws: what cannot be told is `unclear`. */
-  touchPod(pod: TouchablePod, signal: AbortSignal): Promise<TouchAnswer>
+  /**
+   * Moves the pod's resourceVersion, guarded by its uid (F7). Never throws: what cannot be told is `unclear`.
+   *
+   * @param patienceMs where so many are touched that this one has not had its turn by then (milliseconds), it is left for later: `unclear`
+   */
+  touchPod(pod: TouchablePod, signal: AbortSignal, patienceMs: number): Promise<TouchAnswer>
   /**
    * Puts labels on the pod with this uid; a pod that is gone is fine.
    *
