@@ -1,8 +1,9 @@
 import { sleep, type Clock, type Timer } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import { compareResourceVersions, type Lease } from '@tranche/kube-types'
+import type { Lease } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
+import { createLeaseSight, type LeaseSight } from './lease-sight.ts'
 
 /** What leader election needs from the cluster: one Lease, whose name the port knows. */
 export interface LeasePort {
@@ -52,9 +53,6 @@ export interface LeaderElector {
   isLeader(): boolean
 }
 
-/** Renewals come every `retryPeriodMs`, and a little later for their way: a watch that has told nothing for so many of them is not waited for. */
-const PATIENCE = 1.25
-
 /**
  * Elects one leader among candidates that share a Lease.
  *
@@ -66,7 +64,7 @@ const PATIENCE = 1.25
  *   on others may count, for it may have been seen at once.
  * - E3 When a leader is gone, another leads as soon as `leaseDurationMs` have passed since it saw the last renewal, and after a clean
  *   `stop` as soon as it sees that, if the API server answers. Seen is what the watch tells; where it tells nothing, the Lease is read
- *   after {@link PATIENCE} × `retryPeriodMs`, and without a watch every `retryPeriodMs`: so much later at most.
+ *   after 1.25 × `retryPeriodMs`, and without a watch every `retryPeriodMs`: so much later at most.
  *
  * What the watch tells moves only the moment at which a candidate looks, and the moment from which it counts: it takes a Lease that it
  * has just read, in the version that it has known for `leaseDurationMs` of its own monotonic clock.
@@ -78,18 +76,15 @@ const PATIENCE = 1.25
  * @see k8s.io/client-go/tools/leaderelection, whose record and timings this follows
  */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
+  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options
   const state: State = {
     options,
-    leaseDurationMs: options.leaseDurationMs ?? 15_000,
-    renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
-    retryPeriodMs: options.retryPeriodMs ?? 2_000,
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
     stopping: new AbortController(),
     term: null,
-    observed: null,
-    heardMs: Number.NEGATIVE_INFINITY,
-    lookedMs: Number.NEGATIVE_INFINITY,
-    isFreed: false,
-    onSeen: null,
+    sight: createLeaseSight({ clock: options.clock, leaseDurationMs, retryPeriodMs, isWatched: options.watch !== undefined }),
     ours: null,
     isFailing: false,
   }
@@ -97,7 +92,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
   let campaigning: Promise<void> = Promise.resolve()
   return {
     start() {
-      options.watch?.((lease) => see(state, lease), state.stopping.signal)
+      options.watch?.((lease) => state.sight.told(lease), state.stopping.signal)
       campaigning = campaign(state)
     },
     async stop() {
@@ -117,27 +112,10 @@ interface State {
   readonly retryPeriodMs: number
   readonly stopping: AbortController
   term: Term | null
-  /** The record as last seen, and since when we have seen it like that; null when there was none. */
-  observed: Observed | null
-  /** When the Lease was last read, or told of by the watch: monotonic milliseconds. */
-  heardMs: number
-  /** When the last attempt began, in monotonic milliseconds. */
-  lookedMs: number
-  /** The watch has told since the last attempt began that nobody holds the Lease. */
-  isFreed: boolean
-  /** Called when the watch has told something, while a candidate waits. */
-  onSeen: (() => void) | null
+  readonly sight: LeaseSight
   /** The Lease as our last write left it; null when that is not known for sure. */
   ours: Lease | null
   isFailing: boolean
-}
-
-interface Observed {
-  readonly resourceVersion: string
-  /** Monotonic milliseconds. */
-  readonly sinceMs: number
-  /** When it has been seen like that for as long as its holder asked for, in monotonic milliseconds. */
-  readonly expiresMs: number
 }
 
 /** A time of leadership. `untilMs` is monotonic. */
@@ -156,7 +134,7 @@ async function campaign(state: State): Promise<void> {
   while (!stop.aborted) {
     const sentMs = await attempt(state, stop)
     if (sentMs !== null && !stop.aborted && sentMs + state.renewDeadlineMs > state.options.clock.monotonicMs()) await lead(state, sentMs)
-    await untilNextLook(state, stop)
+    await state.sight.untilNextLook(stop)
   }
 }
 
@@ -203,8 +181,7 @@ function endTerm({ term, options }: State, reason: string): void {
 
 /** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
 async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
-  state.lookedMs = state.options.clock.monotonicMs()
-  state.isFreed = false
+  state.sight.look()
   try {
     const sentMs = await withDeadline(state, { outer: signal }, (inTime) => takeOrKeep(state, inTime))
     state.isFailing = false
@@ -234,66 +211,13 @@ async function takeOrKeep(state: State, signal: AbortSignal): Promise<number | n
 async function readLease(state: State, signal: AbortSignal): Promise<Lease | null> {
   const lease = await state.options.port.read(signal)
   signal.throwIfAborted()
-  // Whatever it is: a server that was set back shows an older version.
-  if (state.observed?.resourceVersion !== lease?.metadata.resourceVersion) observe(state, lease)
-  state.heardMs = state.options.clock.monotonicMs()
+  state.sight.read(lease)
   return lease
 }
 
-function observe(state: State, lease: Lease | null): void {
-  if (lease === null) {
-    state.observed = null
-    return
-  }
-  const sinceMs = state.options.clock.monotonicMs()
-  const durationMs = (lease.spec?.leaseDurationSeconds ?? state.leaseDurationMs / 1000) * 1000
-  state.observed = { resourceVersion: lease.metadata.resourceVersion, sinceMs, expiresMs: sinceMs + durationMs }
-}
-
-function mayTake({ observed, options }: State, lease: Lease): boolean {
+function mayTake({ sight, options }: State, lease: Lease): boolean {
   const holder = holderOf(lease)
-  if (holder === null || holder === options.identity) return true
-  return observed?.resourceVersion === lease.metadata.resourceVersion && options.clock.monotonicMs() >= observed.expiresMs
-}
-
-/** Takes note of what the watch tells: it may be late, and tell of a version that a read has shown to be over. */
-function see(state: State, lease: Lease | null): void {
-  const known = state.observed?.resourceVersion ?? ''
-  if (lease !== null && compareResourceVersions(lease.metadata.resourceVersion, known) <= 0) return
-  if (lease !== null) observe(state, lease)
-  state.heardMs = state.options.clock.monotonicMs()
-  state.isFreed = lease === null || holderOf(lease) === null
-  state.onSeen?.()
-}
-
-/** Waits until the Lease may be taken by what is known of it, or until it is to be read since nothing more is heard of it. */
-function untilNextLook(state: State, signal: AbortSignal): Promise<void> {
-  const { clock } = state.options
-  const waitingSinceMs = clock.monotonicMs()
-  return new Promise((resolve) => {
-    let timer: Timer | null = null
-    const done = (): void => {
-      timer?.cancel()
-      state.onSeen = null
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const arm = (): void => {
-      timer?.cancel()
-      if (state.isFreed || signal.aborted) done()
-      else timer = clock.setTimer(Math.max(1, Math.ceil(nextLookMs(state, waitingSinceMs) - clock.monotonicMs())), done)
-    }
-    state.onSeen = arm
-    signal.addEventListener('abort', done, { once: true })
-    arm()
-  })
-}
-
-/** @returns monotonic milliseconds. A Lease that had expired when it was last looked at is tried again like one that cannot be read */
-function nextLookMs({ options, observed, heardMs, lookedMs, retryPeriodMs }: State, waitingSinceMs: number): number {
-  const patienceMs = options.watch === undefined ? retryPeriodMs : PATIENCE * retryPeriodMs
-  const lookMs = Math.max(waitingSinceMs + retryPeriodMs, heardMs + patienceMs)
-  return observed !== null && observed.expiresMs > lookedMs ? Math.min(lookMs, observed.expiresMs) : lookMs
+  return holder === null || holder === options.identity || sight.hasExpired(lease)
 }
 
 /** How long a process that ends waits for the Lease to be given up, in milliseconds: others can wait for it to expire. */
@@ -359,9 +283,9 @@ function logFailure(state: State, error: unknown): void {
 }
 
 /** An attempt that took its whole time is followed by the next at once: what is left until the deadline is short. */
-async function untilNextRenewal({ options: { clock }, lookedMs, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
+async function untilNextRenewal({ options: { clock }, sight, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
   try {
-    await sleep(clock, Math.max(0, lookedMs + retryPeriodMs - clock.monotonicMs()), signal)
+    await sleep(clock, Math.max(0, sight.lookedMs() + retryPeriodMs - clock.monotonicMs()), signal)
   } catch {
     // The caller looks at the signal.
   }
