@@ -15,6 +15,7 @@ const wishesProperties = 'packages/planner/test/rollout/wishes.property.test.ts'
 const answerActionTests = 'packages/planner/test/rollout/answer-action.test.ts'
 const heldRevisionsTests = 'packages/planner/test/rollout/held-revisions.test.ts'
 const heldRevisionsProperties = 'packages/planner/test/rollout/held-revisions.property.test.ts'
+const leftBehindTests = 'packages/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
 const failedCourseTests = 'packages/planner/test/rollout/failed-course.test.ts'
 const reapplyTests = 'packages/planner/test/rollout/reapply.test.ts'
@@ -63,6 +64,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: 'if (schemaGap === undefined) return status',
     replace: "if (schemaGap !== '') return status",
     tests: [planRolloutTests],
+  },
+  {
+    rule: 'G8',
+    fault: 'a BatchRelease that was made late stays in its first batch for ever',
+    file: 'packages/planner/src/rollout/release-spec.ts',
+    find: "return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }",
+    replace: 'return { ...spec, tranche }',
+    tests: [leftBehindTests],
   },
   {
     rule: 'G9',

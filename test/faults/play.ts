@@ -4,7 +4,7 @@ import type { Facts } from './judge.ts'
 import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
-import { findUnended } from './the-end.ts'
+import { findUnended, standsStill } from './the-end.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
 import { durationText } from './words.ts'
 import { createWorld, drive, letPass, type Note, type World } from './world.ts'
@@ -139,10 +139,14 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   for (const slot of slots) if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
   const hangsForMs = Math.max(0, fates.hangsUntilMs() - clock.monotonicMs())
-  const unended = await untilEnded(world, owners, hangsForMs + END_MS)
+  const first = await untilEnded(world, owners, hangsForMs + END_MS)
   while (fates.frozen().length > 0) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
-  return unended.length > 0 ? unended : drive(clock, findUnended(world, owners.tag()))
+  if (first.length > 0) return first
+  // What came late, or from who thawed, may have undone something; that ends too, and then nothing is left to come.
+  const second = await untilEnded(world, owners, END_MS)
+  await letPass(clock, QUIET_MS)
+  return second.length > 0 ? second : drive(clock, findUnended(world, owners.tag()))
 }
 
 /** Somebody does what the release waits for a person to do. @returns what has not ended after `withinMs` */
@@ -162,14 +166,25 @@ async function untilEnded(world: World, owners: Owners, withinMs: number): Promi
 const personal: readonly string[] = ['StrategyContested', 'RevisionHeld', 'ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive']
 /** How long a person waits for what came of a retry, or of another template, in looks. */
 const PATIENCE = 12
+/** How often a person looks whether the DaemonSet controller stands still, in looks: longer than its expectations last. */
+const STILL = 72
 
-/** @returns what somebody does who looks: creates what is gone, approves, and lifts what stands in the way */
+/** @returns what somebody does who looks: creates what is gone, wakes who sleeps, approves, and lifts what stands in the way */
 function createPerson(world: World, owners: Owners): () => Promise<void> {
   let looks = 0
+  let allLooks = 0
+  let stoodStill = false
   let templates = 10
   const release = (): Promise<void> => owners.wish({ kind: 'template', tag: `v${++templates}`, whole: false })
+  const lookAtNative = async (): Promise<void> => {
+    if (++allLooks % STILL !== 0) return
+    const stands = await standsStill(world)
+    if (stands && stoodStill) await owners.touch()
+    stoodStill = stands
+  }
   return async () => {
     await owners.install()
+    await lookAtNative()
     const { status } = (await rolloutOf(world)) ?? {}
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''

@@ -30,6 +30,21 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
   return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape)]
 }
 
+/**
+ * The DaemonSet controller alone has something to do: to observe a generation, or to make the pod of a node that has none. It
+ * waits for pods that belonged to the DaemonSet before this one until its expectations end, and then for any event.
+ */
+export async function standsStill(world: World): Promise<boolean> {
+  const { namespace } = stageKey
+  const daemonSet = await daemonSetOf(world)
+  if (daemonSet === undefined) return false
+  if (daemonSet.status?.observedGeneration !== daemonSet.metadata.generation) return true
+  const pods = (await world.people.list<Pod>(resourcePaths.pods, { namespace })).items
+  const served = new Set(pods.map(({ spec }) => spec?.nodeName ?? pinnedTo(spec)))
+  const nodes = (await world.people.list<Node>(resourcePaths.nodes)).items
+  return nodes.some(({ metadata }) => !served.has(metadata.name))
+}
+
 function unendedRollout({ rollout, releases }: EndView): readonly string[] {
   if (rollout === undefined) return ['there is no Rollout']
   const { status, metadata } = rollout

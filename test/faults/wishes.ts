@@ -15,6 +15,8 @@ export interface Owners {
   settle(): Promise<void>
   /** Approves a step that waits for a person. */
   approve(by: 'status' | 'action'): Promise<void>
+  /** Writes something on the DaemonSet that means nothing, so that its controllers look at it. */
+  touch(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
   /** Id of the action written last; undefined before the first. */
@@ -48,6 +50,7 @@ export function createOwners(world: World): Owners {
     tookBack: mayTakeBack(shape.policy),
   }
   let actions = 0
+  let touches = 0
 
   const manifest = (): DaemonSet => daemonSetManifest(releaseOptions(git, shape), git.tag) as DaemonSet
   const patchRollout = async (body: object): Promise<void> =>
@@ -194,6 +197,10 @@ export function createOwners(world: World): Owners {
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
     },
     approve,
+    async touch() {
+      world.note('somebody touches the DaemonSet, for its controller stands still')
+      await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
+    },
     tag: () => git.tag,
     lastAction: () => (actions === 0 ? undefined : `wish-${actions}`),
   }

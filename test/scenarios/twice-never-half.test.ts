@@ -91,6 +91,25 @@ it('takes no order for a batch that comes late, where another leader has stopped
   expectKept(stage)
 })
 
+it('brings a BatchRelease to its end that a leader made an hour late, when its release was over (G6, G8)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
+  const { process } = stage.program(await leader())
+  process.freezeBefore(writes[0]![1])
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect(process.isFrozen()).toBe(true)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  const deleted = deletions(stage)
+  process.thaw()
+  await stage.pass(60_000)
+  expect(process.held()).toBeGreaterThan(0)
+  expect(await stage.release()).toBeUndefined()
+  expect(deletions(stage)).toBe(deleted)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
 it('lets two leaders that both believe so work side by side (G8, G10)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors })
   // With one controller to begin with nobody stands for election: both act, always.

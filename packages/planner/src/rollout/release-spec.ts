@@ -46,7 +46,8 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
 /**
  * What the BatchRelease of a release that is over should say, while it stays for nodes that are left: it is paused as the
  * Rollout is, and goes by the policy as it is now, but by the steps with which it began, whose sizes it has. What held it
- * while the Rollout could not be acted on holds it no longer.
+ * while the Rollout could not be acted on holds it no longer. It finishes, whatever batch it names: who was frozen while the
+ * release ended may have made it anew, as it was to begin with (G8).
  */
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
@@ -54,7 +55,9 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
   const { analysis: _over, ...terms } = policyTerms(view)
   const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
   const paused = rollout.spec.strategy.paused === true
-  return { ...spec, tranche: { ...said, ...terms, nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0 } }
+  const { batchPartition: _reached, ...plan } = spec.releasePlan
+  const tranche = { ...said, ...terms, nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }
 }
 
 function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): PolicyTerms['nodes'] {

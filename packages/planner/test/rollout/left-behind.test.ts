@@ -90,6 +90,24 @@ describe('a release that is over but for a node', () => {
   })
 })
 
+describe('a release that is over', () => {
+  it('ends the BatchRelease that somebody makes anew as it was to begin with (G6, G8)', () => {
+    const toy = new ToyCluster({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], scope: 'release' })
+    settle(toy)
+    toy.setImage('v2')
+    settle(toy)
+    const first = toy.release!
+    expect(first.spec.releasePlan.batchPartition).toBe(0)
+    toy.wish({ currentStepState: 'StepReady' })
+    settle(toy)
+    expect(toy.release).toBeUndefined()
+    const { status: _none, ...made } = first
+    toy.release = { ...made, metadata: { ...made.metadata, uid: 'made-late' } }
+    settle(toy)
+    expectGivenBack(toy)
+  })
+})
+
 const namedCareful = { namespace: 'demo', name: 'careful', uid: 'careful', resourceVersion: '1', generation: 1 }
 
 function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): ToyCluster {
