@@ -24,6 +24,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
   'packages/outgoing': 'Requests to servers that a policy names: allow-list of hosts, deadline, bounded answer.',
   'packages/notifier': 'What Slack and webhooks are sent, signed, and what their answers mean.',
+  'packages/certificates': 'Certificates of our own servers: read and followed as files, made, renewed before their end.',
   'packages/metrics': 'What controller and executor count: every metric with its labels, as Prometheus reads it.',
   'packages/api-client': 'The REST API as typed calls; only what is safe is tried again.',
   'packages/cluster': 'What a process has seen of the cluster: reflectors, the fleet they feed, and writes of the permit record.',

@@ -22,7 +22,7 @@ export const layers: readonly Layer[] = [
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   {
     name: 'adapters',
-    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'metrics', 'api-client'],
+    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'certificates', 'metrics', 'api-client'],
     mayImport: ['words', 'ports'],
   },
   { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },
@@ -49,7 +49,7 @@ export const ownedLibraries: Readonly<Record<string, string | readonly string[]>
   '@kubernetes/client-node': 'kube-client',
   zod: ['api-schema', 'api'],
   '@noble/hashes': 'kube-types',
-  '@peculiar/x509': 'sim-api',
+  '@peculiar/x509': ['sim-api', 'certificates'],
   bullmq: 'queue-bullmq',
   ioredis: 'queue-bullmq',
   commander: 'cli',

@@ -14,22 +14,41 @@ const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
 const other = { namespace: 'demo', name: 'other' }
 
 describe('with every process of ours away', () => {
-  it('a DaemonSet without a Rollout is changed and rolled out as ever (X21)', async () => {
-    stage = await setStage({ nodes: 6, steps, admission: 'policy' })
-    await stage.client.create(resourcePaths.daemonSets, otherDaemonSet('v1'))
-    await stage.until('the other one runs', async () => (await otherStatus())?.numberAvailable === 6)
+  it.each(['policy', 'webhook'] as const)(
+    'a DaemonSet without a Rollout is changed and rolled out as ever, with admission %s (X21)',
+    async (admission) => {
+      stage = await setStage({ nodes: 6, steps, admission })
+      await stage.client.create(resourcePaths.daemonSets, otherDaemonSet('v1'))
+      await stage.until('the other one runs', async () => (await otherStatus())?.numberAvailable === 6)
+      killAll()
+      await stage.client.patch(resourcePaths.daemonSets, other, { type: 'merge', body: { spec: otherDaemonSet('v2').spec } })
+      await stage.until('the other one runs v2', async () => {
+        const status = await otherStatus()
+        return status?.observedGeneration === 2 && status.updatedNumberScheduled === 6 && status.numberAvailable === 6
+      })
+      const { metadata, spec } = await stage.client.get<DaemonSet>(resourcePaths.daemonSets, other)
+      expect(spec.updateStrategy?.type).toBe('RollingUpdate')
+      expect(Object.keys(metadata.annotations ?? {})).toEqual(['deprecated.daemonset.template.generation'])
+    },
+  )
+
+  it('a DaemonSet with a Rollout keeps its version with the webhook, and is released in steps when they are back (X21, G7)', async () => {
+    stage = await setStage({ nodes: 6, steps, admission: 'webhook' })
     killAll()
-    await stage.client.patch(resourcePaths.daemonSets, other, { type: 'merge', body: { spec: otherDaemonSet('v2').spec } })
-    await stage.until('the other one runs v2', async () => {
-      const status = await otherStatus()
-      return status?.observedGeneration === 2 && status.updatedNumberScheduled === 6 && status.numberAvailable === 6
-    })
-    const { metadata, spec } = await stage.client.get<DaemonSet>(resourcePaths.daemonSets, other)
-    expect(spec.updateStrategy?.type).toBe('RollingUpdate')
-    expect(Object.keys(metadata.annotations ?? {})).toEqual(['deprecated.daemonset.template.generation'])
+    await expect(stage.setImage('v2')).rejects.toThrow(/failed calling webhook "daemonsets.admission.tranche.dev".*connection refused/)
+    await stage.patchDaemonSet({ metadata: { labels: { team: 'a' } } })
+    await stage.startController('controller-2')
+    await stage.startExecutor('executor-2')
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('RollingUpdate')
+    expectKept(stage)
   })
 
-  it('a DaemonSet with a Rollout is changed too, waits on OnDelete, and is released in steps when they are back (X21, G7)', async () => {
+  it('a DaemonSet with a Rollout is changed too with policies, waits on OnDelete, and is released in steps when they are back (X21, G7)', async () => {
     stage = await setStage({ nodes: 6, steps, admission: 'policy' })
     killAll()
     await stage.setImage('v2')

@@ -1,7 +1,12 @@
-import { admissionPolicies } from '@tranche/admission'
+import { admissionPolicies, admissionWebhooks } from '@tranche/admission'
+import type { Clock } from '@tranche/clock'
+import { createWebhookDoor } from '@tranche/controller'
+import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
 import type { Simulator } from '@tranche/sim'
 import { type Admission, resources } from '@tranche/sim-api'
+import type { Exchange } from '@tranche/wire'
 import { createAdmissionHook } from '../../apps/cli/src/dev/admission-hook.ts'
 
 /** Admission as `tranche dev` hooks it in, for programs that are told apart by identity. */
@@ -35,4 +40,33 @@ export async function enforcePolicies(simulator: Simulator): Promise<void> {
 export async function liftPolicies(simulator: Simulator): Promise<void> {
   const client = simulator.clientFor({ name: 'helm' })
   for (const policy of admissionPolicies) await client.delete(policyIds[policy.kind]!, policy.metadata.name, undefined)
+}
+
+const webhookIds = { Mutating: resources.mutatingWebhookConfigurations, Validating: resources.validatingWebhookConfigurations }
+
+/** Admission as the chart installs it with `admission: webhook`. @see webhookOf */
+export async function installWebhooks(simulator: Simulator): Promise<void> {
+  const client = simulator.clientFor({ name: 'helm' })
+  for (const kind of ['Mutating', 'Validating'] as const) {
+    const webhooks = admissionWebhooks
+      .filter((one) => one.kind === kind)
+      .map(({ name, webhook }) => ({ ...webhook, clientConfig: { url: `https://tranche-webhook.tranche-system.svc/${name}` } }))
+    const named = { apiVersion: 'admissionregistration.k8s.io/v1', kind: `${kind}WebhookConfiguration`, metadata: { name: 'tranche' } }
+    await client.create(webhookIds[kind], { ...named, webhooks })
+  }
+}
+
+/** What controllers answer the API server, without sockets. @param isServed whether one of them is there */
+export function webhookOf(exchange: Exchange, clock: Clock, isServed: () => boolean): Exchange {
+  const client = createKubeClient({ exchange, clock, userAgent: `${fieldManagers.controller}/story`, log: silentLogger })
+  const door = createWebhookDoor({ client, clock, log: silentLogger })
+  return async ({ path, body = '' }, signal) => {
+    if (!isServed()) throw Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED', address: '10.96.0.17', port: 443 })
+    const answer = await door(path, body, signal)
+    return { status: answer.status, headers: { 'content-type': 'application/json' }, body: linesOf(answer.body) }
+  }
+}
+
+async function* linesOf(text: string): AsyncIterable<string> {
+  yield text
 }

@@ -12,31 +12,34 @@ const act = (action: object): Promise<void> =>
 const refusal =
   /revision \w+ failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry/
 
-it('refuses a version that was aborted from the moment on in which its template is put back, until a retry; other versions pass (G12)', async () => {
-  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'policy', policy: { failure: { onReapply: 'Deny' } } })
-  await stage.setImage('v2')
-  await untilPausedAt(stage, 1)
-  await act({ id: 'stop', type: 'abort', expectedStep: 1 })
-  await stage.until('v1 is put back', async () => JSON.stringify((await stage.daemonSet()).spec.template).includes(':v1'))
-  await expect(stage.setImage('v2')).rejects.toThrow(refusal)
-  await untilReleased(stage, 'v1')
-  const before = deletions(stage)
-  const revision = (await stage.rollout()).status?.heldRevisions?.[0]?.revision
-  await expect(stage.setImage('v2')).rejects.toThrow(refusal)
-  await stage.pass(60_000)
-  expect([deletions(stage), (await stage.rollout()).status?.phase]).toEqual([before, 'Healthy'])
+it.each(['policy', 'webhook'] as const)(
+  'refuses by %s a version that was aborted from the moment on in which its template is put back, until a retry; other versions pass (G12)',
+  async (admission) => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission, policy: { failure: { onReapply: 'Deny' } } })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await act({ id: 'stop', type: 'abort', expectedStep: 1 })
+    await stage.until('v1 is put back', async () => JSON.stringify((await stage.daemonSet()).spec.template).includes(':v1'))
+    await expect(stage.setImage('v2')).rejects.toThrow(refusal)
+    await untilReleased(stage, 'v1')
+    const before = deletions(stage)
+    const revision = (await stage.rollout()).status?.heldRevisions?.[0]?.revision
+    await expect(stage.setImage('v2')).rejects.toThrow(refusal)
+    await stage.pass(60_000)
+    expect([deletions(stage), (await stage.rollout()).status?.phase]).toEqual([before, 'Healthy'])
 
-  await stage.setImage('v3')
-  await untilPausedAt(stage, 1)
-  await stage.approve()
-  await untilReleased(stage, 'v3')
-  await act({ id: 'again', type: 'retry', revision })
-  await stage.until('v2 is refused no more', async () => stage.setImage('v2').then(isTaken, isNot))
-  await untilPausedAt(stage, 1)
-  await stage.approve()
-  await untilReleased(stage, 'v2')
-  expectKept(stage)
-})
+    await stage.setImage('v3')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    await act({ id: 'again', type: 'retry', revision })
+    await stage.until('v2 is refused no more', async () => stage.setImage('v2').then(isTaken, isNot))
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  },
+)
 
 const isTaken = (): boolean => true
 const isNot = (): boolean => false

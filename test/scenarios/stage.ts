@@ -13,7 +13,7 @@ import { type RecordedWrite, type Recording, readRecording, readWithDeliveries }
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { admissionOf, enforcePolicies } from './admission.ts'
+import { admissionOf, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -78,7 +78,7 @@ export interface StageOptions extends ReleaseOptions {
   /** Several stand for election. */
   readonly controllers?: readonly string[]
   /** @default none */
-  readonly admission?: 'none' | 'inProcess' | 'policy'
+  readonly admission?: 'none' | 'inProcess' | 'policy' | 'webhook'
   readonly watchDelayMs?: number
   /** What stands between each executor and its queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
@@ -104,8 +104,12 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const clock = new VirtualClock()
   const lines: string[] = []
   const faults = new Set<FaultInjector>(options.faults === undefined ? [] : [options.faults])
-  const simulator = createSimulator({
+  const programs = new Map<string, Program>()
+  const isServed = (): boolean => [...programs].some(([identity, { process }]) => identity.startsWith('controller') && !process.isFrozen())
+  const webhook: Exchange = (request, signal) => webhookOf(simulator.exchangeFor('webhook'), clock, isServed)(request, signal)
+  const simulator: Simulator = createSimulator({
     clock,
+    webhooks: { exchangeFor: () => webhook },
     seed: options.seed ?? 1,
     nodes: options.nodes ?? 10,
     watchDelayMs: options.watchDelayMs ?? 20,
@@ -117,7 +121,6 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     },
   })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
-  const programs = new Map<string, Program>()
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const stage: Stage = {
@@ -198,6 +201,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   if (options.admission === 'policy') await enforcePolicies(simulator)
+  if (options.admission === 'webhook') await installWebhooks(simulator)
   await furnish(stage, options)
   return stage
 }

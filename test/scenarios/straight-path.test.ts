@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: { duration: 30 } }, { replicas: '100%' }]
 const ofRelease = [keys.canaryRevision, keys.stableRevision, keys.partition, keys.controlInfo, keys.inProgressing]
 
-describe.each(['none', 'inProcess', 'policy'] as const)('a release in three steps, with admission %s', (admission) => {
+describe.each(['none', 'inProcess', 'policy', 'webhook'] as const)('a release in three steps, with admission %s', (admission) => {
   it('goes from a new image to Healthy, batch by batch', async () => {
     stage = await setStage({ nodes: 20, steps, admission })
     const before = (await stage.daemonSet()).status?.observedGeneration

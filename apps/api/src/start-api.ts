@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
+import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
 import { watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
@@ -14,7 +15,6 @@ import { watchEvents } from './cluster/events-watch.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
-import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from './http/certificate.ts'
 import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
 import { createHookDoor } from './hooks/hook-door.ts'
@@ -23,6 +23,9 @@ import { defaultLimits, type Limits } from './http/limits.ts'
 import { createApiMetrics } from './http/metrics.ts'
 import { createPlanner } from './plan/create-planner.ts'
 import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
+
+/** Whose certificate it is, for texts. */
+const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
 
 /** What an API process is given. */
 export interface ApiOptions {
@@ -90,7 +93,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let hub: StreamHub | undefined
   let isStopping = false
 
-  const certificate = options.tls === undefined ? undefined : readCertificate(options.tls)
+  const certificate = options.tls === undefined ? undefined : readCertificate(options.tls, owner)
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
@@ -114,7 +117,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   })
   const url = await listen(app, options)
   const onChange = (renewed: Certificate): void => (app.server as unknown as TlsServer).setSecureContext({ ...renewed })
-  const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, onChange })
+  const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, owner, onChange })
 
   events.start(ending.signal).catch(end.reject)
   const ready = cluster.start(ending.signal, end.reject).then(() => {

@@ -4,15 +4,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCertificate } from '@tranche/certificates'
 import { FakeClock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import { createSimulator } from '@tranche/sim'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '../src/index.ts'
-import { readCertificate } from '../src/http/certificate.ts'
 import { patient } from './fixtures.ts'
 
 const LOOK_MS = 10_000
+const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
 
 let folder: string
 beforeAll(() => {
@@ -52,7 +53,7 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
     ['the key of another certificate', 'first.crt', 'second.key', 'are no certificate and its key'],
     ['a key in place of the certificate', 'first.key', 'first.key', 'are no certificate and its key'],
   ])('is not started with %s', (_what, cert, key, message) => {
-    expect(() => readCertificate({ certFile: join(folder, cert), keyFile: join(folder, key) })).toThrow(message)
+    expect(() => readCertificate({ certFile: join(folder, cert), keyFile: join(folder, key) }, owner)).toThrow(message)
   })
 })
 

@@ -2,6 +2,7 @@ import type { AdmissionMode } from '@tranche/controller'
 import { type ApiProcessOptions, toApiProcessOptions } from './options/api-process-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './options/port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './options/scope-options.ts'
+import { toWebhookOptions, type WebhookProcessOptions } from './options/webhook-options.ts'
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
@@ -49,6 +50,8 @@ export interface ProcessOptions {
   readonly identity: string | undefined
   readonly logLevel: LogLevel
   readonly admission: AdmissionMode
+  /** How webhooks are served; null: not at all. */
+  readonly webhook: WebhookProcessOptions | null
   readonly leaderElection: boolean
   readonly scope: ScopeOptions
   /** Hosts that policies may have asked, as they were written. */
@@ -117,13 +120,15 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
   if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or --redis URL in its place')
   if (queue !== undefined && values['redis'] !== undefined)
     throw misplaced('--queue in-process', 'stands beside --redis', 'leave one of them out')
+  const admission = parseChoice('--admission', text(values, 'admission') ?? 'none', ['none', 'policy', 'webhook'])
   return {
     command,
     kubeconfig: path(values, 'kubeconfig', '--kubeconfig'),
     context: text(values, 'context'),
     identity: text(values, 'identity'),
     logLevel: parseChoice('--log-level', text(values, 'logLevel') ?? 'info', logLevels),
-    admission: parseChoice('--admission', text(values, 'admission') ?? 'none', ['none', 'policy']),
+    admission,
+    webhook: toWebhookOptions(admission, values),
     leaderElection: values['leaderElection'] !== false,
     scope: toScopeOptions(values),
     allowHosts: allowHosts(values),

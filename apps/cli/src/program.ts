@@ -162,9 +162,10 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
     if (name === 'controller' || name === 'all-in-one')
       command.option(
         '--admission <mode>',
-        'how updates of DaemonSets are seen before they are stored: policy (by the API server, as the chart installs it) or none',
+        'how updates of DaemonSets are seen before they are stored: policy (by the API server, as the chart installs it), webhook (by this process) or none',
         'none',
       )
+    if (name === 'controller' || name === 'all-in-one') addWebhookOptions(command)
     if (name === 'controller' || name === 'all-in-one')
       withAllowHost(command)
         .option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
@@ -204,6 +205,17 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
     .option('--external-url <origin>', 'where browsers reach the API, as https://tranche.example.com')
     .option('--session-key-file <path>', 'keys that seal sessions, one a line: the first seals, all of them open')
     .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
+}
+
+function addWebhookOptions(command: Command): void {
+  command
+    .option('--webhook-port <p>', 'with --admission webhook: port of the webhooks; 0 takes a free one; 9443 if left out')
+    .option('--webhook-host <address>', 'address for that; 0.0.0.0 for all; 127.0.0.1 if left out')
+    .option('--webhook-secret <namespace/name>', 'Secret in which their certificate is kept; made and renewed by the leader')
+    .option('--webhook-service <namespace/name>', 'Service by which the API server reaches them; the certificate is for it')
+    .option('--webhook-configuration <name>', 'webhook configurations that are to trust it; tranche if left out')
+    .option('--webhook-cert-file <path>', 'certificate that somebody else makes, as PEM; read again when it changes')
+    .option('--webhook-key-file <path>', 'its key, as PEM')
 }
 
 function addHealthOptions(command: Command): void {

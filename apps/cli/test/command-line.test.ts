@@ -40,7 +40,15 @@ describe('the command line', () => {
     'refuses a release in an empty cluster, in either order': { args: 'dev --demo --no-demo', says: '--no-demo stands beside --demo' },
     'refuses admission in a controller that does not serve the API': {
       args: 'controller --admission in-process',
-      says: '--admission does not take "in-process". Give none or policy.',
+      says: '--admission does not take "in-process". Give none or policy or webhook.',
+    },
+    'refuses a webhook without a certificate': {
+      args: 'controller --admission webhook',
+      says: '--admission webhook stands without a certificate. Add --webhook-secret NAMESPACE/NAME',
+    },
+    'refuses a webhook that nobody asks for': {
+      args: 'controller --webhook-port 9443',
+      says: '--webhook-port stands without --admission webhook',
     },
     'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'Give none or policy' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },

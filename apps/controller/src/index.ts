@@ -9,3 +9,5 @@ export {
   type RunningController,
   startController,
 } from './start-controller.ts'
+export { createWebhookDoor, type DoorAnswer, type WebhookDoor, type WebhookDoorParts } from './webhook/webhook-door.ts'
+export { type RunningWebhook, startWebhook, type WebhookCertificate, type WebhookOptions } from './webhook/start-webhook.ts'

@@ -18,8 +18,11 @@ import { createSchemaWatch } from './schema-watch.ts'
 import { createTerm } from './term.ts'
 import { wakeAll, wakeByWatches } from './wake.ts'
 
-/** Who sees an update of a DaemonSet before it is stored: nobody, this process, or policies that the API server evaluates. */
-export type AdmissionMode = 'none' | 'inProcess' | 'policy'
+/**
+ * Who sees an update of a DaemonSet before it is stored: nobody, this process, policies that the API server evaluates, or a webhook
+ * that it asks.
+ */
+export type AdmissionMode = 'none' | 'inProcess' | 'policy' | 'webhook'
 
 /** What a controller process is given. */
 export interface ControllerOptions {

@@ -151,7 +151,9 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
       rollout: {
         name: 'rollout',
         reconcile:
-          admission === 'policy' ? withRefusals(passOverRollout, { cluster: createRefusalPort(client, cluster), log }) : passOverRollout,
+          admission === 'policy' || admission === 'webhook'
+            ? withRefusals(passOverRollout, { cluster: createRefusalPort(client, cluster), log })
+            : passOverRollout,
         workers: 2,
       },
       release: {

@@ -42,18 +42,48 @@ export function admitDaemonSet(request: DaemonSetRequest): Admission {
   if (rollout === null || !isInCharge(rollout, oldObject) || isOurWrite(fieldManager)) return allow()
   if (!isWhole(newObject)) return allow()
 
+  return decideUpdate({ oldObject, newObject, name: rollout.metadata.name, rollout })
+}
+
+/** An update of a DaemonSet, as a webhook is told of it. */
+export interface BoundDaemonSetRequest extends Omit<DaemonSetRequest, 'rollout'> {
+  /** The Rollout that the DaemonSet is bound to, for warnings alone; null while not known. */
+  readonly rollout: Rollout | null
+}
+
+/**
+ * Decides the same by the binding alone, as the policies do: what the annotation of the stored DaemonSet names is in charge,
+ * whether it has been read or not. So nothing that cannot be read in time makes another decision.
+ */
+export function admitBoundDaemonSet(request: BoundDaemonSetRequest): Admission {
+  const { operation, oldObject, newObject, rollout, fieldManager } = request
+  const name = oldObject?.metadata.annotations?.[daemonSetAnnotations.rollout]
+  if (operation !== 'UPDATE' || oldObject === null || newObject === null || name === undefined) return allow()
+  if (isOurWrite(fieldManager) || !isWhole(newObject)) return allow()
+  return decideUpdate({ oldObject, newObject, name, rollout: rollout !== null && isInCharge(rollout, oldObject) ? rollout : null })
+}
+
+interface BoundUpdate {
+  readonly oldObject: DaemonSet
+  readonly newObject: DaemonSet
+  /** Of the Rollout in charge. */
+  readonly name: string
+  readonly rollout: Rollout | null
+}
+
+function decideUpdate({ oldObject, newObject, name, rollout }: BoundUpdate): Admission {
   const begins = !isSameAsSent(oldObject.spec.template, newObject.spec.template)
-  const annotations = { ...ourAnnotations(oldObject), ...(begins && releaseAnnotations(rollout, oldObject, newObject)) }
+  const annotations = { ...ourAnnotations(oldObject), ...(begins && releaseAnnotations(name, oldObject, newObject)) }
   const patch = [
     ...annotationPatch(newObject, annotations),
     ...labelPatch(oldObject, newObject),
     ...(begins || isHeld(oldObject) ? strategyPatch(newObject) : []),
   ]
   const warnings = [
-    ...strategyWarnings(oldObject, newObject, rollout),
+    ...strategyWarnings(oldObject, newObject, name),
     ...keyWarnings(oldObject, newObject),
     ...newKeyWarnings(oldObject, newObject),
-    ...(begins ? startWarnings(newObject, rollout) : []),
+    ...(begins && rollout !== null ? startWarnings(newObject, rollout) : []),
   ]
   return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }
 }
@@ -110,11 +140,11 @@ function startWarnings(newObject: DaemonSet, rollout: Rollout): readonly string[
   return problems.map((problem) => `the release will not start: ${problemText(problem)}`)
 }
 
-function releaseAnnotations(rollout: Rollout, oldObject: DaemonSet, newObject: DaemonSet): Readonly<Record<string, string>> {
+function releaseAnnotations(name: string, oldObject: DaemonSet, newObject: DaemonSet): Readonly<Record<string, string>> {
   const { originalUpdateStrategy, inProgressing } = daemonSetAnnotations
   return {
     [originalUpdateStrategy]: rememberedType(oldObject) ?? typeToRestore(newObject),
-    [inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }),
+    [inProgressing]: JSON.stringify({ rolloutName: name }),
   }
 }
 
@@ -155,10 +185,10 @@ function strategyPatch(newObject: DaemonSet): readonly PatchOperation[] {
   return [{ op: strategy.type === undefined ? 'add' : 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]
 }
 
-function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, rollout: Rollout): readonly string[] {
+function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, name: string): readonly string[] {
   if (!isHeld(oldObject) || strategyType(newObject) === 'OnDelete') return []
   return [
-    `spec.updateStrategy.type stays OnDelete while the Rollout ${rollout.metadata.name} holds this DaemonSet; ` +
+    `spec.updateStrategy.type stays OnDelete while the Rollout ${name} holds this DaemonSet; ` +
       `it is restored to ${rememberedType(oldObject) ?? 'what it was'} when the Rollout lets go`,
   ]
 }

@@ -20,6 +20,7 @@ const resources = [
   'controllerrevisions',
   'leases',
   'mutatingwebhookconfigurations',
+  'validatingwebhookconfigurations',
   'customresourcedefinitions',
   'rollouts',
   'releasepolicies',
@@ -27,6 +28,7 @@ const resources = [
 ] as const
 const codes = ['none', '200', '201', '400', '401', '403', '404', '409', '410', '422', '429', '500', '502', '503', '504'] as const
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] as const
+const webhooks = ['daemonsets', 'reapply', 'rollouts', 'rollout-status'] as const
 const lanes = ['rollout', 'batch-release', 'analysis', 'release-policy', 'notify'] as const
 
 /** Seconds from a request to an answer. */
@@ -173,6 +175,22 @@ export const metricCatalog = {
     help: 'How long keys were due before somebody took them up.',
     labels: { queue: [...lanes, 'jobs'] },
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
+  },
+  tranche_webhook_reviews_total: {
+    type: 'counter',
+    help: 'Reviews that the API server has asked the webhooks for, by what was answered; failed: it was answered with an error.',
+    labels: { webhook: webhooks, outcome: ['allowed', 'changed', 'refused', 'failed'] },
+  },
+  tranche_webhook_review_seconds: {
+    type: 'histogram',
+    help: 'How long reviews took; the API server waits for 5 seconds.',
+    labels: { webhook: webhooks },
+    buckets: ANSWERS,
+  },
+  tranche_webhook_certificate_left_seconds: {
+    type: 'gauge',
+    help: 'How long the certificate of the webhooks is still good; below 0 it has expired.',
+    labels: {},
   },
   tranche_kube_requests_total: {
     type: 'counter',

@@ -3,7 +3,14 @@ import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
 import type { ApiOptions, RunningApi } from '@tranche/api'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { LEASE_NAME, LEASE_NAMESPACE, type RunningController, startController } from '@tranche/controller'
+import {
+  LEASE_NAME,
+  LEASE_NAMESPACE,
+  type RunningController,
+  type RunningWebhook,
+  startController,
+  startWebhook,
+} from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
@@ -126,7 +133,7 @@ async function startPrograms(
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
   const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, next = ''): void => {
-    const who = { program: fieldManagers[name], identity: `${identity}_${name}` }
+    const who = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
     log.info(who, `started${next}`)
     programs.push(program)
     stops.push(() => program.stop().then(() => log.info(who, 'stopped')))
@@ -137,20 +144,27 @@ async function startPrograms(
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''
-    keep(
-      'controller',
-      startController({
+    const controller = startController({
+      ...common,
+      identity: `${identity}_controller`,
+      admission,
+      leaderElection,
+      leaseNamespace,
+      leaseExchange: urgentExchange,
+      allowHosts: options.hostRules,
+      ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
+    })
+    keep('controller', controller, next)
+    if (options.webhook !== null) {
+      const { listen, certificate } = options.webhook
+      const webhook = await startWebhook({
         ...common,
-        identity: `${identity}_controller`,
-        admission,
-        leaderElection,
-        leaseNamespace,
-        leaseExchange: urgentExchange,
-        allowHosts: options.hostRules,
-        ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
-      }),
-      next,
-    )
+        identity: `${identity}_webhook`,
+        listen,
+        certificate: certificate.kind === 'own' ? { ...certificate, isLeading: () => controller.isLeading() } : certificate,
+      })
+      keep('webhook', webhook, ` at ${webhook.url}`)
+    }
   }
   if (runs.has('executor')) {
     keep('executor', startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
@@ -167,14 +181,14 @@ async function allDone(ends: readonly Promise<void>[]): Promise<void> {
   for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason
 }
 
-type ProgramName = 'controller' | 'executor' | 'api'
+type ProgramName = 'controller' | 'webhook' | 'executor' | 'api'
 
-function programsOf({ command, api }: ProcessOptions): readonly ProgramName[] {
+function programsOf({ command, webhook, api }: ProcessOptions): readonly ProgramName[] {
   const main: readonly ProgramName[] = command === 'all-in-one' ? ['controller', 'executor'] : command === 'api' ? [] : [command]
-  return api === null ? main : [...main, 'api']
+  return [...main, ...(webhook === null ? [] : (['webhook'] as const)), ...(api === null ? [] : (['api'] as const))]
 }
 
-type Running = Pick<RunningController | RunningExecutor | RunningApi, 'ready' | 'stopped' | 'stop'>
+type Running = Pick<RunningController | RunningWebhook | RunningExecutor | RunningApi, 'ready' | 'stopped' | 'stop'>
 
 /** Its libraries are loaded only where it runs. */
 async function startApiProgram(

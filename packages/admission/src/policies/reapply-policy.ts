@@ -1,4 +1,5 @@
 import { REFUSED_LABEL } from '@tranche/kube-types'
+import { reapplyText } from '../admit-reapply.ts'
 import { boundDaemonSets } from './daemon-set-policy.ts'
 import { type PolicyObject, validatingPolicy } from './policy-objects.ts'
 
@@ -39,5 +40,5 @@ export const reapplyPolicy: readonly PolicyObject[] = validatingPolicy(
 )
 
 function said(revision: string): string {
-  return `spec.template: ${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with ${revision} to release it after all`
+  return `spec.template: ${reapplyText(revision)}`
 }

@@ -92,6 +92,9 @@ const changes: readonly Validation[] = [
   ),
 ]
 
+/** Every Rollout that is new, or changes in what is judged. */
+export const judgedRollouts = { ...rollouts, conditions: judged } as const satisfies Partial<PolicyScope>
+
 /** Refuses Rollouts of DaemonSets that cannot be released, by the rules of docs/validation.md that its schema does not keep. */
 export const rolloutPolicy: readonly PolicyObject[] = validatingPolicy(scope, 'Deny', [...denied, ...changes])
 
@@ -99,8 +102,7 @@ export const rolloutPolicy: readonly PolicyObject[] = validatingPolicy(scope, 'D
 export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
   {
     name: 'rollout-advice',
-    ...rollouts,
-    conditions: judged,
+    ...judgedRollouts,
     variables: scope.variables.filter(({ name: variable }) => ['ours', 'canary', 'steps', 'sizes'].includes(variable)),
   },
   'Warn',

@@ -1,5 +1,5 @@
 import { fieldManagers } from '@tranche/kube-types'
-import { notOurs, type PolicyObject, validatingPolicy } from './policy-objects.ts'
+import { notOurs, type PolicyObject, type PolicyScope, validatingPolicy } from './policy-objects.ts'
 import { rule } from './rollout-policies.ts'
 
 /** Everything but the two fields that people write is the same. */
@@ -7,29 +7,34 @@ const SAME_OTHERS = `[variables.before, variables.after].all(status, status.all(
 [variables.canaryBefore, variables.canaryAfter].all(canary, canary.all(key, key in ['currentStepState', 'nextStepIndex'] || variables.canaryBefore[?key] == variables.canaryAfter[?key])) &&
 has(variables.before.canaryStatus) == has(variables.after.canaryStatus)`
 
+/** The status of a Rollout that Tranche reconciles, as others write it. */
+export const reconciledStatus = {
+  operations: ['UPDATE'],
+  group: 'rollouts.kruise.io',
+  version: 'v1beta1',
+  resource: 'rollouts/status',
+  conditions: [
+    {
+      name: 'ours',
+      expression: `oldObject.spec.workloadRef.kind == 'DaemonSet' && oldObject.spec.workloadRef.apiVersion.startsWith('apps/')`,
+    },
+    {
+      name: 'reconciled-by-us',
+      expression: 'has(oldObject.status) && (has(oldObject.status.stableRevision) || has(oldObject.status.releaseGeneration))',
+    },
+    {
+      name: 'no-peer',
+      expression: `!oldObject.status.?conditions.orValue([]).exists(condition, condition.type == 'Stalled' && condition.status == 'True' && condition.reason == 'PeerActive')`,
+    },
+    notOurs([fieldManagers.controller, fieldManagers.executor]),
+  ],
+} as const satisfies Partial<PolicyScope>
+
 /** Refuses what people write into the status of a Rollout of ours, but for an approval or a jump. @see validateStatusChange */
 export const statusPolicy: readonly PolicyObject[] = validatingPolicy(
   {
     name: 'rollout-status',
-    operations: ['UPDATE'],
-    group: 'rollouts.kruise.io',
-    version: 'v1beta1',
-    resource: 'rollouts/status',
-    conditions: [
-      {
-        name: 'ours',
-        expression: `oldObject.spec.workloadRef.kind == 'DaemonSet' && oldObject.spec.workloadRef.apiVersion.startsWith('apps/')`,
-      },
-      {
-        name: 'reconciled-by-us',
-        expression: 'has(oldObject.status) && (has(oldObject.status.stableRevision) || has(oldObject.status.releaseGeneration))',
-      },
-      {
-        name: 'no-peer',
-        expression: `!oldObject.status.?conditions.orValue([]).exists(condition, condition.type == 'Stalled' && condition.status == 'True' && condition.reason == 'PeerActive')`,
-      },
-      notOurs([fieldManagers.controller, fieldManagers.executor]),
-    ],
+    ...reconciledStatus,
     variables: [
       { name: 'before', expression: 'dyn(oldObject.status)' },
       { name: 'after', expression: 'dyn(object.?status.orValue({}))' },

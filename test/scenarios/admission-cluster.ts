@@ -5,6 +5,7 @@ import { createUndiciExchange, loadKubeConfig } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { createSimulator } from '@tranche/sim'
 import { bodyText, type Exchange } from '@tranche/wire'
+import { startTestWebhook, type WebhookAddress, webhookConfigurations } from './test-webhook.ts'
 
 /** An answer of the API server. */
 export interface Answer {
@@ -20,59 +21,81 @@ export interface Refusal {
   readonly details?: { readonly causes?: readonly { readonly field?: string }[] }
 }
 
-/** A cluster in which our admission policies are in force, without anything else of ours. */
-export interface PolicyCluster {
+/** How our admission is in force: by policies, or by webhooks that this process serves. */
+export type AdmissionWay = 'policy' | 'webhook'
+
+/** A cluster in which our admission is in force, without anything else of ours. */
+export interface AdmissionCluster {
   /** A namespace of our own. */
   readonly namespace: string
   /** @param manager `fieldManager` of the request; null sends none */
   send(method: string, path: string, body?: object, manager?: string | null): Promise<Answer>
+  /** Lets the webhooks be asked there from now on. Only of webhooks. @param fields of each webhook beside that */
+  askAt(door: WebhookAddress, fields?: object): Promise<void>
+  /** Where they are served. Only of webhooks. */
+  readonly door: WebhookAddress
   end(): Promise<void>
 }
 
 /** The cluster of the kubeconfig that `TRANCHE_TEST_KUBECONFIG` names; the simulator where it names none. */
-export async function startPolicyCluster(): Promise<PolicyCluster> {
-  const kubeconfig = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
-  return kubeconfig === '' ? onSimulator() : onCluster(kubeconfig)
+export async function startAdmissionCluster(way: AdmissionWay): Promise<AdmissionCluster> {
+  const path = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
+  if (path !== '') {
+    const { exchange, close } = createUndiciExchange(await loadKubeConfig({ clock: systemClock, path }))
+    return furnished(way, exchange, close)
+  }
+  return furnished(way, createSimulator({ clock: systemClock, nodes: 0 }).exchangeFor('admin'), async () => undefined)
 }
 
-async function onSimulator(): Promise<PolicyCluster> {
-  const send = sender(createSimulator({ clock: systemClock, nodes: 0 }).exchangeFor('admin'))
-  for (const crd of customResourceDefinitions) await created(send, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
-  for (const policy of admissionPolicies) await created(send, pathOf(policy), policy)
-  return { namespace: 'default', send, end: async () => undefined }
-}
-
-async function onCluster(path: string): Promise<PolicyCluster> {
-  const { exchange, close } = createUndiciExchange(await loadKubeConfig({ clock: systemClock, path }))
+async function furnished(way: AdmissionWay, exchange: Exchange, close: () => Promise<void>): Promise<AdmissionCluster> {
   const send = sender(exchange)
-  const run = `policies-${Date.now().toString(36)}`
-  const policies = admissionPolicies.map((policy) => named(policy, run))
+  const run = `${way}-${Date.now().toString(36)}`
   for (const crd of customResourceDefinitions) await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
-  for (const policy of policies) await created(send, pathOf(policy), policy)
   await created(send, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: run } })
+  const server = way === 'policy' ? null : await startTestWebhook(exchange)
+  const objects = server === null ? admissionPolicies.map((policy) => named(policy, run)) : webhookConfigurations(run, server)
+  for (const object of objects) await created(send, pathOf(object), object)
   await whenInForce(send, run)
   return {
     namespace: run,
     send,
+    door: server ?? { url: '', authority: '' },
+    async askAt(door, fields = {}) {
+      for (const object of webhookConfigurations(run, door, fields)) {
+        const path = `${pathOf(object)}/${run}`
+        const { body } = await send('GET', path)
+        const { resourceVersion } = body.metadata
+        const { status, body: said } = await send('PUT', path, { ...object, metadata: { name: run, resourceVersion } })
+        if (status !== 200) throw new Error(`PUT ${path}: ${status} ${JSON.stringify(said)}`)
+      }
+    },
     async end() {
-      for (const policy of policies.toReversed()) await send('DELETE', `${pathOf(policy)}/${policy.metadata.name}`)
+      for (const object of objects.toReversed()) await send('DELETE', `${pathOf(object)}/${object.metadata.name}`)
       await send('DELETE', `/api/v1/namespaces/${run}`)
+      await server?.end()
       await close()
     },
   }
 }
 
-function named(policy: PolicyObject, run: string): PolicyObject {
-  const name = `${run}-${policy.metadata.name}`
-  const isBinding = 'policyName' in policy.spec
-  return { ...policy, metadata: { name }, spec: { ...policy.spec, ...(isBinding && { policyName: name }) } }
+interface Named {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
 }
 
-function pathOf({ kind }: PolicyObject): string {
+/** Of this run, and for its namespace alone: others may use the cluster at the same time. */
+function named(policy: PolicyObject, run: string): PolicyObject {
+  const name = `${run}-${policy.metadata.name}`
+  const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': run } } }
+  const binding = 'policyName' in policy.spec && { policyName: name, matchResources }
+  return { ...policy, metadata: { name }, spec: { ...policy.spec, ...binding } }
+}
+
+function pathOf({ kind }: Named): string {
   return `/apis/admissionregistration.k8s.io/v1/${kind.endsWith('Policy') ? kind.toLowerCase().replace(/y$/, 'ies') : `${kind.toLowerCase()}s`}`
 }
 
-function sender(exchange: Exchange): PolicyCluster['send'] {
+function sender(exchange: Exchange): AdmissionCluster['send'] {
   return async (method, path, body, manager = 'kubectl') => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const query = manager === null || method === 'GET' || method === 'DELETE' ? '' : `?fieldManager=${manager}`
@@ -82,13 +105,13 @@ function sender(exchange: Exchange): PolicyCluster['send'] {
   }
 }
 
-async function created(send: PolicyCluster['send'], path: string, object: object): Promise<void> {
+async function created(send: AdmissionCluster['send'], path: string, object: object): Promise<void> {
   const { status, body } = await send('POST', path, object)
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
 }
 
 /** An API server learns of new policies, of new definitions and of namespaces a moment later, each by itself. */
-async function whenInForce(send: PolicyCluster['send'], namespace: string): Promise<void> {
+async function whenInForce(send: AdmissionCluster['send'], namespace: string): Promise<void> {
   const path = `/apis/rollouts.kruise.io/v1beta1/namespaces/${namespace}/rollouts`
   const sets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`
   const spec = { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'a' }, strategy: { canary: { steps: [] } } }
@@ -117,5 +140,5 @@ async function whenInForce(send: PolicyCluster['send'], namespace: string): Prom
     await send('DELETE', `${sets}/a`)
     if (rollout.status === 422 && body.spec?.updateStrategy?.type === 'OnDelete') return
   }
-  throw new Error('the policies are not in force')
+  throw new Error('admission is not in force')
 }

@@ -4,39 +4,48 @@ import { createSecureContext } from 'node:tls'
 import type { Clock, Timer } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
+import { type Certificate, type CertificateAge, sayAge } from './certificate.ts'
 
-/** Where the certificate of the REST API is, as PEM files. */
+/** Where the certificate of a server is, as PEM files. */
 export interface CertificateFiles {
   /** The certificate, and behind it those that lead to its authority. */
   readonly certFile: string
   readonly keyFile: string
 }
 
-/** A certificate and its key, as PEM. */
-export interface Certificate {
-  readonly cert: string
-  readonly key: string
+/** Whose certificate it is. */
+export interface CertificateOwner {
+  /** For texts: `the REST API`. */
+  readonly of: string
+  /** The options that name the files, for errors: `--tls-cert-file` and `--tls-key-file`. */
+  readonly options: { readonly cert: string; readonly key: string }
 }
 
 /** How often the files are looked at, in milliseconds: what rotates a certificate does so long before the old one expires. */
 const LOOK_EVERY_MS = 10_000
-/** How long before its end a certificate is warned of, in milliseconds. */
-const SOON_MS = 7 * 24 * 3_600_000
 
 /** @throws {AppError} OPTION_INVALID where they cannot be read, or are no certificate and its key */
-export function readCertificate({ certFile, keyFile }: CertificateFiles): Certificate {
-  const [cert, key] = [read('--tls-cert-file', certFile), read('--tls-key-file', keyFile)]
+export function readCertificate({ certFile, keyFile }: CertificateFiles, { options }: CertificateOwner): Certificate {
+  const [cert, key] = [read(options.cert, certFile), read(options.key, keyFile)]
   try {
     createSecureContext({ cert, key })
     void new X509Certificate(cert)
   } catch (error) {
     throw new AppError('OPTION_INVALID', `${certFile} and ${keyFile} are no certificate and its key: ${(error as Error).message}`, {
-      details: { option: '--tls-cert-file', value: certFile },
+      details: { option: options.cert, value: certFile },
       hint: 'Give PEM files of a certificate with its chain, and of the key that belongs to it.',
       cause: error,
     })
   }
   return { cert, key }
+}
+
+/** What follows files. */
+export interface FollowingParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly owner: CertificateOwner
+  readonly onChange: (certificate: Certificate) => void
 }
 
 /**
@@ -49,15 +58,16 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Certif
 export function followCertificate(
   files: CertificateFiles,
   first: Certificate,
-  { clock, log, onChange }: { readonly clock: Clock; readonly log: Logger; readonly onChange: (certificate: Certificate) => void },
+  { clock, log, owner, onChange }: FollowingParts,
 ): () => void {
+  const { of } = owner
   let current = first
   let problem = ''
-  let age = sayAge(first, 'fresh', { clock, log })
+  let age: CertificateAge = sayAge(first, { of, before: 'fresh' }, { clock, log })
   let timer: Timer
   const look = (): void => {
     try {
-      const found = readCertificate(files)
+      const found = readCertificate(files, owner)
       problem = ''
       if (found.cert !== current.cert || found.key !== current.key) {
         onChange(found)
@@ -70,23 +80,11 @@ export function followCertificate(
       if (message !== problem) log.error({ err: error }, 'cannot take the certificate; goes on with the last one')
       problem = message
     }
-    age = sayAge(current, age, { clock, log })
+    age = sayAge(current, { of, before: age }, { clock, log })
     timer = clock.setTimer(LOOK_EVERY_MS, look)
   }
   timer = clock.setTimer(LOOK_EVERY_MS, look)
   return () => timer.cancel()
-}
-
-type Age = 'fresh' | 'expires soon' | 'has expired'
-
-function sayAge({ cert }: Certificate, before: Age, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Age {
-  const { validTo } = new X509Certificate(cert)
-  const leftMs = Date.parse(validTo) - clock.nowMs()
-  const age = leftMs <= 0 ? 'has expired' : leftMs < SOON_MS ? 'expires soon' : 'fresh'
-  if (age === before || age === 'fresh') return age
-  if (age === 'has expired') log.error({ validTo }, 'the certificate of the REST API has expired')
-  else log.warn({ validTo }, 'the certificate of the REST API expires soon')
-  return age
 }
 
 function read(option: string, path: string): string {

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { toWebhookOptions } from '../src/options/webhook-options.ts'
+
+const own = { webhookSecret: 'tranche-system/tranche-webhook', webhookService: 'tranche-system/tranche-webhook' }
+const files = { webhookCertFile: 'tls.crt', webhookKeyFile: 'tls.key' }
+
+describe('options of the webhook', () => {
+  it('make a certificate of its own for a Service, and say who is to trust it', () => {
+    const key = { namespace: 'tranche-system', name: 'tranche-webhook' }
+    expect(toWebhookOptions('webhook', { ...own, webhookHost: '0.0.0.0' })).toEqual({
+      listen: { host: '0.0.0.0', port: 9443 },
+      certificate: { kind: 'own', secret: key, service: key, configuration: 'tranche' },
+    })
+  })
+
+  it('take the files of somebody else', () => {
+    expect(toWebhookOptions('webhook', { ...files, webhookPort: '0' })).toEqual({
+      listen: { host: '127.0.0.1', port: 0 },
+      certificate: { kind: 'files', files: { certFile: 'tls.crt', keyFile: 'tls.key' } },
+    })
+  })
+
+  it('are none without the webhook', () => expect(toWebhookOptions('policy', {})).toBeNull())
+
+  it.each<[string, string, object, string]>([
+    ['an option that nobody uses', 'none', { webhookPort: '1' }, '--webhook-port stands without --admission webhook'],
+    ['half of a pair', 'webhook', { webhookCertFile: 'a' }, '--webhook-cert-file stands without --webhook-key-file'],
+    ['the other half of a pair', 'webhook', { webhookKeyFile: 'a' }, '--webhook-key-file stands without --webhook-cert-file'],
+    ['no certificate', 'webhook', {}, '--admission webhook stands without a certificate'],
+    ['a certificate for nobody', 'webhook', { webhookSecret: 'a/b' }, '--webhook-secret stands without --webhook-service'],
+    ['two certificates', 'webhook', { ...own, ...files }, '--webhook-secret stands beside --webhook-cert-file'],
+    ['a Secret of no namespace', 'webhook', { ...own, webhookSecret: 'a' }, '--webhook-secret does not take "a"'],
+    ['no name', 'webhook', { ...own, webhookConfiguration: 'A_B' }, '--webhook-configuration does not take "A_B"'],
+    ['no port', 'webhook', { ...own, webhookPort: '70000' }, '--webhook-port does not take "70000"'],
+  ])('refuse %s', (_what, admission, values, says) => {
+    expect(() => toWebhookOptions(admission, values as Record<string, unknown>)).toThrow(says)
+  })
+})

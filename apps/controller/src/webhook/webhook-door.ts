@@ -1,0 +1,99 @@
+import {
+  type Admission,
+  admissionWebhooks,
+  answerReview,
+  decideReview,
+  readReview,
+  type ReviewFacts,
+  type ReviewRequest,
+  type WebhookName,
+} from '@tranche/admission'
+import type { Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type ControllerRevision, daemonSetAnnotations, REFUSED_LABEL } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import type { Metrics } from '@tranche/metrics'
+
+/** What the door of the webhooks needs. */
+export interface WebhookDoorParts {
+  /** Reads what a review is decided by beside itself. */
+  readonly client: Pick<KubeClient, 'get' | 'list'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics?: Metrics | undefined
+}
+
+/** An answer over HTTP; `body` is JSON. */
+export interface DoorAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Answers one request. @param path with its query */
+export type WebhookDoor = (path: string, body: string, signal: AbortSignal) => Promise<DoorAnswer>
+
+const names = new Map(admissionWebhooks.map(({ name }) => [`/${name}`, name]))
+/** For one read, in milliseconds: less than the API server waits for us. */
+const READ_MS = 2_000
+
+/**
+ * Answers AdmissionReviews of version v1, at the path of each of our webhooks. Nothing is remembered: every process answers alike,
+ * whether it leads or not, and whether it has seen the cluster or not.
+ */
+export function createWebhookDoor(parts: WebhookDoorParts): WebhookDoor {
+  const { clock, log, metrics } = parts
+  return async (path, body, signal) => {
+    const name = names.get(path.split('?', 1)[0] ?? '')
+    if (name === undefined) return said(404, `there are ${[...names.keys()].join(', ')}`)
+    const startMs = clock.monotonicMs()
+    const tell = (outcome: 'allowed' | 'changed' | 'refused' | 'failed'): void => {
+      metrics?.count('tranche_webhook_reviews_total', { webhook: name, outcome })
+      metrics?.observe('tranche_webhook_review_seconds', { webhook: name }, (clock.monotonicMs() - startMs) / 1000)
+    }
+    try {
+      const request = readReview(body)
+      if (request === undefined) {
+        tell('failed')
+        return said(400, 'an AdmissionReview of admission.k8s.io/v1 is answered, and nothing else')
+      }
+      const admission = decideReview(name, request, await readFacts(parts, name, request, signal))
+      tell(outcomeOf(admission))
+      return { status: 200, body: JSON.stringify(answerReview(request, admission)) }
+    } catch (error) {
+      tell('failed')
+      log.error({ err: error, webhook: name }, 'could not answer a review')
+      return said(500, 'the review could not be answered; the log of the controller says why')
+    }
+  }
+}
+
+async function readFacts(
+  { client, log }: WebhookDoorParts,
+  name: WebhookName,
+  { namespace = '', oldObject }: ReviewRequest,
+  signal: AbortSignal,
+): Promise<ReviewFacts> {
+  const options = { signal, deadlineMs: READ_MS }
+  if (name === 'reapply') {
+    const labelSelector = `${REFUSED_LABEL}=true`
+    const { items } = await client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...options, namespace, labelSelector })
+    return { refused: items, rollout: null }
+  }
+  const bound = name === 'daemonsets' ? oldObject?.metadata.annotations?.[daemonSetAnnotations.rollout] : undefined
+  if (bound === undefined) return { refused: [], rollout: null }
+  // For warnings alone: nobody waits for them, and the write goes on without.
+  const rollout = await client.get<Rollout>(resourcePaths.rollouts, { namespace, name: bound }, options).catch((error: unknown) => {
+    log.debug({ err: error, namespace, name: bound }, 'answered a review without its Rollout')
+    return null
+  })
+  return { refused: [], rollout }
+}
+
+function outcomeOf({ kind }: Admission): 'allowed' | 'changed' | 'refused' {
+  return ({ allow: 'allowed', patch: 'changed', deny: 'refused' } as const)[kind]
+}
+
+function said(status: number, message: string): DoorAnswer {
+  return { status, body: `${JSON.stringify({ message })}\n` }
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Certificate } from '@tranche/certificates'
+import { AppError } from '@tranche/errors'
+import type { WebhookDoor } from './webhook-door.ts'
+
+/** Where the webhooks listen. */
+export interface WebhookListen {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+}
+
+/** A server that speaks TLS, once it has a certificate. */
+export interface WebhookServer {
+  /** `https://127.0.0.1:9443` */
+  readonly url: string
+  /** Shows this certificate to whoever connects from now on. */
+  use(certificate: Certificate): void
+  /** Takes no more connections, lets requests under way end for a moment, then ends. */
+  close(): Promise<void>
+}
+
+/** A sender that takes longer (ms) is no API server. */
+const REQUEST_MS = 10_000
+/** Two objects of the largest size that an API server takes, and what is around them. */
+const LARGEST_REVIEW = 8 * 1024 * 1024
+const MOST_CONNECTIONS = 256
+/** How long requests under way may take at the end, in milliseconds. */
+const CLOSE_MS = 2_000
+
+/**
+ * Listens at once, so that a port that is taken is heard of; until a certificate is used nobody gets through.
+ *
+ * @throws {AppError} PORT_IN_USE
+ */
+export async function openWebhookServer({ host, port }: WebhookListen, door: WebhookDoor): Promise<WebhookServer> {
+  const server = createServer({ minVersion: 'TLSv1.2', requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    void answer(door, request, response)
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: Error & { readonly code?: string }) =>
+      reject(error.code === 'EADDRINUSE' ? inUse({ host, port }, error) : error),
+    )
+    server.listen({ host, port }, resolve)
+  })
+  const { address, port: taken, family } = server.address() as AddressInfo
+  return {
+    url: `https://${family === 'IPv6' ? `[${address}]` : address}:${taken}`,
+    use: (certificate) => server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' }),
+    async close() {
+      const late = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      clearTimeout(late)
+    },
+  }
+}
+
+async function answer(door: WebhookDoor, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('the API server has gone')))
+  const say = (status: number, body: string): void =>
+    void response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
+  if (request.method !== 'POST') return say(405, '{"message":"only POST is answered"}\n')
+  try {
+    const body = await bodyOf(request)
+    if (body === undefined) return say(413, '{"message":"the review is too large"}\n')
+    const { status, body: text } = await door(request.url ?? '/', body, gone.signal)
+    say(status, text)
+  } catch {
+    // The connection broke: there is nobody to answer.
+    response.destroy()
+  }
+}
+
+/** @returns undefined where it is too large */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if ((size += chunk.length) > LARGEST_REVIEW) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function inUse({ host, port }: WebhookListen, cause: Error): AppError {
+  return new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
+    details: { port },
+    hint: 'Choose another --webhook-port; 0 takes a free one.',
+    cause,
+  })
+}

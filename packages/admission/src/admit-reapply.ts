@@ -1,0 +1,51 @@
+import { type ControllerRevision, type DaemonSet, isSameJson, REFUSED_LABEL, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
+import { isSameAsSent } from './same-json.ts'
+
+/** A write to a DaemonSet, and the templates that are refused. */
+export interface ReapplyRequest {
+  readonly operation: AdmissionOperation
+  readonly oldObject: DaemonSet | null
+  readonly newObject: DaemonSet | null
+  /** ControllerRevisions of the namespace with the label {@link REFUSED_LABEL}, whosever they are. */
+  readonly refused: readonly ControllerRevision[]
+  readonly fieldManager?: string | undefined
+}
+
+/**
+ * Refuses a template that is kept by a revision of the DaemonSet with the label {@link REFUSED_LABEL}, which the controller puts on
+ * revisions that failed or were aborted where the ReleasePolicy says `failure.onReapply: Deny` (G12).
+ */
+export function admitReapply({ operation, oldObject, newObject, refused, fieldManager }: ReapplyRequest): Admission {
+  if (operation !== 'UPDATE' || oldObject === null || newObject === null || isOurWrite(fieldManager)) return allow()
+  if (isSameAsSent(oldObject.spec.template, newObject.spec.template)) return allow()
+  const held = refused.find((revision) => isRefusedFor(oldObject, revision) && isSameTemplate(newObject.spec.template, revision.data))
+  if (held === undefined) return allow()
+  const message = `spec.template: ${reapplyText(`revision ${held.metadata.labels?.[REVISION_HASH_LABEL] ?? held.metadata.name}`)}`
+  return { kind: 'deny', message, causes: [] }
+}
+
+/** @param revision `revision 5d4f` @returns why its template is refused, and what to do */
+export function reapplyText(revision: string): string {
+  return `${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with ${revision} to release it after all`
+}
+
+function isRefusedFor({ metadata: { uid } }: DaemonSet, { metadata }: ControllerRevision): boolean {
+  return metadata.labels?.[REFUSED_LABEL] === 'true' && metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
+}
+
+/** A part of a template that the comparison is about. */
+interface Template {
+  readonly metadata?: { readonly labels?: unknown; readonly annotations?: unknown } | null
+  readonly spec?: unknown
+}
+
+/** `creationTimestamp`, and how the data of the revision is to be applied, are no part of a template. */
+function isSameTemplate(sent: Template, data: unknown): boolean {
+  const kept = (data as { readonly spec?: { readonly template?: Template } } | undefined)?.spec?.template
+  return kept !== undefined && isSameJson(partsOf(sent), partsOf(kept))
+}
+
+function partsOf({ metadata, spec }: Template): unknown {
+  return [metadata?.labels ?? {}, metadata?.annotations ?? {}, spec ?? null]
+}

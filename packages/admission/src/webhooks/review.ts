@@ -1,0 +1,101 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { ControllerRevision, DaemonSet, KubeObject } from '@tranche/kube-types'
+import { type Admission, type AdmissionOperation, allow } from '../admission.ts'
+import { admitBoundDaemonSet } from '../admit-daemon-set.ts'
+import { admitReapply } from '../admit-reapply.ts'
+import { admitRollout, admitRolloutStatus } from '../admit-rollout.ts'
+import type { WebhookName } from './admission-webhooks.ts'
+
+/** `request` of an AdmissionReview, as far as we read it. @see admission/v1 AdmissionRequest */
+export interface ReviewRequest {
+  readonly uid: string
+  readonly operation: AdmissionOperation
+  readonly namespace?: string
+  /** What would be stored; null for DELETE. */
+  readonly object: KubeObject | null
+  /** What is stored; null for CREATE. */
+  readonly oldObject: KubeObject | null
+  readonly options?: { readonly fieldManager?: string } | null
+}
+
+/** What is read of the cluster before a review is decided; a webhook needs none of it to decide alike. */
+export interface ReviewFacts {
+  /** ControllerRevisions of the namespace whose template is refused. Asked of `reapply` alone. */
+  readonly refused: readonly ControllerRevision[]
+  /** The Rollout that the DaemonSet is bound to; null while not known. Asked of `daemonsets` alone. */
+  readonly rollout: Rollout | null
+}
+
+/** @returns the request of an AdmissionReview of version v1; undefined where the text is none */
+export function readReview(text: string): ReviewRequest | undefined {
+  let review: unknown
+  try {
+    review = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isObject(review) || review['kind'] !== 'AdmissionReview' || review['apiVersion'] !== 'admission.k8s.io/v1') return undefined
+  const { request } = review
+  if (!isObject(request) || typeof request['uid'] !== 'string' || typeof request['operation'] !== 'string') return undefined
+  const object = objectOf(request['object'])
+  const oldObject = objectOf(request['oldObject'])
+  return object === undefined || oldObject === undefined ? undefined : ({ ...request, object, oldObject } as unknown as ReviewRequest)
+}
+
+/** Decides what the policies decide about the same write. */
+export function decideReview(name: WebhookName, request: ReviewRequest, { refused, rollout }: ReviewFacts): Admission {
+  const { operation, options } = request
+  const fieldManager = options?.fieldManager
+  const daemonSets = { oldObject: request.oldObject as DaemonSet | null, newObject: request.object as DaemonSet | null }
+  const rollouts = { oldObject: request.oldObject as Rollout | null, newObject: request.object as Rollout | null }
+  switch (name) {
+    case 'daemonsets':
+      return admitBoundDaemonSet({ operation, ...daemonSets, rollout, fieldManager })
+    case 'reapply':
+      return admitReapply({ operation, ...daemonSets, refused, fieldManager })
+    case 'rollouts':
+      return admitRollout({ operation, ...rollouts, others: [] })
+    case 'rollout-status': {
+      const { oldObject, newObject } = rollouts
+      return oldObject === null || newObject === null ? allow() : admitRolloutStatus({ oldObject, newObject, fieldManager })
+    }
+  }
+}
+
+/** @returns the AdmissionReview that answers, as an object of JSON */
+export function answerReview({ uid }: Pick<ReviewRequest, 'uid'>, admission: Admission): object {
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...responseOf(admission) } }
+}
+
+function responseOf(admission: Admission): object {
+  switch (admission.kind) {
+    case 'allow':
+      return { allowed: true, ...warningsOf(admission.warnings) }
+    case 'patch':
+      return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(admission.patch)), ...warningsOf(admission.warnings) }
+    case 'deny': {
+      const { message, causes } = admission
+      const details = causes.length > 0 && { details: { causes } }
+      return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, ...details } }
+    }
+  }
+}
+
+function warningsOf(warnings: readonly string[]): object {
+  return warnings.length === 0 ? {} : { warnings }
+}
+
+/** Of UTF-8, without anything of Node.js. */
+function base64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+}
+
+/** @returns undefined where it is neither an object with metadata nor absent */
+function objectOf(value: unknown): KubeObject | null | undefined {
+  if (value === undefined || value === null) return null
+  return isObject(value) && isObject(value['metadata']) ? (value as unknown as KubeObject) : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

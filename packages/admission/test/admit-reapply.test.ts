@@ -1,0 +1,55 @@
+import { admitReapply } from '@tranche/admission'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+import { daemonSet } from './objects.ts'
+
+const template = { metadata: { labels: { app: 'node-agent' } }, spec: { containers: [{ name: 'agent', image: 'agent:v2' }] } }
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent', uid: 'd1' }
+
+describe('a template that failed', () => {
+  it('is refused when it is applied again, with what to do (G12)', () => {
+    expect(apply(daemonSet({ image: 'agent:v2' }), revision())).toEqual({
+      kind: 'deny',
+      message:
+        'spec.template: revision 5d4f failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with revision 5d4f to release it after all',
+      causes: [],
+    })
+  })
+
+  it('is refused though its revision says how to apply it, and clients send a time of nothing', () => {
+    const sent = daemonSet({ image: 'agent:v2' })
+    const timed = { ...sent.spec.template, metadata: { ...sent.spec.template.metadata, creationTimestamp: null } }
+    const data = { spec: { template: { $patch: 'replace', ...template, metadata: { ...template.metadata, creationTimestamp: null } } } }
+    expect(apply({ ...sent, spec: { ...sent.spec, template: timed } } as DaemonSet, revision({}, data)).kind).toBe('deny')
+  })
+
+  it.each<[string, DaemonSet, ControllerRevision]>([
+    ['another template', daemonSet({ image: 'agent:v3' }), revision()],
+    ['the template that stands there', daemonSet(), revision({}, { spec: { template: daemonSet().spec.template } })],
+    [
+      'that of a revision that is refused no more',
+      daemonSet({ image: 'agent:v2' }),
+      revision({ labels: { 'tranche.dev/refused': 'false' } }),
+    ],
+    ['that of another DaemonSet', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [{ ...owner, uid: 'd2' }] })],
+    ['that of nobody', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [] })],
+    ['that of a revision that cannot be read', daemonSet({ image: 'agent:v2' }), revision({}, 'nothing')],
+  ])('does not keep anybody from %s', (_what, newObject, held) => {
+    expect(apply(newObject, held)).toEqual({ kind: 'allow', warnings: [] })
+  })
+
+  it('is let through where the controller applies it', () => {
+    const request = { oldObject: daemonSet(), newObject: daemonSet({ image: 'agent:v2' }), refused: [revision()] }
+    expect(admitReapply({ operation: 'UPDATE', ...request, fieldManager: 'tranche-controller' }).kind).toBe('allow')
+  })
+})
+
+function apply(newObject: DaemonSet, refused: ControllerRevision) {
+  return admitReapply({ operation: 'UPDATE', oldObject: daemonSet(), newObject, refused: [refused], fieldManager: 'kubectl' })
+}
+
+function revision(metadata: Partial<ControllerRevision['metadata']> = {}, data: unknown = { spec: { template } }): ControllerRevision {
+  const labels = { 'tranche.dev/refused': 'true', 'controller-revision-hash': '5d4f' }
+  const named = { name: 'node-agent-5d4f', namespace: 'demo', uid: 'c1', resourceVersion: '1' }
+  return { metadata: { ...named, labels, ownerReferences: [owner], ...metadata }, revision: 2, data }
+}

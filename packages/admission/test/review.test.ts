@@ -1,0 +1,93 @@
+import { admissionWebhooks, answerReview, decideReview, readReview, type WebhookName } from '@tranche/admission'
+import { describe, expect, it } from 'vitest'
+import { daemonSet, releaseKeys, rollout } from './objects.ts'
+
+const nothing = { refused: [], rollout: null }
+
+describe('a review', () => {
+  it.each<[string, string]>([
+    ['no JSON', '{'],
+    ['no review', '{"kind":"Pod","apiVersion":"v1"}'],
+    ['an older review', JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1beta1', request: { uid: 'u' } })],
+    ['no request', JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' })],
+    ['an object without metadata', review({ object: {} })],
+    ['a list in place of an object', review({ object: [] })],
+  ])('is none where there is %s', (_what, text) => expect(readReview(text)).toBeUndefined())
+
+  it('is decided by what the DaemonSet is bound to, whether its Rollout is known or not', () => {
+    const annotations = { 'tranche.dev/rollout': 'node-agent' }
+    const text = review({ oldObject: daemonSet({ annotations }), object: daemonSet({ image: 'agent:v2' }) })
+    const request = readReview(text)!
+    const answers = [null, rollout()].map((known) => decideReview('daemonsets', request, { refused: [], rollout: known }))
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]).toMatchObject({
+      kind: 'patch',
+      patch: expect.arrayContaining([{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]) as unknown,
+    })
+  })
+
+  it('warns of a Rollout that will not start', () => {
+    const annotations = { 'tranche.dev/rollout': 'node-agent' }
+    const request = readReview(review({ oldObject: daemonSet({ annotations }), object: daemonSet({ image: 'agent:v2', annotations }) }))!
+    const wrong = rollout({}, { strategy: { canary: { steps: [] } } })
+    const { warnings } = decideReview('daemonsets', request, { refused: [], rollout: wrong }) as { readonly warnings: readonly string[] }
+    expect(warnings).toEqual([expect.stringMatching(/^the release will not start: spec\.strategy\.canary\.steps/)])
+  })
+
+  it.each<[string, object]>([
+    ['a DaemonSet that is bound to nobody', { oldObject: daemonSet({ annotations: {} }) }],
+    ['a write of the controller', { options: { fieldManager: 'tranche-controller' } }],
+    ['an object that the API server will refuse', { object: { metadata: daemonSet().metadata, spec: null } }],
+    ['a deletion', { operation: 'DELETE', object: null }],
+  ])('lets %s through', (_what, fields) => {
+    const bound = { oldObject: daemonSet({ annotations: releaseKeys }), object: daemonSet({ image: 'agent:v2' }), ...fields }
+    expect(decideReview('daemonsets', readReview(review(bound))!, nothing)).toEqual({ kind: 'allow', warnings: [] })
+  })
+
+  it('is answered with the changes, in any language', () => {
+    const patch = [{ op: 'add', path: '/metadata/annotations', value: { owner: 'Zoë – 東京' } }] as const
+    const { response } = answerReview({ uid: 'u' }, { kind: 'patch', patch, warnings: ['said'] }) as Answer
+    expect(response).toMatchObject({ uid: 'u', allowed: true, patchType: 'JSONPatch', warnings: ['said'] })
+    expect(JSON.parse(Buffer.from(response.patch!, 'base64').toString())).toEqual(patch)
+  })
+
+  it('is answered with what is wrong, field by field', () => {
+    const wrong = rollout({}, { strategy: { canary: { steps: [] } } })
+    const request = readReview(review({ operation: 'CREATE', oldObject: null, object: wrong }))!
+    const { response } = answerReview(request, decideReview('rollouts', request, nothing)) as Answer
+    expect(response).toMatchObject({
+      allowed: false,
+      status: { code: 422, reason: 'Invalid', details: { causes: [{ field: 'spec.strategy.canary.steps' }] } },
+    })
+  })
+})
+
+describe('our webhooks', () => {
+  const of = (name: WebhookName) => admissionWebhooks.find((one) => one.name === name)!.webhook
+
+  it('keep nobody from a write without an answer, but for a release of a bound DaemonSet that would start natively (X21)', () => {
+    expect(admissionWebhooks.map(({ name, webhook }) => [name, webhook['failurePolicy']])).toEqual([
+      ['daemonsets', 'Fail'],
+      ['reapply', 'Ignore'],
+      ['rollouts', 'Ignore'],
+      ['rollout-status', 'Ignore'],
+    ])
+    expect(of('daemonsets')).toMatchObject({
+      objectSelector: { matchLabels: { 'rollouts.kruise.io/workload-type': 'daemonset' } },
+      rules: [{ operations: ['UPDATE'], resources: ['daemonsets'] }],
+    })
+  })
+
+  it('have no effect but their answer, so that dry runs may ask them', () => {
+    for (const { webhook } of admissionWebhooks) expect(webhook).toMatchObject({ sideEffects: 'None', admissionReviewVersions: ['v1'] })
+  })
+})
+
+interface Answer {
+  readonly response: { readonly uid: string; readonly patch?: string }
+}
+
+function review(fields: object): string {
+  const request = { uid: 'u', operation: 'UPDATE', namespace: 'demo', oldObject: daemonSet(), object: daemonSet(), ...fields }
+  return JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request })
+}

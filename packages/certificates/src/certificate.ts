@@ -1,0 +1,106 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Clock } from '@tranche/clock'
+import type { Logger } from '@tranche/log'
+
+/** A certificate and its key, as PEM. */
+export interface Certificate {
+  /** The certificate, and behind it those that lead to its authority. */
+  readonly cert: string
+  readonly key: string
+}
+
+/** How long before its end a certificate is warned of, in milliseconds. */
+export const EXPIRES_SOON_MS = 7 * 24 * 3_600_000
+
+/** How a certificate stands to its end. */
+export type CertificateAge = 'fresh' | 'expires soon' | 'has expired'
+
+/** @returns epoch milliseconds until which the certificate is good @throws where it is none */
+export function goodUntilMs({ cert }: Pick<Certificate, 'cert'>): number {
+  return Date.parse(new X509Certificate(cert).validTo)
+}
+
+/**
+ * Logs once that a certificate expires soon, and once that it has.
+ *
+ * @param of whose it is, for the text: `the REST API`
+ * @param before what this has returned the last time; `fresh` at first
+ */
+export function sayAge(
+  certificate: Certificate,
+  { of, before }: { readonly of: string; readonly before: CertificateAge },
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): CertificateAge {
+  const { validTo } = new X509Certificate(certificate.cert)
+  const leftMs = Date.parse(validTo) - clock.nowMs()
+  const age = leftMs <= 0 ? 'has expired' : leftMs < EXPIRES_SOON_MS ? 'expires soon' : 'fresh'
+  if (age === before || age === 'fresh') return age
+  if (age === 'has expired') log.error({ validTo }, `the certificate of ${of} has expired`)
+  else log.warn({ validTo }, `the certificate of ${of} expires soon`)
+  return age
+}
+
+/** What somebody who connects looks at. */
+export interface Trust {
+  /** PEM of the authorities that are trusted, one behind the other. */
+  readonly authorities: string
+  /** By which names the server is reached. */
+  readonly names: readonly string[]
+  readonly nowMs: number
+}
+
+/** @returns why nobody could connect to a server with this certificate; null where all is well */
+export function whyUnusable({ cert, key }: Certificate, { authorities, names, nowMs }: Trust): string | null {
+  let leaf: X509Certificate
+  try {
+    leaf = new X509Certificate(cert)
+    if (!leaf.checkPrivateKey(createPrivateKey(key))) return 'the key is that of another certificate'
+  } catch (error) {
+    return `it cannot be read: ${(error as Error).message}`
+  }
+  return whyDistrusted(leaf, { authorities, names, nowMs })
+}
+
+/** @returns why nobody would trust this certificate (PEM, or read already); null where all is well */
+export function whyDistrusted(cert: string | X509Certificate, { authorities, names, nowMs }: Trust): string | null {
+  let leaf: X509Certificate
+  try {
+    leaf = typeof cert === 'string' ? new X509Certificate(cert) : cert
+  } catch (error) {
+    return `it cannot be read: ${(error as Error).message}`
+  }
+  if (Date.parse(leaf.validTo) <= nowMs) return `it has expired on ${new Date(leaf.validTo).toISOString()}`
+  if (Date.parse(leaf.validFrom) > nowMs) return `it is not good before ${new Date(leaf.validFrom).toISOString()}`
+  const other = names.find((name) => (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) === undefined)
+  if (other !== undefined) return `it is not for ${other}`
+  const signed = certificatesIn(authorities).filter((authority) => isSignedBy(leaf, authority))
+  if (signed.length === 0) return 'none of the authorities has signed it'
+  return signed.some((authority) => Date.parse(authority.validTo) > nowMs) ? null : 'its authority has expired'
+}
+
+/** @returns the certificates of a text of PEM, but for those that cannot be read */
+export function certificatesIn(pem: string): readonly X509Certificate[] {
+  const texts = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  return texts.flatMap((text) => {
+    try {
+      return [new X509Certificate(text)]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** @returns those of the authorities that have signed a certificate, as PEM */
+export function authoritiesOf({ cert }: Pick<Certificate, 'cert'>, authorities: string): string {
+  const leaf = new X509Certificate(cert)
+  return certificatesIn(authorities)
+    .filter((authority) => isSignedBy(leaf, authority))
+    .map((authority) => `${authority.toString().trim()}\n`)
+    .join('')
+}
+
+/** One that stands among the authorities itself is trusted as well. */
+function isSignedBy(leaf: X509Certificate, authority: X509Certificate): boolean {
+  return leaf.fingerprint256 === authority.fingerprint256 || (leaf.checkIssued(authority) && leaf.verify(authority.publicKey))
+}
