@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
-import { admissionPolicies } from '../packages/admission/src/index.ts'
+import { admissionPolicies, admissionWebhooks } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules, scopedRoles } from './chart-rules.ts'
@@ -31,6 +31,10 @@ write(
   'charts/tranche/files/admission-policies.yaml',
   `# Made by \`pnpm generate\` from packages/admission/src/policies; changes belong there.\n${yaml({ policies: admissionPolicies })}`,
 )
+write(
+  'charts/tranche/files/admission-webhooks.yaml',
+  `# Made by \`pnpm generate\` from packages/admission/src/webhooks; changes belong there.\n${yaml(webhooksByKind())}`,
+)
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()
@@ -52,6 +56,13 @@ process.exitCode = problems.length > 0 ? 1 : 0
 function crdFiles(): ReadonlyMap<string, string> {
   const head = '# Made by `pnpm generate` from packages/api-schema/src; changes belong there.\n'
   return new Map(customResourceDefinitions.map((crd) => [`${crd.metadata.name}.yaml`, head + yaml(crd)]))
+}
+
+/** Each with its path, and without where it is reached. */
+function webhooksByKind(): object {
+  const of = (kind: string) =>
+    admissionWebhooks.filter((one) => one.kind === kind).map(({ name, webhook }) => ({ path: `/${name}`, webhook }))
+  return { Mutating: of('Mutating'), Validating: of('Validating') }
 }
 
 function yaml(value: unknown): string {

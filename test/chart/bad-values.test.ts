@@ -46,6 +46,7 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ mode: 'distributed', redis: { secret: { urlKey: 'url' } } }, 'redis.secret.name: name the Secret'],
     [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: stands beside a URL without TLS'],
     [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
+    [{ webhook: { certManager: { enabled: true } } }, 'webhook.certManager.enabled: there is no webhook: set admission: webhook'],
     [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
     [{ api: { enabled: false, ingress: { enabled: true, host: 'a' } } }, 'api.ingress.enabled: there is no REST API'],
     [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: nobody'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts'
 import { runProgram } from '../clients/run-program.ts'
-import { chart, helm, programs, renderText } from './chart.ts'
+import { chart, helm, programs, renderText, type Values } from './chart.ts'
 import { choices } from './values.ts'
 
 const namespace = 'tranche-system'
@@ -31,9 +31,12 @@ const released = {
   },
 }
 
-/** The definitions of the Prometheus operator are not there. */
-function unwatched(metrics: unknown): object {
-  return { ...(metrics as object | undefined), serviceMonitor: { enabled: false }, prometheusRule: { enabled: false } }
+/** The definitions of the Prometheus operator and of cert-manager are not there. */
+function withoutOthers({ metrics, webhook: _webhook, ...values }: Values): Values {
+  return {
+    ...values,
+    metrics: { ...(metrics as object | undefined), serviceMonitor: { enabled: false }, prometheusRule: { enabled: false } },
+  }
 }
 
 describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, () => {
@@ -74,6 +77,22 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(await namesOf('deployments')).toEqual(['deployment.apps/tranche'])
   })
 
+  it('leaves certificates of the webhook as they are at an upgrade', async () => {
+    const upgrade = () => helm(['upgrade', ...target], { ...cluster, values: choices['a webhook']! })
+    expect(await upgrade()).toMatchObject({ code: 0, stderr: '' })
+    const caBundle = Buffer.from(cluster.caCertificate).toString('base64')
+    const trust = [{ op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: caBundle }]
+    const keep = { data: { 'tls.crt': caBundle } }
+    const patch = (of: readonly string[], type: string, body: unknown) =>
+      kubectl(['patch', ...of, '--type', type, '--patch', JSON.stringify(body)])
+    expect((await patch(['mutatingwebhookconfiguration', 'tranche'], 'json', trust)).code).toBe(0)
+    expect((await patch(['secret', 'tranche-webhook', '-n', namespace], 'merge', keep)).code).toBe(0)
+    expect(await upgrade()).toMatchObject({ code: 0, stderr: '' })
+    const read = async (...args: readonly string[]): Promise<string> => (await kubectl(['get', ...args])).stdout
+    expect(await read('mutatingwebhookconfiguration', 'tranche', '-o', 'jsonpath={.webhooks[0].clientConfig.caBundle}')).toBe(caBundle)
+    expect(await read('secret', 'tranche-webhook', '-n', namespace, '-o', 'jsonpath={.data.tls\\.crt}')).toBe(caBundle)
+  })
+
   it('uninstalls everything but the definitions, with which every Rollout would go', async () => {
     await kubectl(['apply', '-f', '-'], JSON.stringify(released))
     const daemonSet = async (): Promise<string> => (await kubectl(['get', 'daemonset/agent', '-o', 'json'])).stdout
@@ -82,7 +101,9 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(code).toBe(0)
     expect(stdout.match(/\[CustomResourceDefinition\] \S+/g)).toHaveLength(3)
     expect(JSON.parse(await daemonSet())).toEqual(JSON.parse(before))
-    const left = await namesOf('deployments,services,serviceaccounts,networkpolicies,clusterroles,clusterrolebindings,roles,rolebindings')
+    const left = await namesOf(
+      'deployments,services,secrets,serviceaccounts,networkpolicies,clusterroles,clusterrolebindings,roles,rolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations',
+    )
     expect(left).toEqual([])
     expect(await namesOf('customresourcedefinitions')).toHaveLength(3)
   })
@@ -98,9 +119,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
 
   it.each(Object.keys(choices))('renders what an API server takes, field by field: %s', async (name) => {
     // The pod of `helm test` needs its account first.
-    const text = await renderText({ ...choices[name], metrics: unwatched(choices[name]?.['metrics']), fullnameOverride: 'another' }, [
-      '--skip-tests',
-    ])
+    const text = await renderText({ ...withoutOthers(choices[name]!), fullnameOverride: 'another' }, ['--skip-tests'])
     for (const one of ['monitoring-agents', 'agents', 'network', 'leases']) await kubectl(['create', 'namespace', one])
     const { stdout, stderr } = await kubectl(['create', '--dry-run=server', '--validate=strict', '-f', '-'], text)
     const refused = stderr.split('\n').filter((line) => line !== '' && !/customresourcedefinitions.*already exists/.test(line))

@@ -15,13 +15,18 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     }
   })
 
-  it.each(['all-in-one', 'distributed', 'every option', 'two namespaces', 'nothing but processes'])(
-    'renders %s as checked in',
-    async (name) => {
-      const text = await renderText(withoutDefinitions(choices[name]!))
-      await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
-    },
-  )
+  it.each([
+    'all-in-one',
+    'distributed',
+    'every option',
+    'two namespaces',
+    'nothing but processes',
+    'a webhook',
+    'a webhook by cert-manager',
+  ])('renders %s as checked in', async (name) => {
+    const text = await renderText(withoutDefinitions(choices[name]!))
+    await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
+  })
 
   it('is of the version of the program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
@@ -45,7 +50,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
   const page = chartRules()
 
   it('are those of docs/operations/permissions.md, rule by rule', async () => {
-    const objects = await render({ ...choices['every option'], fullnameOverride: 'tranche' })
+    const objects = await render({ ...choices['every option'], admission: 'webhook', fullnameOverride: 'tranche' })
     const rendered = objects.filter(({ kind }) => kind === 'ClusterRole')
     expect(Object.fromEntries(rendered.map(({ metadata, rules }) => [metadata.name, rules]))).toEqual(page.ClusterRole)
     const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system')
@@ -82,6 +87,9 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
       ['Role', 'demo', toGet('ci')],
     ])
     expect(rights(await render({}))).toEqual([])
+    const ofWebhook = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: ['tranche-webhook'] }]
+    expect(rights(await render(choices['a webhook']!))).toEqual([['Role', 'tranche-system', ofWebhook]])
+    expect(rights(await render(choices['a webhook by cert-manager']!))).toEqual([])
   })
 
   it.each(names)('are given to the accounts of the pods and nobody else: %s', async (name) => {

@@ -24,6 +24,12 @@
 {{- if and $redis.ca.configMap $redis.url (not (hasPrefix "rediss" $redis.url)) -}}
 {{- fail "redis.ca.configMap: stands beside a URL without TLS: write rediss:// in redis.url, or leave it out" -}}
 {{- end -}}
+{{- if and .Values.webhook.certManager.enabled (ne .Values.admission "webhook") -}}
+{{- fail "webhook.certManager.enabled: there is no webhook: set admission: webhook, or leave it out" -}}
+{{- end -}}
+{{- if and (eq .Values.admission "webhook") (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "admission: webhook needs Kubernetes 1.30, in which it can be kept away from what is none of ours, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
 {{- $login := .Values.api.login -}}
 {{- if $login.issuer -}}
 {{- range $key := list "clientId" "externalUrl" -}}

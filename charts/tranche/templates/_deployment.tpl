@@ -16,6 +16,18 @@
 {{- end }}
 {{- if has .component (list "controller" "all-in-one") }}
 - --admission={{ $root.Values.admission }}
+{{- if include "tranche.servesWebhook" . }}
+- --webhook-host=0.0.0.0
+- --webhook-port=9443
+{{- if $root.Values.webhook.certManager.enabled }}
+- --webhook-cert-file=/etc/tranche/webhook/tls.crt
+- --webhook-key-file=/etc/tranche/webhook/tls.key
+{{- else }}
+- --webhook-secret={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}
+- --webhook-service={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}
+- --webhook-configuration={{ include "tranche.fullname" $root }}
+{{- end }}
+{{- end }}
 {{- if or $root.Values.leaseNamespace $root.Values.scope.namespaces }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}
 {{- end }}
@@ -139,6 +151,14 @@
     configMap:
       name: {{ $root.Values.redis.ca.configMap }}
 {{- end }}
+{{- end }}
+{{- if and (include "tranche.servesWebhook" .) $root.Values.webhook.certManager.enabled }}
+- name: webhook
+  path: /etc/tranche/webhook
+  source:
+    secret:
+      secretName: {{ include "tranche.webhookName" $root }}
+      defaultMode: 0440
 {{- end }}
 {{- if include "tranche.servesApi" . }}
 {{- with $root.Values.api.tls.secret }}

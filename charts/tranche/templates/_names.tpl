@@ -86,3 +86,18 @@ api: api
 {{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Of the Service of the webhooks, and of the Secret with their certificate. */}}
+{{- define "tranche.webhookName" -}}
+{{- printf "%s-webhook" (include "tranche.fullname" .) -}}
+{{- end -}}
+
+{{/* The component that serves the webhooks. */}}
+{{- define "tranche.webhookComponent" -}}
+{{- ternary "all-in-one" "controller" (eq .Values.mode "all-in-one") -}}
+{{- end -}}
+
+{{/* Whether a component serves them: { root, component }. */}}
+{{- define "tranche.servesWebhook" -}}
+{{- if and (eq .root.Values.admission "webhook") (eq .component (include "tranche.webhookComponent" .root)) -}}true{{- end -}}
+{{- end -}}
