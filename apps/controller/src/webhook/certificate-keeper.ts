@@ -37,7 +37,9 @@ export function keepCertificates(options: CertificateKeeperOptions): () => void 
   const run = async (): Promise<void> => {
     let inMs = SOON_MS
     try {
-      inMs = await look(ending.signal)
+      // What a write leaves to be done is done at once.
+      do inMs = await look(ending.signal)
+      while (inMs === 0 && !ending.signal.aborted)
       if (complaint !== '') log.info({ secret }, 'keeps the certificate of the webhook again')
       complaint = ''
     } catch (error) {
