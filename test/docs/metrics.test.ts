@@ -32,7 +32,7 @@ describe('docs/operations/metrics.md', () => {
     '%s is named as Prometheus names things, with labels that are bounded',
     (name, metric) => {
       expect(name.endsWith('_total')).toBe(metric.type === 'counter')
-      expect(name.endsWith('_seconds')).toBe(metric.type === 'histogram' || /_(still|need|silence)_seconds$/.test(name))
+      expect(name.endsWith('_seconds')).toBe(metric.type === 'histogram' || /_(still|need|silence|left)_seconds$/.test(name))
       expect(metric.help).toMatch(/^[A-Z].*\.$/)
       const open = Object.entries(metric.labels).flatMap(([label, values]) => (values === 'open' ? label : []))
       expect(open.filter((label) => !(metric.type === 'gauge' && ['rollout', 'version'].includes(label)))).toEqual([])
