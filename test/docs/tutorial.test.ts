@@ -8,6 +8,9 @@ import { isInstalled } from '../clients/run-program.ts'
 
 const page = readFileSync('docs/tutorial.md', 'utf8')
 const [start = '', ...blocks] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+const samples = [...readFileSync('docs/cli.md', 'utf8').matchAll(/^```\n(demo\/node-agent |node-030\n)([\s\S]*?)^```/gm)].map(
+  ([, head, rest]) => `${head}${rest}`,
+)
 const program = resolve('apps/cli/bin/tranche.mjs')
 const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
 if (isMissing) console.log('skipped: the tutorial, because kubectl is not installed')
@@ -45,4 +48,18 @@ it.skipIf(isMissing)('the commands of docs/tutorial.md do what the page says of 
   expect(stdout).toMatch(/^30$/m)
   expect(stdout).toContain('its template was applied again: nothing is deleted for it')
   expect(stdout).toContain('daemonset.apps/node-agent condition met')
+  // What docs/cli.md shows is what was printed, but for names, times and chance.
+  expect(samples.length).toBeGreaterThan(1)
+  for (const sample of samples) expect(alike(stdout)).toContain(alike(sample))
 })
+
+/** The same for two runs of the same release: which nodes came first is chance, and so are hashes and times. */
+function alike(text: string): string {
+  return text
+    .replaceAll(/^│ {2}│ {2}[├└]─ zone-.*\n/gm, '')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\bnode-agent-[a-z0-9]{5}\b/g, 'POD')
+    .replaceAll(/\b[0-9a-f]{8,10}\b/g, 'HASH')
+    .replaceAll(/ for (?:\d+[hms])+/g, ' for SPAN')
+    .replaceAll(/step \d of 3 takes it|before it {2}\d+ nodes/g, 'ITS TURN')
+}
