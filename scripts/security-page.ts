@@ -6,12 +6,26 @@ import { code, table } from './reference/markdown.ts'
 const page = 'docs/operations/security.md'
 const source = 'docs/operations/permissions.md'
 
-/** The accounts of processes; what else stands in the source is for people and for what is chosen. */
+/** The accounts of processes by the names of their roles; one that is not named here is told by its own name. */
 const accounts: Readonly<Record<string, string>> = {
   'tranche-controller': 'controller',
   'tranche-executor': 'executor',
   'tranche-api': 'REST API',
-  'tranche-admission': 'controller, with `admission: policy`',
+  'tranche-admission': 'controller, with `admission: policy` or `webhook`',
+  'tranche-webhook': 'controller, with `admission: webhook` and a certificate of its own',
+}
+
+/** Of people and other programs, and those that you write yourself, with names of yours. */
+const others = new Set(['viewer', 'approver', 'operator', 'metrics', 'secrets', 'hooks'].map((name) => `tranche-${name}`))
+
+/** What an account may do, and why. */
+export interface AccountRule extends Rule {
+  /** In words. */
+  readonly account: string
+  /** Empty: in the cluster. */
+  readonly namespace: string
+  /** What stands above the rule. */
+  readonly why: string
 }
 
 interface Role {
@@ -20,7 +34,8 @@ interface Role {
   readonly rules: readonly Rule[]
 }
 
-interface Rule {
+/** @see rbac/v1 PolicyRule */
+export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly resourceNames?: readonly string[]
@@ -36,23 +51,30 @@ export function writtenSecurity(): { readonly path: string; readonly text: strin
   return { path: page, text }
 }
 
-function accountRows(): readonly (readonly string[])[] {
+/** @returns every rule of the accounts of processes, as docs/operations/permissions.md has them */
+export function accountRules(): readonly AccountRule[] {
   const blocks = [...readFileSync(source, 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
   return blocks.flatMap(([, text = '']) =>
     parseAllDocuments(text).flatMap((document) => {
-      const role = document.toJS() as Role
-      const account = accounts[role.metadata.name]
-      return account === undefined ? [] : rowsOf(role, account, commentsOf(document.get('rules')))
+      const { kind, metadata, rules } = document.toJS() as Role
+      if (others.has(metadata.name)) return []
+      const account = accounts[metadata.name] ?? metadata.name
+      const comments = commentsOf(document.get('rules'))
+      const namespace = kind === 'Role' ? (metadata.namespace ?? '') : ''
+      return rules.map((rule, at) => {
+        // A reason stands above the first of the rules that it is for.
+        const why = comments.slice(0, at + 1).findLast((comment) => comment !== '') ?? ''
+        return { ...rule, account, namespace, why }
+      })
     }),
   )
 }
 
-function rowsOf({ kind, metadata, rules }: Role, account: string, comments: readonly string[]): readonly (readonly string[])[] {
-  return rules.map(({ apiGroups, resources, resourceNames, verbs }, at) => {
+function accountRows(): readonly (readonly string[])[] {
+  return accountRules().map(({ account, namespace, apiGroups, resources, resourceNames, verbs, why }) => {
     const names = resourceNames === undefined ? '' : `, named ${resourceNames.map(code).join(', ')}`
-    const where = kind === 'Role' ? `, in ${code(metadata.namespace ?? '')} alone` : ''
+    const where = namespace === '' ? '' : `, in ${code(namespace)} alone`
     const things = resources.map((resource) => code(resourceText(resource, apiGroups[0] ?? '')))
-    const why = comments.slice(0, at + 1).findLast((comment) => comment !== '') ?? ''
     return [account, verbs.join(', '), `${things.join(', ')}${names}${where}`, why]
   })
 }

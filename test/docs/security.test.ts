@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { accountRules } from '../../scripts/security-page.ts'
+
+const rules = accountRules()
+const readings = new Set(['get', 'list', 'watch'])
+
+/** Rules by account, resource and verb, as `controller: patch pods`. */
+const grants = rules.flatMap(({ account, apiGroups, resources, verbs, resourceNames, namespace }) =>
+  resources.flatMap((resource) => verbs.map((verb) => ({ account, group: apiGroups[0] ?? '', resource, verb, resourceNames, namespace }))),
+)
+
+describe('what docs/operations/security.md says of all accounts of ours is so:', () => {
+  it('there are such accounts, and each rule says why', () => {
+    expect(new Set(rules.map(({ account }) => account)).size).toBeGreaterThan(3)
+    expect(rules.filter(({ why }) => why === '')).toEqual([])
+  })
+
+  it('nothing is granted by a wildcard', () => {
+    expect(rules.filter(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs].includes('*'))).toEqual([])
+  })
+
+  it('Secrets are named one by one, in one namespace', () => {
+    const secrets = grants.filter(({ resource }) => resource === 'secrets')
+    expect(secrets.filter(({ resourceNames, namespace }) => resourceNames === undefined || namespace === '')).toEqual([])
+    expect(secrets.filter(({ verb }) => ['list', 'watch', 'create', 'delete'].includes(verb))).toEqual([])
+  })
+
+  it('no pods are created, entered or forwarded to, no node is touched, nobody is impersonated, no right is given', () => {
+    const forbidden = grants.filter(
+      ({ group, resource, verb }) =>
+        (resource === 'pods' && verb === 'create') ||
+        /^(pods|nodes|serviceaccounts)\//.test(resource) ||
+        (resource === 'nodes' && !readings.has(verb)) ||
+        ['impersonate', 'escalate', 'bind'].includes(verb) ||
+        group === 'rbac.authorization.k8s.io',
+    )
+    expect(forbidden).toEqual([])
+  })
+
+  it('the executor alone deletes pods, and no template is its to write', () => {
+    expect(grants.filter(({ resource, verb }) => resource === 'pods' && verb === 'delete').map(({ account }) => account)).toEqual([
+      'executor',
+    ])
+    expect(
+      grants.filter(({ account, resource, verb }) => account === 'executor' && resource === 'daemonsets' && !readings.has(verb)),
+    ).toEqual([])
+  })
+
+  it('templates of DaemonSets can be written by the controller and the REST API', () => {
+    const writing = grants.filter(({ resource, verb }) => resource === 'daemonsets' && !readings.has(verb))
+    expect(writing.map(({ account, verb }) => `${account}: ${verb}`)).toEqual(['controller: patch', 'REST API: patch'])
+  })
+})
