@@ -16,6 +16,17 @@ interface Manifest {
   readonly spec: Readonly<Record<string, unknown>>
 }
 
+interface ApplicationSpec {
+  readonly project: string
+  readonly destination: object
+  readonly source?: Source
+  readonly sources?: readonly Source[]
+}
+
+interface Source {
+  readonly repoURL: string
+}
+
 /** Schemas of Argo CD and Flux, in packages that are made of theirs. */
 const models: Readonly<Record<string, new (data: never) => { validate(): void }>> = {
   AppProject,
@@ -68,10 +79,10 @@ describe('the project of Argo CD', () => {
 
   it('lets every Application in, from where it comes to where it goes', () => {
     for (const { spec } of applications) {
-      const { project: name, destination, source, sources = [source] } = spec as Record<string, never> & { readonly sources?: never[] }
+      const { project: name, destination, source, sources = [source] } = spec as unknown as ApplicationSpec
       expect(name).toBe(project.metadata.name)
       expect(destinations).toContainEqual(destination)
-      expect(sources.map(({ repoURL }: { repoURL: string }) => repoURL).filter((url) => !sourceRepos.includes(url))).toEqual([])
+      expect(sources.filter((one) => !sourceRepos.includes(one?.repoURL ?? ''))).toEqual([])
     }
   })
 
