@@ -7,6 +7,7 @@ import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts
 import { type Ended, runProgram } from '../clients/run-program.ts'
 import { chart, helm, programs } from './chart.ts'
 import { bundleImage, type Image } from './image.ts'
+import { commandsOfNotes, openNotesShell } from './notes.ts'
 import { type ContainerSpec, type RunningContainer, runContainer, whyNoContainers } from './pods.ts'
 
 interface PodSpec {
@@ -91,6 +92,30 @@ describe.skipIf(missing !== null)(
       expect(await get<number>('daemonset/agent', '{.status.updatedNumberScheduled}')).toBe(6)
     })
 
+    it('prints commands that do what it says, one after the other', async () => {
+      await kubectl(['create', 'namespace', 'demo'])
+      await kubectl([
+        'create',
+        'rolebinding',
+        'pipeline',
+        '-n',
+        'demo',
+        '--clusterrole=tranche-viewer',
+        '--serviceaccount=default:pipeline',
+      ])
+      await apply({ ...agentManifest('v1'), metadata: { name: 'node-agent', namespace: 'demo' } })
+      const { stdout: notes } = await helm(['get', 'notes', 'tranche', '--namespace', namespace], cluster)
+      using shell = openNotesShell(`${image.folder}/bin/tranche.mjs`, cluster.kubeconfig)
+      const said: string[] = []
+      for (const command of commandsOfNotes(notes)) {
+        const { code, stdout, stderr } = await shell.type(onThisMachine(command))
+        expect({ command, code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/error|INVALID/i) as string })
+        said.push(stdout)
+        if (command.startsWith('kubectl apply')) await releaseNodeAgent()
+      }
+      expect(said.join('')).toMatch(/demo\/node-agent: approve accepted[\s\S]*"name":"node-agent"/)
+    })
+
     it('tells the kubelet that it is ready, whether it leads or not', async () => {
       const words = await Promise.all(
         ['tranche-controller-0', 'tranche-controller-1', 'tranche-executor-0'].map(async (name) => {
@@ -165,6 +190,24 @@ function note({ actor, verb, resource, subresource }: Parameters<NonNullable<Fau
   if (component === undefined || resource.resource.startsWith('self')) return undefined
   asked[component].add(`${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
   return undefined
+}
+
+/** Nothing runs the pods of the cluster, or waits for them; what they are has an address of this machine. */
+function onThisMachine(command: string): string {
+  return command
+    .replace(/ rollout status .*/, '$& --watch=false')
+    .replace(/^helm test .*/, '$& --filter name=!tranche-test')
+    .replace(/ port-forward (service\/\S+) 8080:\d+$/, ' get $1')
+    .replace('http://127.0.0.1:8080', apiUrl)
+    .replace('ACCOUNT', 'pipeline')
+}
+
+/** The notes say in words that the image is changed, and that the rest waits then. */
+async function releaseNodeAgent(): Promise<void> {
+  const wait = ['wait', '-n', 'demo', 'rollout/node-agent', '--timeout=60s']
+  await kubectl([...wait, '--for=jsonpath={.status.phase}=Healthy'])
+  await kubectl(['set', 'image', '-n', 'demo', 'daemonset/node-agent', 'main=agent:v2'])
+  await kubectl([...wait, '--for=jsonpath={.status.canaryStatus.currentStepState}=StepPaused'])
 }
 
 /** What a pod has of its own, a machine shares: addresses and ports are exchanged, and nothing else. */

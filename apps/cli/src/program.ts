@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { toLintOptions, toProcessOptions, toSimulationOptions } from './command-options.ts'
+import { collect } from './program/collect.ts'
 import { addPlanCommand } from './program/plan-command.ts'
 import { addReleaseCommands } from './program/release-commands.ts'
+import { accessOptionsLast } from './program/shared-options.ts'
 import { addToolCommands } from './program/tool-commands.ts'
 import { addWishCommands } from './program/wish-commands.ts'
 import { versionText } from './version.ts'
@@ -17,6 +19,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .description('Rolls new versions of Kubernetes DaemonSets out in batches.')
     .version(versionText(), '--version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', '\nOptions of kubectl, such as -n and --context, may stand before the command as well: tranche -n demo get.')
     .showHelpAfterError('Try tranche --help.')
     .exitOverride()
     .configureOutput({
@@ -41,6 +44,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .command('version')
     .description('Print the version of tranche and of the Node.js it runs on.')
     .action(() => void io.out.write(`${versionText()}\n`))
+  accessOptionsLast(program.commands)
   for (const command of program.commands) command.showHelpAfterError(`Try tranche ${command.name()} --help.`)
   return program
 }
@@ -105,10 +109,6 @@ Examples:
       const options = toLintOptions(values)
       exit(await (await import('./commands/lint.ts')).lint(options, io))
     })
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 function withAllowHost(command: Command): Command {

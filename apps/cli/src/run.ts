@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { errorText } from './desk/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
+import { commandFirst } from './program/command-first.ts'
 import { createProgram } from './program.ts'
 import { printable } from './view/styled-line.ts'
 
@@ -14,20 +15,22 @@ import { printable } from './view/styled-line.ts'
  */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
   let code: number = exitCodes.done
+  let words = args
   const program = createProgram(io, (chosen) => {
     code = chosen
   })
   try {
-    const [word, asked] = args
+    words = commandFirst(args)
+    const [word, asked] = words
     // The parser would print all of its help, and no error.
     if (word === 'help' && asked !== undefined && !program.commands.some((command) => command.name() === asked))
       program.error(`error: unknown command '${asked}'`)
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
     const failed = explain(error, io)
     // What `status` fails by must not read as the end of a release.
-    return args[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
+    return words[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
   }
 }
 

@@ -62,6 +62,28 @@ describe('findRollout', () => {
     await expect(findRollout(deskOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
   })
 
+  it('finds one in whichever namespace it is, among those with the labels', async () => {
+    const asked: object[] = []
+    const there = { ...rollout('node-agent'), namespace: 'agents' }
+    const list = async (options: object): Promise<readonly RolloutSummary[]> => {
+      asked.push(options)
+      return [there]
+    }
+    const search = { named: 'node-agent', command: 'get', allNamespaces: true, selector: 'team=storage' }
+    await expect(findRollout({ list }, 'demo', search)).resolves.toEqual({ namespace: 'agents', name: 'node-agent' })
+    expect(asked).toEqual([{ labelSelector: 'team=storage' }])
+  })
+
+  it('names those that it may be in all namespaces', async () => {
+    const both = [rollout('node-agent'), { ...rollout('node-agent'), namespace: 'agents' }]
+    const search = { named: 'node-agent', command: 'get', allNamespaces: true }
+    await expect(findRollout(deskOf(both), 'demo', search)).rejects.toMatchObject({
+      code: 'NAME_AMBIGUOUS',
+      message: 'there are 2 such Rollouts: demo/node-agent, agents/node-agent',
+      hint: 'Name one of them: tranche get node-agent -n demo.',
+    })
+  })
+
   it('says which name comes closest to one that is missing', async () => {
     await expect(explainMissing(deskOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
       code: 'ROLLOUT_NOT_FOUND',

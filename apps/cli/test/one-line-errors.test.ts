@@ -1,3 +1,4 @@
+import { ApiProblemError } from '@tranche/api-client'
 import { explained, explainedOfServer, run } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { KubeStatusError } from '@tranche/kube-client'
@@ -48,6 +49,18 @@ describe('what a person at a terminal reads of an error', () => {
     })
   })
 
+  it('tells an API server of Kubernetes from the REST API', () => {
+    const body = '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":404}'
+    const error = new ApiProblemError('GET /api/v1/rollouts', { status: 404, body, retryAfter: null })
+    expect(
+      explainedOfServer(error, { kind: 'server', url: 'https://10.0.0.1:6443', token: undefined, tokenFile: undefined }),
+    ).toMatchObject({
+      code: 'API_REFUSED',
+      message: 'https://10.0.0.1:6443 is an API server of Kubernetes: --server asks the REST API of Tranche',
+      hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
+    })
+  })
+
   it('leaves alone what says by itself what is wrong', () => {
     const error = new AppError('MOVED_ON', 'step 1 is over')
     expect(explained(error, cluster)).toBe(error)
@@ -79,6 +92,32 @@ describe('the exit code', () => {
       code: 2,
       says: /^OPTION_INVALID: --context stands beside --server\. [^\n]+\n$/,
     },
+    'is 2 for a user beside a REST API, who is whom its token says': {
+      line: '--as jane list --server http://127.0.0.1:2',
+      code: 2,
+      says: /^OPTION_INVALID: --as stands beside --server\. Leave it out: who you are to the REST API, its token says\.\n$/,
+    },
+    'is 2 for groups of nobody': {
+      line: 'list --as-group ops',
+      code: 2,
+      says: /^OPTION_INVALID: --as-group stands without --as\. [^\n]+\n$/,
+    },
+    'is 2 for labels beside a REST API': {
+      line: 'list -l a=b --server http://127.0.0.1:2',
+      code: 2,
+      says: /^OPTION_INVALID: --selector stands beside a REST API, which knows no labels\. [^\n]+\n$/,
+    },
+    'is 2 for options without a command': {
+      line: '-n demo',
+      code: 2,
+      says: /^OPTION_INVALID: -n stands without a command\. Add one, such as tranche -n demo list\.\n$/,
+    },
+    'is 2 for an option before a command that has it not': {
+      line: '-n demo version',
+      code: 2,
+      says: /^OPTION_INVALID: unknown option '-n'\. Try tranche version --help\.\n$/,
+    },
+    'of status is 4 with options before it, too': { line: '-n demo status --wat', code: 4, says: /unknown option '--wat'/ },
     'is 2 for a wish that names nothing': { line: 'abort', code: 2, says: /missing required argument 'rollout'/ },
     'is 2 for a jump to nowhere': { line: 'jump x --step 0', code: 2, says: /^OPTION_INVALID: --step does not take "0"\. [^\n]+\n$/ },
   }

@@ -7,11 +7,15 @@ import {
   type Drawing,
   explanationView,
   historyView,
+  type InstalledPod,
   isNews,
   progressLine,
+  readRedisSign,
+  type ReleaseSign,
   releaseView,
   tallyRollouts,
   templateDiff,
+  toReleaseSign,
   toRolloutSign,
   wishPreview,
 } from '@tranche/cli'
@@ -33,9 +37,15 @@ const well: ClusterSigns = {
   rollouts: { all: 3, answered: 3 },
   peer: { webhook: false, lease: null },
   admission: ['tranche-daemonsets'],
-  redis: { problem: null },
+  installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
+  releases: [],
+  redis: { kind: 'asked', of: '', problem: null },
   skewMs: 300,
   nowMs: NOW_MS,
+}
+
+function pod(component: InstalledPod['component'], more: Partial<InstalledPod> = {}): InstalledPod {
+  return { component, version: '0.1.0', isReady: true, redis: null, ...more }
 }
 
 const ill: ClusterSigns = {
@@ -46,7 +56,8 @@ const ill: ClusterSigns = {
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 600_000, lengthMs: 15_000 },
   peer: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
   admission: [],
-  redis: { problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' } },
+  installed: [pod('controller'), pod('executor', { version: '0.4.0', isReady: false })],
+  redis: { kind: 'asked', of: '', problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' } },
   skewMs: -95_000,
 }
 
@@ -102,8 +113,8 @@ const revision = (number: number, image: string) => ({
 })
 
 const views: Record<string, (drawing: Drawing) => readonly string[]> = {
-  'doctor where all is well': (drawing) => doctorView(checkFindings(well), drawing),
-  'doctor where nothing is': (drawing) => doctorView(checkFindings(ill), drawing),
+  'doctor where all is well': (drawing) => doctorView(checkFindings(well, '0.1.0'), drawing),
+  'doctor where nothing is': (drawing) => doctorView(checkFindings(ill, '0.1.0'), drawing),
   'history of two revisions': (drawing) => historyView(history, drawing),
   'explanation of a node': (drawing) => explanationView(explanation, drawing),
   'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
@@ -124,18 +135,22 @@ describe('what the commands print', () => {
 
 describe('tranche doctor', () => {
   const states = (signs: ClusterSigns): Record<string, string> =>
-    Object.fromEntries(checkFindings(signs).map(({ check, state }) => [check, state]))
+    Object.fromEntries(checkFindings(signs, '0.1.0').map(({ check, state }) => [check, state]))
 
   it('finds nothing wrong where nothing is', () => {
     expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
   })
 
   it('says how to mend each thing that is wrong', () => {
-    for (const { state, fix } of checkFindings(ill)) if (state !== 'ok') expect(fix).toMatch(/\.$/)
+    for (const { state, fix } of checkFindings(ill, '0.1.0')) if (state !== 'ok') expect(fix).toMatch(/\.$/)
   })
 
   it('tells what it may not look at from what is wrong', () => {
-    expect(states({ ...well, leader: 'forbidden', peer: 'forbidden', admission: 'forbidden', skewMs: null })).toMatchObject({
+    expect(
+      states({ ...well, leader: 'forbidden', peer: 'forbidden', admission: 'forbidden', installed: 'forbidden', skewMs: null }),
+    ).toMatchObject({
+      executor: 'unknown',
+      versions: 'unknown',
       controller: 'unknown',
       peer: 'unknown',
       admission: 'unknown',
@@ -147,6 +162,87 @@ describe('tranche doctor', () => {
     expect(states({ ...well, leader: null })).toMatchObject({ controller: 'ok' })
     expect(states({ ...well, leader: null, rollouts: { all: 3, answered: 2 } })).toMatchObject({ controller: 'problem' })
     expect(states({ ...well, leader: null, rollouts: { all: 0, answered: 0 } })).toMatchObject({ controller: 'problem' })
+  })
+
+  const release: ReleaseSign = { namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs: NOW_MS - 300_000, executorMs: null }
+  const executors: Record<string, { signs: Partial<ClusterSigns>; state: string; says: RegExp }> = {
+    'one that is ready': { signs: {}, state: 'ok', says: /^1 of 1 executors ready$/ },
+    'none that is ready': {
+      signs: { installed: [pod('all-in-one', { isReady: false })] },
+      state: 'problem',
+      says: /^none of 1 executors is ready: releases stand still$/,
+    },
+    'one without a pod of the chart, by what it wrote lately': {
+      signs: { installed: [], releases: [{ ...release, executorMs: NOW_MS - 5_000 }] },
+      state: 'ok',
+      says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
+    },
+    'a batch that nobody works on': {
+      signs: { installed: 'forbidden', releases: [release] },
+      state: 'problem',
+      says: /^nobody has taken a node of demo\/node-agent for 5m00s, though its batch lacks some: no executor seems to run$/,
+    },
+    'a batch that was begun just now': {
+      signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
+      state: 'unknown',
+      says: /^whether one runs cannot be told: no pods of the chart are here, and no release/,
+    },
+    'nothing that may be seen': {
+      signs: { installed: [], releases: 'forbidden' },
+      state: 'unknown',
+      says: /^you may not list BatchReleases$/,
+    },
+  }
+
+  it.each(Object.entries(executors))('says of executors: %s', (_what, { signs, state, says }) => {
+    const found = checkFindings({ ...well, ...signs }, '0.1.0').find(({ check }) => check === 'executor')
+    expect(found).toMatchObject({ state, message: expect.stringMatching(says) as string })
+  })
+
+  it.each([
+    ['0.1.0', 'ok'],
+    ['0.2.3', 'note'],
+    ['0.3.0', 'problem'],
+    ['1.1.0', 'problem'],
+  ])('tells versions that may not stand side by side: beside 0.1.0, %s is %s', (own, state) => {
+    expect(checkFindings(well, own).find(({ check }) => check === 'versions')).toMatchObject({ state })
+  })
+
+  it('knows by the status of a release, and who wrote it, that nobody works on it', () => {
+    const object = {
+      metadata: {
+        namespace: 'demo',
+        name: 'node-agent',
+        managedFields: [
+          { manager: 'tranche-controller', time: '2026-01-01T00:00:10Z' },
+          { manager: 'tranche-executor', time: '2026-01-01T00:00:05Z' },
+        ],
+      },
+      status: { canaryStatus: { batchState: 'Upgrading' }, flight: { state: 'open', permits: [] } },
+    }
+    const [writtenMs, executorMs] = [Date.UTC(2026, 0, 1, 0, 0, 10), Date.UTC(2026, 0, 1, 0, 0, 5)]
+    expect(toReleaseSign(object as never)).toEqual({ namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs, executorMs })
+  })
+
+  it('looks at the Redis of the pods where it can be judged from here, and repeats no password', async () => {
+    const { signal } = new AbortController()
+    const look = (...redis: readonly InstalledPod['redis'][]) =>
+      readRedisSign({ named: null, installed: redis.map((one) => pod('executor', { redis: one })), signal })
+    const closed = { kind: 'url', url: 'redis://me:secret@127.0.0.1:1', hasPassword: false } as const
+    await expect(look(null)).resolves.toEqual({ kind: 'none' })
+    await expect(look()).resolves.toEqual({ kind: 'unknown' })
+    const unreached = await look(closed, closed)
+    expect(unreached).toMatchObject({ kind: 'hidden', name: 'Redis redis://127.0.0.1:1' })
+    expect(JSON.stringify(unreached)).not.toContain('secret')
+    await expect(look({ ...closed, hasPassword: true })).resolves.toMatchObject({
+      kind: 'hidden',
+      why: 'the password is known to the pods alone',
+    })
+    await expect(look({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })).resolves.toMatchObject({
+      kind: 'hidden',
+      name: 'the Redis of Secret tranche/redis (url)',
+    })
+    await expect(look(closed, { ...closed, url: 'redis://other:6379' })).resolves.toMatchObject({ kind: 'several' })
   })
 
   it('reads Leases by the clock of the server, not by ours', () => {

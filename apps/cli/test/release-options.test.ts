@@ -4,16 +4,30 @@ import { describe, expect, it } from 'vitest'
 describe('the options that say whom a command asks', () => {
   it('asks the cluster of the kubeconfig, where nothing else is said', () => {
     expect(toAccessOptions({}, {})).toEqual({
-      source: { kind: 'cluster', kubeconfig: undefined, context: undefined },
+      source: { kind: 'cluster', skipTlsVerify: false },
       namespace: undefined,
       allNamespaces: false,
+      selector: undefined,
       requestTimeoutMs: 15_000,
     })
+  })
+
+  it('asks a cluster where one is named, whatever REST API the environment names', () => {
+    const env = { TRANCHE_SERVER: 'https://tranche.example' }
+    expect(toAccessOptions({}, env)).toMatchObject({ source: { kind: 'server' } })
+    for (const values of [{ context: 'a' }, { cluster: 'a' }, { user: 'a' }, { as: 'a' }, { insecureSkipTlsVerify: true }])
+      expect(toAccessOptions(values, env)).toMatchObject({ source: { kind: 'cluster' } })
   })
 
   const refused: Record<string, { values: Record<string, unknown>; says: string }> = {
     'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
     'one namespace and all': { values: { namespace: 'demo', allNamespaces: true }, says: '--all-namespaces stands beside --namespace' },
+    'an authority for what is not verified': {
+      values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
+      says: '--insecure-skip-tls-verify stands beside --certificate-authority',
+    },
+    'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
+    'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
     'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }

@@ -17,6 +17,7 @@ import { silentLogger } from '@tranche/log'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const key = { namespace: 'demo', name: 'node-agent' }
+const jane = '--as jane --as-group night-shift --as-group system:masters'
 let folder: string
 let kubeconfig: string
 let cluster: ChildProcess
@@ -47,6 +48,33 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
     const list = await tranche('list -o json')
     expect(JSON.parse(list.out)).toMatchObject({ items: [{ namespace: 'demo', name: 'node-agent', outcome: 'Done' }] })
+  })
+
+  it('takes the options of kubectl before the command as well, and chooses among all namespaces by label', async () => {
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { labels: { team: 'storage' } } } })
+    const named = { code: 0, out: 'rollout.rollouts.kruise.io/node-agent\n', err: '' }
+    await expect(typed('-n demo --context tranche-dev -o name get node-agent')).resolves.toEqual(named)
+    await expect(typed('list -A -l team=storage -o name')).resolves.toEqual(named)
+    await expect(typed('get ds/node-agent -A -l team!=network -o name')).resolves.toEqual(named)
+    await expect(typed('list -A -l team=network')).resolves.toMatchObject({
+      out: '',
+      err: 'No Rollouts with team=network in any namespace.\n',
+    })
+    await expect(typed('get -A -l team=network')).resolves.toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^ROLLOUT_NOT_FOUND: there are no Rollouts in any namespace with the labels team=network\. [^\n]+\n$/,
+      ) as string,
+    })
+    await expect(typed('list -l team=,=')).resolves.toMatchObject({ code: 1, err: expect.stringMatching(/^[A-Z_]+: [^\n]+\n$/) as string })
+  })
+
+  it('acts for whom it is told to', async () => {
+    const refused = await tranche('list --as jane')
+    expect(refused.err).toMatch(
+      /^API_REFUSED: [^\n]*User "jane" cannot list resource[^\n]+ Ask whoever runs the cluster for this right[^\n]+\n$/,
+    )
+    await expect(tranche(`list ${jane} -o name`)).resolves.toMatchObject({ code: 0 })
   })
 
   it('waits for a person after its first batch, and says for what', async () => {
@@ -91,7 +119,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     const approve = 'approve node-agent --reason fine --idempotency-key run-7'
     expect((await tranche(`${approve} --wait`)).out).toMatch(/^demo\/node-agent: approve acknowledged: /)
     expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve asked for before: /) as string })
-    expect((await tranche('pause node-agent --reason lunch --wait')).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
+    expect((await tranche(`pause node-agent --reason lunch --wait ${jane}`)).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
     await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
     expect((await tranche('resume node-agent --wait')).out).toMatch(/^demo\/node-agent: resume acknowledged: /)
     await tranche('promote node-agent --wait')
@@ -101,7 +129,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('has who asked for what on its record', async () => {
     const { out } = await tranche('history')
     expect(out).toContain('approve at step 1')
-    for (const word of ['pause', 'resume', 'fine', 'lunch', 'cli']) expect(out).toContain(word)
+    for (const word of ['pause', 'resume', 'fine', 'lunch', 'cli', 'jane']) expect(out).toContain(word)
   })
 
   it('shows what a revision has changed', async () => {
@@ -136,14 +164,24 @@ async function setImage(tag: string): Promise<void> {
   await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
 }
 
-/** @param typed what somebody at a terminal types */
-async function tranche(line: string, typed?: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** @param answer what somebody at a terminal types when asked */
+function tranche(line: string, answer?: string): Promise<Ran> {
+  return typed(`${line} -n demo`, answer)
+}
+
+async function typed(line: string, answer?: string): Promise<Ran> {
   const texts = { out: '', err: '' }
-  const code = await run([...line.split(' '), '-n', 'demo', '--kubeconfig', kubeconfig], {
+  const code = await run(line.split(' '), {
     out: { write: (text) => void (texts.out += text) },
-    err: { write: (text) => void (texts.err += text), isTTY: typed !== undefined, columns: 200 },
-    env: {},
-    ...(typed !== undefined && { in: Object.assign(Readable.from([typed]), { isTTY: true }) }),
+    err: { write: (text) => void (texts.err += text), isTTY: answer !== undefined, columns: 200 },
+    env: { KUBECONFIG: kubeconfig },
+    ...(answer !== undefined && { in: Object.assign(Readable.from([answer]), { isTTY: true }) }),
   })
   return { code, ...texts }
 }

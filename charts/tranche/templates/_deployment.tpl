@@ -39,21 +39,25 @@
 - --workers={{ .values.workers }}
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
-{{- with $root.Values.redis.url }}
-- --redis={{ . }}
-{{- end }}
-{{- if include "tranche.redisPasswordFile" $root }}
-- --redis-password-file=/etc/tranche/redis/{{ $root.Values.redis.secret.passwordKey }}
-{{- end }}
-{{- if $root.Values.redis.ca.configMap }}
-- --redis-ca=/etc/tranche/redis-ca/{{ $root.Values.redis.ca.key }}
-{{- end }}
-{{- with $root.Values.redis.prefix }}
-- --redis-prefix={{ . }}
-{{- end }}
+{{- include "tranche.redisArgs" $root }}
 {{- end }}
 {{- if include "tranche.servesApi" . }}
 {{- include "tranche.apiArgs" $root.Values.api }}
+{{- end }}
+{{- end -}}
+
+{{- define "tranche.redisArgs" }}
+{{- with .Values.redis.url }}
+- --redis={{ . }}
+{{- end }}
+{{- if include "tranche.redisPasswordFile" . }}
+- --redis-password-file=/etc/tranche/redis/{{ .Values.redis.secret.passwordKey }}
+{{- end }}
+{{- if .Values.redis.ca.configMap }}
+- --redis-ca=/etc/tranche/redis-ca/{{ .Values.redis.ca.key }}
+{{- end }}
+{{- with .Values.redis.prefix }}
+- --redis-prefix={{ . }}
 {{- end }}
 {{- end -}}
 

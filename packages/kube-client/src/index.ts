@@ -1,4 +1,5 @@
 export { abortable } from './abortable.ts'
+export type { Impersonation } from './impersonation.ts'
 export { joinReflectors } from './join-reflectors.ts'
 export {
   addOp,

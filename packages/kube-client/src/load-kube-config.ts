@@ -2,6 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { createCredentialSource } from './credential-source.ts'
 import { checkExecPlugin } from './exec-plugin.ts'
 import { createExecSession, type ExecSession } from './exec-session.ts'
+import { type Impersonation, impersonationHeaders } from './impersonation.ts'
 import { invalidKubeConfig, messageOf, passing } from './kube-config-error.ts'
 import { createOidcSession, type OidcSession } from './oidc-session.ts'
 import { type KubeConfigChoice, type ReadKubeConfig, readKubeConfig } from './read-kube-config.ts'
@@ -10,6 +11,8 @@ import type { ClusterAccess, Credentials } from './undici-exchange.ts'
 /** Where to look for a cluster. */
 export interface KubeConfigOptions extends KubeConfigChoice {
   readonly clock: Clock
+  /** Whom we act for. @default the user of the kubeconfig, or whom that acts for */
+  readonly impersonate?: Impersonation | undefined
 }
 
 /** A cluster that a kubeconfig names. */
@@ -31,13 +34,13 @@ export interface LoadedCluster extends ClusterAccess {
  * @throws {AppError} KUBECONFIG_INVALID, with the path and what to do, when there is none, it cannot be read or parsed,
  * or it names no usable cluster or credentials
  */
-export async function loadKubeConfig({ clock, ...choice }: KubeConfigOptions): Promise<LoadedCluster> {
+export async function loadKubeConfig({ clock, impersonate, ...choice }: KubeConfigOptions): Promise<LoadedCluster> {
   const sessions = { oidc: createOidcSession(clock), exec: createExecSession(clock) }
   let read = await readPrepared(choice)
   let isFirst = true
   const { credentials, renew } = createCredentialSource({
     clock,
-    read: () => readCredentials({ sessions, read, renew: false }).catch((error: unknown) => fail(error)),
+    read: () => readCredentials({ sessions, read, impersonate, renew: false }).catch((error: unknown) => fail(error)),
     readAnew: () => readAnew().catch((error: unknown) => fail(error)),
   })
   await credentials()
@@ -60,7 +63,7 @@ export async function loadKubeConfig({ clock, ...choice }: KubeConfigOptions): P
 
   async function readAnew(): Promise<Credentials> {
     read = await readPrepared(choice)
-    return readCredentials({ sessions, read, renew: true })
+    return readCredentials({ sessions, read, impersonate, renew: true })
   }
 }
 
@@ -74,11 +77,12 @@ async function readPrepared(choice: KubeConfigChoice): Promise<ReadKubeConfig> {
 interface CredentialRequest {
   readonly sessions: { readonly oidc: OidcSession; readonly exec: ExecSession }
   readonly read: ReadKubeConfig
+  readonly impersonate: Impersonation | undefined
   /** Whether the server refused what we had. */
   readonly renew: boolean
 }
 
-async function readCredentials({ sessions, read, renew }: CredentialRequest): Promise<Credentials> {
+async function readCredentials({ sessions, read, impersonate, renew }: CredentialRequest): Promise<Credentials> {
   const found: FoundOptions = { headers: {} }
   await read.config.applyToHTTPSOptions(found).catch((error: unknown) => {
     throw unreadable(read, error)
@@ -93,7 +97,7 @@ async function readCredentials({ sessions, read, renew }: CredentialRequest): Pr
     ca: pemOf(found.ca),
     cert: plugin?.cert ?? pemOf(found.cert),
     key: plugin?.key ?? pemOf(found.key),
-    headers: { ...basic, ...bearer, ...Object.fromEntries(headers) },
+    headers: { ...basic, ...bearer, ...Object.fromEntries(headers), ...(impersonate !== undefined && impersonationHeaders(impersonate)) },
   }
 }
 

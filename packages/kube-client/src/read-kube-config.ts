@@ -11,6 +11,14 @@ export interface KubeConfigChoice {
   readonly path?: string | undefined
   /** Name of a context in it. @default its current context */
   readonly context?: string | undefined
+  /** Name of a cluster in it. @default that of the context */
+  readonly cluster?: string | undefined
+  /** Name of a user in it. @default that of the context */
+  readonly user?: string | undefined
+  /** File of the certificates that may sign the server's, as PEM. @default as the cluster says */
+  readonly certificateAuthority?: string | undefined
+  /** Accepts any certificate of the server. @default as the cluster says */
+  readonly skipTlsVerify?: boolean
   /** @default the environment of this process */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -50,6 +58,9 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   else readFiles(config, () => new KubeConfig(), found.paths)
   const origin = nameOf(found)
   const context = chooseContext(config, choice.context, origin)
+  choosePart(config, { part: 'cluster', wanted: choice.cluster, origin })
+  choosePart(config, { part: 'user', wanted: choice.user, origin })
+  chooseTrust(config, choice)
   return {
     config,
     origin,
@@ -170,6 +181,36 @@ function chooseContext(config: KubeConfig, wanted: string | undefined, origin: s
   const problem = context ? `kubeconfig ${origin} has no context ${context}` : `kubeconfig ${origin} names no current context`
   throw invalidKubeConfig(origin, problem, {
     hint: names.length === 0 ? 'Add a context to it.' : `Choose one of its contexts with --context: ${names.join(', ')}.`,
+  })
+}
+
+interface PartChoice {
+  readonly part: 'cluster' | 'user'
+  readonly wanted: string | undefined
+  readonly origin: string
+}
+
+/** Puts another cluster, or another user, in the place of that of the chosen context. */
+function choosePart(config: KubeConfig, { part, wanted, origin }: PartChoice): void {
+  if (wanted === undefined) return
+  const names = (part === 'cluster' ? config.getClusters() : config.getUsers()).map(({ name }) => name)
+  if (!names.includes(wanted))
+    throw invalidKubeConfig(origin, `kubeconfig ${origin} has no ${part} ${wanted}`, {
+      hint: names.length === 0 ? `Add a ${part} to it.` : `Choose one with --${part}: ${names.join(', ')}.`,
+    })
+  const chosen = config.getCurrentContext()
+  config.contexts = config.contexts.map((one) => (one.name === chosen ? { ...one, [part]: wanted } : one))
+}
+
+function chooseTrust(config: KubeConfig, { certificateAuthority, skipTlsVerify }: KubeConfigChoice): void {
+  const chosen = config.getCurrentCluster()?.name
+  config.clusters = config.clusters.map((one) => {
+    if (one.name !== chosen) return one
+    const { caData: _, ...trusting } = one
+    return {
+      ...(certificateAuthority === undefined ? one : { ...trusting, caFile: certificateAuthority }),
+      skipTLSVerify: skipTlsVerify === true || one.skipTLSVerify,
+    }
   })
 }
 

@@ -8,8 +8,8 @@ export interface Credentials {
   readonly ca?: string | undefined
   readonly cert?: string | undefined
   readonly key?: string | undefined
-  /** Sent with every request: `{authorization: 'Bearer …'}`. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Sent with every request: `{authorization: 'Bearer …'}`; a list as so many lines. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
 }
 
 /** An API server and how to be let in. */
@@ -93,7 +93,7 @@ export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
       return await send(`${server.origin}${prefix}${request.path}`, {
         dispatcher: agents.current(credentials),
         method: request.method as 'GET',
-        headers: { ...request.headers, ...credentials.headers },
+        headers: { ...request.headers, ...(credentials.headers as Record<string, string | string[]>) },
         body: request.body ?? null,
         signal,
       })

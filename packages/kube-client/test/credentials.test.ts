@@ -258,7 +258,7 @@ function printing(output: string) {
 
 async function tokenOf(cluster: Awaited<ReturnType<typeof loadKubeConfig>>): Promise<unknown> {
   const { authorization } = (await cluster.credentials()).headers
-  return JSON.parse(Buffer.from(authorization!.slice('Bearer '.length), 'base64').toString('utf8'))
+  return JSON.parse(Buffer.from(String(authorization).slice('Bearer '.length), 'base64').toString('utf8'))
 }
 
 /** @returns whether a shell has written its line: it makes the file before that */

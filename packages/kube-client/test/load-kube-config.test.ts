@@ -26,6 +26,27 @@ describe('loadKubeConfig', () => {
     expect(cluster).toMatchObject({ context: 'second', namespace: 'default' })
   })
 
+  it('takes another cluster, user and authority than those of the context', async () => {
+    const authority = writeText('OTHER AUTHORITY')
+    const path = write({ user: { token: 'secret' } })
+    const choice = { cluster: 'there', user: 'other', certificateAuthority: authority }
+    const cluster = await loadKubeConfig({ clock, path, ...choice })
+    expect(cluster).toMatchObject({ server: 'https://there:6443', context: 'first', namespace: 'agents', skipTlsVerify: false })
+    expect(await cluster.credentials()).toMatchObject({ ca: 'OTHER AUTHORITY', headers: { authorization: 'Bearer other' } })
+    await expect(loadKubeConfig({ clock, path, skipTlsVerify: true })).resolves.toMatchObject({ skipTlsVerify: true })
+  })
+
+  it('says whom it acts for, with a line for each group', async () => {
+    const impersonate = { user: 'jane', groups: ['a', 'b'], uid: '7' }
+    const cluster = await loadKubeConfig({ clock, path: write({ user: { token: 'secret', as: 'somebody' } }), impersonate })
+    expect((await cluster.credentials()).headers).toEqual({
+      authorization: 'Bearer secret',
+      'impersonate-user': 'jane',
+      'impersonate-group': ['a', 'b'],
+      'impersonate-uid': '7',
+    })
+  })
+
   it('reads a client certificate', async () => {
     const user = { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') }
     const cluster = await loadKubeConfig({ clock, path: write({ user }) })
@@ -81,6 +102,16 @@ describe('loadKubeConfig', () => {
       options: () => ({ path: write({}), context: 'third' }),
       says: 'has no context third',
       hint: 'Choose one of its contexts with --context: first, second.',
+    },
+    'a cluster that is not in it': {
+      options: () => ({ path: write({}), cluster: 'elsewhere' }),
+      says: 'has no cluster elsewhere',
+      hint: 'Choose one with --cluster: here, there.',
+    },
+    'a user who is not in it': {
+      options: () => ({ path: write({}), user: 'nobody' }),
+      says: 'has no user nobody',
+      hint: 'Choose one with --user: me, other.',
     },
     'a server that is not an address': {
       options: () => ({ path: write({ server: 'somewhere' }) }),
@@ -146,8 +177,14 @@ function write({
     JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: 'here', cluster: { server, 'certificate-authority-data': base64(ca), 'proxy-url': proxy } }],
-      users: [{ name: 'me', user }],
+      clusters: [
+        { name: 'here', cluster: { server, 'certificate-authority-data': base64(ca), 'proxy-url': proxy } },
+        { name: 'there', cluster: { server: 'https://there:6443', 'certificate-authority-data': base64(ca) } },
+      ],
+      users: [
+        { name: 'me', user },
+        { name: 'other', user: { token: 'other' } },
+      ],
       contexts: [
         { name: 'first', context: { cluster: 'here', user: 'me', namespace: 'agents' } },
         { name: 'second', context: { cluster: 'here', user: 'me' } },

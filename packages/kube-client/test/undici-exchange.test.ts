@@ -37,6 +37,19 @@ describe('over a real connection', () => {
     expect([...authorizations]).toEqual(['Bearer token-1'])
   })
 
+  it('sends a header of several values as so many lines', async () => {
+    const groups: (readonly string[] | undefined)[] = []
+    const { client } = await connected(
+      (request, response) => {
+        groups.push(request.headersDistinct['impersonate-group'])
+        json(response, 200, {})
+      },
+      { headers: { 'impersonate-group': ['a,b', 'c'] } },
+    )
+    await client.text('/version')
+    expect(groups).toEqual([['a,b', 'c']])
+  })
+
   it('sends bodies and reads errors', async () => {
     const { client } = await connected(async (request, response) => {
       json(response, 422, { kind: 'Status', code: 422, reason: 'Invalid', message: await textOf(request) })

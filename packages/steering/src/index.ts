@@ -7,7 +7,16 @@ export { newestFirst, readEvents, type SeenEvent, type StampedEvent, toEventRepo
 export { type FactReader, readAllFacts, readFacts } from './read-facts.ts'
 export { readSnapshot, type ReadSnapshotOptions } from './read-snapshot.ts'
 export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-wish-facts.ts'
-export type { AskOptions, DeskWish, FollowEnd, FollowOptions, ReleaseDesk, ReleasePicture, SeenRelease } from './release-desk.ts'
+export type {
+  AskOptions,
+  DeskWish,
+  FollowEnd,
+  FollowOptions,
+  ListRolloutsOptions,
+  ReleaseDesk,
+  ReleasePicture,
+  SeenRelease,
+} from './release-desk.ts'
 export { selectorText } from './selector-text.ts'
 export { templateOfRevision } from './template-of-revision.ts'
 export { allWatchedFacts, watchedFacts } from './watched-facts.ts'

@@ -15,7 +15,7 @@ import {
 } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
 import { getOrNone, readRevisions, workloadKey } from './read-wish-facts.ts'
-import type { AskOptions } from './release-desk.ts'
+import type { AskOptions, ListRolloutsOptions } from './release-desk.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 import { selectorText } from './selector-text.ts'
 
@@ -51,13 +51,13 @@ export async function readFacts(reader: FactReader, key: ObjectKey, options: Ask
   return { rollout, release, daemonSet, revisions, fleet: fleetOf(daemonSet, nodes, pods), nowMs, monotonicMs: nowMs }
 }
 
-/** Reads what is known of every Rollout of a namespace, or of all. */
+/** Reads what is known of every Rollout of a namespace, or of all; of those with certain labels. */
 export async function readAllFacts(
   reader: FactReader,
-  { namespace, ...options }: AskOptions & { readonly namespace?: string | undefined },
+  { namespace, labelSelector, ...options }: ListRolloutsOptions,
 ): Promise<readonly ReleaseFacts[]> {
   const list = <T>(resource: ResourcePath): Promise<readonly T[]> => listAll(reader, resource, { namespace, ...options })
-  const rollouts = await list<Rollout>(resourcePaths.rollouts)
+  const rollouts = await listAll<Rollout>(reader, resourcePaths.rollouts, { namespace, labelSelector, ...options })
   if (rollouts.length === 0) return []
   const [daemonSets, releases, revisions, nodes] = await Promise.all([
     list<DaemonSet>(resourcePaths.daemonSets),
@@ -126,9 +126,10 @@ export function scopeOf({ metadata, spec }: DaemonSet): Scope {
 async function listAll<T>(
   { client }: FactReader,
   resource: ResourcePath,
-  { namespace, ...options }: AskOptions & { readonly namespace?: string | undefined },
+  { namespace, labelSelector, ...options }: ListRolloutsOptions,
 ): Promise<readonly T[]> {
-  return (await client.list<T>(resource, { ...callOptions(options), ...(namespace !== undefined && { namespace }) })).items
+  const scope = { ...(namespace !== undefined && { namespace }), ...(labelSelector !== undefined && { labelSelector }) }
+  return (await client.list<T>(resource, { ...callOptions(options), ...scope })).items
 }
 
 /** @returns the results in the order of the items; at most `limit` are under way at a time */

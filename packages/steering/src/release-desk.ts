@@ -22,6 +22,13 @@ export interface AskOptions {
   readonly deadlineMs?: number | undefined
 }
 
+/** Which Rollouts to list. */
+export interface ListRolloutsOptions extends AskOptions {
+  readonly namespace?: string | undefined
+  /** As kubectl's `-l`: `team=storage,tier!=edge`. The REST API has none. */
+  readonly labelSelector?: string | undefined
+}
+
 /** Limits of following. */
 export interface FollowOptions extends AskOptions {
   readonly signal: AbortSignal
@@ -71,7 +78,7 @@ export interface DeskWish {
  */
 export interface ReleaseDesk {
   /** Every Rollout of a namespace, of all where none is given; in no particular order. */
-  list(options: AskOptions & { readonly namespace?: string | undefined }): Promise<readonly RolloutSummary[]>
+  list(options: ListRolloutsOptions): Promise<readonly RolloutSummary[]>
   report(key: ObjectKey, options?: AskOptions): Promise<RolloutReport>
   picture(key: ObjectKey, options?: AskOptions): Promise<ReleasePicture>
   /**

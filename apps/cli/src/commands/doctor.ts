@@ -11,6 +11,7 @@ import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { type RedisOptions, readRedisSettings } from '../redis-options.ts'
+import { VERSION } from '../version.ts'
 import { doctorView } from '../view/reports/doctor-view.ts'
 
 /** What `doctor` is told. */
@@ -37,7 +38,7 @@ export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAM
       throw explained(error, open.cluster)
     },
   )
-  const findings = checkFindings(signs)
+  const findings = checkFindings(signs, VERSION)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: systemClock.nowMs() })

@@ -1,4 +1,3 @@
-import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
@@ -23,9 +22,8 @@ export interface GetOptions {
 /** Shows one Rollout as a tree, once or live. */
 export async function get(options: GetOptions, io: CommandIo): Promise<ExitCode> {
   const { access, output, name, watch } = options
-  if (access.allNamespaces) throw oneNamespace()
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'get' })
+  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'get', ...access })
   if (watch) return await watchRelease(session, { key, output }, io)
   io.out.write(await textOf(session, key, { output, io }))
   return exitCodes.done
@@ -43,10 +41,4 @@ async function textOf({ desk, clock }: Session, key: ObjectKey, { output: { form
   if (format === 'json' || format === 'yaml') return await valueText({ rollout: report, ...rest }, format)
   const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
   return `${releaseView(picture, drawing, format === 'wide').join('\n')}\n`
-}
-
-function oneNamespace(): AppError {
-  return new AppError('OPTION_INVALID', '--all-namespaces stands with a command about one Rollout', {
-    hint: 'Leave it out, or use tranche list -A.',
-  })
 }

@@ -6,6 +6,7 @@ import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
 import { listView } from '../view/reports/list-view.ts'
+import { printable } from '../view/styled-line.ts'
 
 /** What `list` is told. */
 export interface ListOptions {
@@ -19,7 +20,7 @@ export interface ListOptions {
 export async function list({ access, output, outcome }: ListOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const { desk, namespace, clock } = session
-  const all = await desk.list(access.allNamespaces ? {} : { namespace })
+  const all = await desk.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
   const items = all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ items }, output.format))
   else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
@@ -41,7 +42,8 @@ interface NamedItem {
   readonly name: string
 }
 
-function nothingFound({ allNamespaces }: AccessOptions, namespace: string, outcome: Outcome | undefined): string {
-  const which = outcome === undefined ? 'No Rollouts' : `No Rollouts that are ${outcome}`
+function nothingFound({ allNamespaces, selector }: AccessOptions, namespace: string, outcome: Outcome | undefined): string {
+  const labelled = selector === undefined ? 'No Rollouts' : `No Rollouts with ${printable(selector)}`
+  const which = outcome === undefined ? labelled : `${labelled} that are ${outcome}`
   return allNamespaces ? `${which} in any namespace.` : `${which} in namespace ${namespace}; -A looks in all of them.`
 }

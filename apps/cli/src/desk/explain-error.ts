@@ -18,10 +18,16 @@ export function explained(error: unknown, { server, context }: LoadedCluster): u
 
 /** The same for the REST API, whose problems say by themselves what is wrong. */
 export function explainedOfServer(error: unknown, { url }: ServerSource): unknown {
+  if (isAppError(error) && error.code === 'API_REFUSED' && /"kind": ?"Status"/.test(error.message))
+    return new AppError('API_REFUSED', `${url} is an API server of Kubernetes: --server asks the REST API of Tranche`, {
+      details: { server: url },
+      hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
+      cause: error,
+    })
   if (!isAppError(error) || (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE')) return error
   return new AppError(error.code, `the REST API ${url} does not answer: ${error.message}`, {
     details: { server: url },
-    hint: 'Check the address behind --server; NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+    hint: 'Check the address behind --server, which is not that of an API server as with kubectl; NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
     cause: error,
   })
 }

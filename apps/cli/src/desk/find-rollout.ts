@@ -16,21 +16,33 @@ const MOST_NAMES = 5
  * @param command the command, for the hint
  * @throws {AppError} ROLLOUT_NOT_FOUND, with the name that comes closest; NAME_AMBIGUOUS; OPTION_INVALID
  */
-export async function findRollout(desk: Pick<ReleaseDesk, 'list'>, namespace: string, { named, command }: Named): Promise<ObjectKey> {
+export async function findRollout(desk: Pick<ReleaseDesk, 'list'>, namespace: string, search: Named): Promise<ObjectKey> {
+  const { named, command, allNamespaces = false, selector: labelSelector } = search
   const { kind, name } = readName(named)
-  if (kind === 'rollout' && name !== undefined) return { namespace, name }
-  const all = await desk.list({ namespace })
-  const matches = name === undefined ? all : all.filter(({ daemonSet }) => daemonSet === name)
+  if (kind === 'rollout' && name !== undefined && !allNamespaces && labelSelector === undefined) return { namespace, name }
+  const all = await desk.list({ namespace: allNamespaces ? undefined : namespace, labelSelector })
+  const matches = name === undefined ? all : all.filter((one) => (kind === 'daemonSet' ? one.daemonSet : one.name) === name)
   const [only] = matches
-  if (only !== undefined && matches.length === 1) return { namespace, name: only.name }
-  if (only !== undefined) throw ambiguous(matches, namespace, command)
-  throw name === undefined ? noneThere(namespace) : noneFor(name, namespace, all)
+  if (only !== undefined && matches.length === 1) return { namespace: only.namespace, name: only.name }
+  const place = placeText(namespace, search)
+  if (only !== undefined) throw ambiguous(matches, { place, command, allNamespaces })
+  throw name === undefined ? noneThere(place) : noneFor({ kind, name }, place, all)
 }
 
 /** What was written, and where. */
 export interface Named {
   readonly named: string | undefined
   readonly command: string
+  /** Not in one namespace alone. @default false */
+  readonly allNamespaces?: boolean
+  /** Only among Rollouts with these labels. */
+  readonly selector?: string | undefined
+}
+
+/** Where was looked, as errors say it. */
+function placeText(namespace: string, { allNamespaces = false, selector }: Named): string {
+  const labels = selector === undefined ? '' : ` with the labels ${selector}`
+  return `${allNamespaces ? 'any namespace' : `namespace ${namespace}`}${labels}`
 }
 
 /**
@@ -45,7 +57,12 @@ export async function explainMissing(desk: Pick<ReleaseDesk, 'list'>, { namespac
   })
 }
 
-function readName(named: string | undefined): { readonly kind: 'rollout' | 'daemonSet'; readonly name: string | undefined } {
+interface NameRead {
+  readonly kind: 'rollout' | 'daemonSet'
+  readonly name: string | undefined
+}
+
+function readName(named: string | undefined): NameRead {
   if (named === undefined) return { kind: 'rollout', name: undefined }
   const [kind = '', name, more] = named.split('/')
   if (name === undefined) return { kind: 'rollout', name: named }
@@ -57,34 +74,29 @@ function readName(named: string | undefined): { readonly kind: 'rollout' | 'daem
   })
 }
 
-function ambiguous(matches: readonly RolloutSummary[], namespace: string, command: string): AppError {
-  const names = matches.map(({ name }) => name)
+interface Ambiguous extends Pick<Named, 'command' | 'allNamespaces'> {
+  readonly place: string
+}
+
+function ambiguous(matches: readonly RolloutSummary[], { place, command, allNamespaces = false }: Ambiguous): AppError {
+  const names = matches.map(({ namespace, name }) => (allNamespaces ? `${namespace}/${name}` : name))
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
-  return new AppError(
-    'NAME_AMBIGUOUS',
-    `namespace ${namespace} has ${names.length} Rollouts: ${names.slice(0, MOST_NAMES).join(', ')}${more}`,
-    {
-      details: { namespace },
-      hint: `Name one of them: tranche ${command} ${names[0]} -n ${namespace}.`,
-    },
-  )
-}
-
-function noneThere(namespace: string): AppError {
-  return new AppError('ROLLOUT_NOT_FOUND', `there are no Rollouts in namespace ${namespace}`, {
-    details: { namespace },
-    hint: 'Choose a namespace with -n; tranche list -A shows the Rollouts of all.',
+  const [first] = matches
+  const count = allNamespaces ? `there are ${names.length} such Rollouts` : `${place} has ${names.length} Rollouts`
+  return new AppError('NAME_AMBIGUOUS', `${count}: ${names.slice(0, MOST_NAMES).join(', ')}${more}`, {
+    details: { place },
+    hint: `Name one of them: tranche ${command} ${first?.name} -n ${first?.namespace}.`,
   })
 }
 
-function noneFor(daemonSet: string, namespace: string, all: readonly RolloutSummary[]): AppError {
-  return new AppError('ROLLOUT_NOT_FOUND', `no Rollout in namespace ${namespace} is about a DaemonSet ${daemonSet}`, {
-    details: { namespace, name: daemonSet },
-    hint: hintFor(
-      daemonSet,
-      all.map((rollout) => rollout.daemonSet),
-    ),
-  })
+function noneThere(place: string): AppError {
+  return new AppError('ROLLOUT_NOT_FOUND', `there are no Rollouts in ${place}`, { details: { place }, hint: hintFor('', []) })
+}
+
+function noneFor({ kind, name }: NameRead & { readonly name: string }, place: string, all: readonly RolloutSummary[]): AppError {
+  const what = kind === 'daemonSet' ? `no Rollout in ${place} is about a DaemonSet ${name}` : `there is no Rollout ${name} in ${place}`
+  const names = all.map((rollout) => (kind === 'daemonSet' ? rollout.daemonSet : rollout.name))
+  return new AppError('ROLLOUT_NOT_FOUND', what, { details: { place, name }, hint: hintFor(name, names) })
 }
 
 function hintFor(name: string, names: readonly string[]): string {

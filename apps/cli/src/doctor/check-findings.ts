@@ -1,6 +1,7 @@
 import { PEER_LEASE_NAME } from '@tranche/cluster'
 import { LEASE_NAME } from '@tranche/controller'
 import { durationText } from '../view/duration-text.ts'
+import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
@@ -11,8 +12,12 @@ const MOST_SKEW_MS = 5_000
 /** A Lease that is older than this many of its own lengths is held by nobody. */
 const LEASES_UNTIL_GONE = 2
 
-/** What the signs mean, and how to mend what is wrong. Pure. */
-export function checkFindings(signs: ClusterSigns): readonly DoctorFinding[] {
+/**
+ * What the signs mean, and how to mend what is wrong. Pure.
+ *
+ * @param own version of this command
+ */
+export function checkFindings(signs: ClusterSigns, own: string): readonly DoctorFinding[] {
   return [
     serverFinding(signs),
     ...resourceFindings(signs),
@@ -21,6 +26,8 @@ export function checkFindings(signs: ClusterSigns): readonly DoctorFinding[] {
     clockFinding(signs),
     peerFinding(signs),
     admissionFinding(signs),
+    executorFinding(signs),
+    versionsFinding(signs, own),
     redisFinding(signs),
   ]
 }
@@ -138,16 +145,4 @@ function admissionFinding({ admission }: ClusterSigns): DoctorFinding {
       'no webhook or policy of ours sees updates of DaemonSets before they are stored: unless the API server does so itself, as that of tranche dev, their strategy turns to OnDelete when a Rollout is bound',
     fix: 'Write updateStrategy.type: OnDelete into manifests that are applied again and again; tranche lint says where.',
   }
-}
-
-function redisFinding({ redis }: ClusterSigns): DoctorFinding {
-  if (redis === null)
-    return {
-      check: 'redis',
-      state: 'note',
-      message: 'not looked at: executors share work over Redis only where one is named',
-      fix: 'Name it with --redis URL or TRANCHE_REDIS_URL to have it looked at.',
-    }
-  if (redis.problem === null) return { check: 'redis', state: 'ok', message: 'Redis lets us in, and takes what the queue writes' }
-  return { check: 'redis', state: 'problem', ...redis.problem }
 }

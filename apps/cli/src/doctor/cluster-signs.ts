@@ -1,3 +1,6 @@
+import type { InstalledPod } from './installed-signs.ts'
+import type { ReleaseSign } from './release-signs.ts'
+
 /** What was seen of a cluster; `forbidden` where we are not let look. */
 export interface ClusterSigns {
   readonly server: string
@@ -17,13 +20,27 @@ export interface ClusterSigns {
   readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
   /** Names of what of ours sees updates of DaemonSets. */
   readonly admission: readonly string[] | 'forbidden'
-  /** Null where no Redis is named. */
-  readonly redis: { readonly problem: { readonly message: string; readonly fix: string } | null } | null
+  /** Pods of the chart; none where it was not installed by that. */
+  readonly installed: readonly InstalledPod[] | 'forbidden'
+  readonly releases: readonly ReleaseSign[] | 'forbidden'
+  readonly redis: RedisSign
   /** The API server's time less ours, in milliseconds; null where it says none. */
   readonly skewMs: number | null
   /** Epoch milliseconds by our clock. */
   readonly nowMs: number
 }
+
+/**
+ * What is known of the Redis that work is shared over. `asked`: it was looked at, `of` says by whose word (`of the executors `, or nothing);
+ * `several`: the pods name different ones; `hidden`: they name one that cannot be judged from here; `none`: they name none;
+ * `unknown`: nobody names one.
+ */
+export type RedisSign =
+  | { readonly kind: 'asked'; readonly of: string; readonly problem: { readonly message: string; readonly fix: string } | null }
+  | { readonly kind: 'several'; readonly names: readonly string[] }
+  | { readonly kind: 'hidden'; readonly name: string; readonly why: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' }
 
 /** A Lease as it was read. */
 export interface LeaseSign {

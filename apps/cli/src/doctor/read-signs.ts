@@ -1,13 +1,24 @@
 import { PEER_DAEMON_SET_WEBHOOK, PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import { LEASE_NAME } from '@tranche/controller'
-import { isAppError } from '@tranche/errors'
-import { isForbidden, isNotFound, type KubeClient, type LoadedCluster, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import {
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+  type ListOptions,
+  type LoadedCluster,
+  type ResourcePath,
+  resourcePaths,
+  type Scope,
+} from '@tranche/kube-client'
 import type { KubeObject, Lease } from '@tranche/kube-types'
-import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
+import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { Exchange } from '@tranche/wire'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
-import { type RolloutSign, tallyRollouts, toRolloutSign } from './rollout-signs.ts'
+import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
+import { readRedisSign } from './read-redis-sign.ts'
+import { type ReleaseSign, toReleaseSign } from './release-signs.ts'
+import { tallyRollouts, toRolloutSign } from './rollout-signs.ts'
 
 /** What looking takes. */
 export interface SignReader {
@@ -56,7 +67,8 @@ const commandRights: readonly Omit<Right, 'allowed'>[] = [
 export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { cluster, clock, client, signal } = reader
   const { version, skewMs } = await readVersion(reader)
-  const [served, schemaGap, rights, leader, rollouts, peer, admission, redis] = await Promise.all([
+  const installed = unlessForbidden(readInstalled(reader))
+  const [served, schemaGap, rights, leader, rollouts, peer, admission, releases, redis] = await Promise.all([
     readServed(reader),
     readSchemaGap(client, signal),
     Promise.all(commandRights.map((right) => readRight(reader, right))),
@@ -64,11 +76,12 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     unlessForbidden(readRollouts(reader)),
     unlessForbidden(readPeer(reader)),
     unlessForbidden(readAdmission(reader)),
-    readRedis(reader),
+    unlessForbidden(readReleases(reader)),
+    installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
   ])
   const { server, context } = cluster
   const { leaseNamespace } = reader
-  const looked = { schemaGap, rights, leader, leaseNamespace, rollouts, peer, admission, redis }
+  const looked = { schemaGap, rights, leader, leaseNamespace, rollouts, peer, admission, installed: await installed, releases, redis }
   return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() }
 }
 
@@ -112,25 +125,31 @@ async function readLease({ client, signal }: SignReader, namespace: string): Pro
   }
 }
 
-/** Of all namespaces; of the one where rights are asked for, where we may not read the others. */
 async function readRollouts(reader: SignReader): Promise<Exclude<ClusterSigns['rollouts'], 'forbidden'>> {
-  try {
-    return await countRollouts(reader)
-  } catch (error) {
-    if (isForbidden(error)) return countRollouts(reader, reader.namespace)
-    throw error
-  }
+  return tallyRollouts(await listWide(reader, resourcePaths.rollouts, { transform: toRolloutSign }))
 }
 
-/** Where they are not served, there are none. */
-async function countRollouts(
-  { client, signal }: SignReader,
-  namespace?: string,
-): Promise<{ readonly all: number; readonly answered: number }> {
-  const { items } = await client
-    .list<RolloutSign>(resourcePaths.rollouts, { signal, transform: toRolloutSign, ...(namespace !== undefined && { namespace }) })
-    .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
-  return tallyRollouts(items)
+async function readInstalled(reader: SignReader): Promise<readonly InstalledPod[]> {
+  return listWide(reader, resourcePaths.pods, { labelSelector, transform: toInstalledPod })
+}
+
+async function readReleases(reader: SignReader): Promise<readonly ReleaseSign[]> {
+  return listWide(reader, resourcePaths.batchReleases, { transform: toReleaseSign })
+}
+
+/**
+ * Of all namespaces; of the one where rights are asked for, where we may not read the others. Where they are not served, there are none.
+ */
+async function listWide<T>(
+  { client, signal, namespace }: SignReader,
+  resource: ResourcePath,
+  options: Pick<ListOptions<T>, 'labelSelector' | 'transform'>,
+): Promise<readonly T[]> {
+  const list = async (scope: Scope): Promise<readonly T[]> => (await client.list<T>(resource, { signal, ...options, ...scope })).items
+  const inOne = (error: unknown): Promise<readonly T[]> => (isForbidden(error) ? list({ namespace }) : fail(error))
+  return list({})
+    .catch(inOne)
+    .catch((error: unknown) => (isNotFound(error) ? [] : fail(error)))
 }
 
 async function readPeer({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {
@@ -161,17 +180,6 @@ async function readAdmission({ client, signal }: SignReader): Promise<readonly s
     return items.map(({ metadata }) => metadata.name)
   })
   return (await Promise.all(lists)).flat()
-}
-
-async function readRedis({ redis, signal }: SignReader): Promise<ClusterSigns['redis']> {
-  if (redis === null) return null
-  try {
-    await checkRedis({ redis, signal })
-    return { problem: null }
-  } catch (error) {
-    if (!isAppError(error)) throw error
-    return { problem: { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' } }
-  }
 }
 
 function toSign({ spec }: Lease): LeaseSign {

@@ -1,4 +1,5 @@
 import { AppError } from '@tranche/errors'
+import type { Impersonation } from '@tranche/kube-client'
 import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced } from '../option-values.ts'
 import { parseDuration } from './duration-option.ts'
@@ -12,6 +13,8 @@ export interface AccessOptions {
   /** As `-n` says; undefined: that of the context. */
   readonly namespace: string | undefined
   readonly allNamespaces: boolean
+  /** Only Rollouts with these labels, as the API server reads it. */
+  readonly selector: string | undefined
   /** For one request, in milliseconds. */
   readonly requestTimeoutMs: number
 }
@@ -21,6 +24,13 @@ export interface ClusterSource {
   readonly kind: 'cluster'
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
+  /** In place of that of the context. */
+  readonly cluster: string | undefined
+  /** In place of that of the context. */
+  readonly user: string | undefined
+  readonly certificateAuthority: string | undefined
+  readonly skipTlsVerify: boolean
+  readonly impersonate: Impersonation | undefined
 }
 
 /** Our REST API. */
@@ -51,10 +61,12 @@ export function toAccessOptions(values: Values, env: CommandIo['env']): AccessOp
   if (namespace !== undefined && !NAMESPACE.test(namespace)) throw invalid('--namespace', namespace, 'give the name of a namespace')
   if (namespace !== undefined && values['allNamespaces'] === true)
     throw misplaced('--all-namespaces', 'stands beside --namespace', 'leave one of them out')
+  const source = toSource(values, env)
   return {
-    source: toSource(values, env),
+    source,
     namespace,
     allNamespaces: values['allNamespaces'] === true,
+    selector: toSelector(values, source),
     requestTimeoutMs: toRequestTimeoutMs(textOf(values, 'requestTimeout')),
   }
 }
@@ -74,22 +86,78 @@ export function textOf(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+function toSelector(values: Values, { kind }: AccessOptions['source']): string | undefined {
+  const selector = textOf(values, 'selector')
+  if (selector === undefined) return undefined
+  if (selector.trim() === '') throw invalid('--selector', selector, 'give labels as to kubectl, such as team=storage,tier!=edge')
+  if (kind === 'cluster') return selector
+  throw misplaced(
+    '--selector',
+    'stands beside a REST API, which knows no labels',
+    'leave it out, or leave --server out (unset TRANCHE_SERVER)',
+  )
+}
+
 function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'] {
+  const ofCluster = clusterOptions.find((option) => values[option] !== undefined)
   const asked = textOf(values, 'server')
-  const url =
-    asked ?? (values['kubeconfig'] === undefined && values['context'] === undefined ? env['TRANCHE_SERVER'] || undefined : undefined)
+  const url = asked ?? (ofCluster === undefined ? env['TRANCHE_SERVER'] || undefined : undefined)
   if (url === undefined) {
     for (const option of ['token', 'tokenFile'])
       if (values[option] !== undefined)
         throw misplaced(`--${dashed(option)}`, 'stands without --server', 'add --server URL: with a kubeconfig, that says who you are')
-    return { kind: 'cluster', kubeconfig: pathOf(values, 'kubeconfig'), context: textOf(values, 'context') }
+    return toClusterSource(values)
   }
-  for (const option of ['kubeconfig', 'context'])
-    if (values[option] !== undefined)
-      throw misplaced(`--${option}`, 'stands beside --server', 'leave one of them out: either a cluster is asked, or the REST API')
+  if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'stands beside --server', fixBesideServer(ofCluster))
   checkUrl(url)
   const token = textOf(values, 'token') ?? (env['TRANCHE_TOKEN'] || undefined)
   return { kind: 'server', url, token, tokenFile: pathOf(values, 'tokenFile') }
+}
+
+/** With one of them a cluster is asked. */
+const clusterOptions = [
+  'kubeconfig',
+  'context',
+  'cluster',
+  'user',
+  'as',
+  'asGroup',
+  'asUid',
+  'certificateAuthority',
+  'insecureSkipTlsVerify',
+] as const
+
+function fixBesideServer(option: (typeof clusterOptions)[number]): string {
+  if (option.startsWith('as')) return 'leave it out: who you are to the REST API, its token says'
+  if (option === 'certificateAuthority') return 'name the file in NODE_EXTRA_CA_CERTS for the REST API'
+  if (option === 'insecureSkipTlsVerify') return 'name the certificate in NODE_EXTRA_CA_CERTS for the REST API'
+  return 'leave one of them out: either a cluster is asked, with a kubeconfig, or the REST API of Tranche, with --server'
+}
+
+function toClusterSource(values: Values): ClusterSource {
+  const certificateAuthority = pathOf(values, 'certificateAuthority')
+  const skipTlsVerify = values['insecureSkipTlsVerify'] === true
+  if (certificateAuthority !== undefined && skipTlsVerify)
+    throw misplaced('--insecure-skip-tls-verify', 'stands beside --certificate-authority', 'leave one of them out')
+  return {
+    kind: 'cluster',
+    kubeconfig: pathOf(values, 'kubeconfig'),
+    context: nameOf(values, 'context'),
+    cluster: nameOf(values, 'cluster'),
+    user: nameOf(values, 'user'),
+    certificateAuthority,
+    skipTlsVerify,
+    impersonate: toImpersonation(values),
+  }
+}
+
+function toImpersonation(values: Values): Impersonation | undefined {
+  const user = nameOf(values, 'as')
+  const uid = nameOf(values, 'asUid')
+  const groups = Array.isArray(values['asGroup']) ? values['asGroup'].map(String) : []
+  if (user !== undefined) return { user, groups, uid }
+  if (uid === undefined && groups.length === 0) return undefined
+  throw misplaced(uid === undefined ? '--as-group' : '--as-uid', 'stands without --as', 'add --as USER: whom to act for')
 }
 
 function checkUrl(url: string): void {
@@ -109,6 +177,12 @@ function toRequestTimeoutMs(value: string | undefined): number {
 function pathOf(values: Values, name: string): string | undefined {
   const value = textOf(values, name)
   if (value === '') throw invalid(`--${dashed(name)}`, value, 'give the path of a file')
+  return value
+}
+
+function nameOf(values: Values, name: string): string | undefined {
+  const value = textOf(values, name)
+  if (value === '') throw invalid(`--${dashed(name)}`, value, 'give a name, or leave it out')
   return value
 }
 

@@ -3,6 +3,7 @@ import type { CommandIo } from '../command-io.ts'
 import { invalid } from '../option-values.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
 import { parseDuration } from '../options/duration-option.ts'
+import { collect } from './collect.ts'
 import type { Exit } from './release-commands.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
@@ -63,8 +64,4 @@ function toSeconds(value: string): number {
 function listOf(values: Values, name: string): readonly string[] {
   const value = values[name]
   return Array.isArray(value) ? (value as readonly string[]) : []
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }

@@ -24,7 +24,7 @@ export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit):
 
 function addList(program: Command, io: CommandIo, exit: Exit): void {
   const command = program.command('list').description('List Rollouts: what each comes to, how far it is, what it waits for.')
-  withOutputOptions(withAccessOptions(command, { allNamespaces: true }), 'json, yaml, name or wide')
+  withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide')
     .option('--outcome <outcome>', `only Rollouts that are ${outcomes.join(', ')}`)
     .addHelpText(
       'after',
@@ -33,6 +33,7 @@ Examples:
   tranche list                      those of the namespace of the context
   tranche list -A                   those of all namespaces
   tranche list -A --outcome Waiting those that wait for a person
+  tranche list -A -l team=storage   those with a label
   tranche list -o json              for programs`,
     )
     .action(async (values: Values) => {
@@ -51,7 +52,7 @@ function addGet(program: Command, io: CommandIo, exit: Exit): void {
     .command('get')
     .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
     .description('Show a Rollout as a tree: revisions, batches, zones, and the nodes that are not well.')
-  withOutputOptions(withAccessOptions(command), 'json, yaml, name or wide (every zone and node that is not well)')
+  withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide (every zone and node that is not well)')
     .option('-w, --watch', 'go on showing it until Ctrl-C')
     .addHelpText(
       'after',
@@ -60,6 +61,7 @@ Examples:
   tranche get node-agent -n demo    where it stands, and what it waits for
   tranche get -w                    live, of the only Rollout of the namespace
   tranche get daemonset/node-agent  the Rollout of a DaemonSet
+  tranche get node-agent -A         in whichever namespace it is
   tranche get node-agent -o json    rollout, nodes, batches and revisions, for programs`,
     )
     .action(async (name: string | undefined, values: Values) => {

@@ -1,17 +1,41 @@
 import type { Command } from 'commander'
+import { collect } from './collect.ts'
 
-/** The options that say whom a command asks, and where it looks, named as kubectl names them. */
-export function withAccessOptions(command: Command, { allNamespaces = false }: { readonly allNamespaces?: boolean } = {}): Command {
+const ACCESS_HEADING = 'Whom it asks, and where it looks:'
+
+/**
+ * The options that say whom a command asks, and where it looks, named as kubectl names them.
+ *
+ * @param choice `choosing`: the command chooses among Rollouts, by labels and of all namespaces too
+ */
+export function withAccessOptions(command: Command, { choosing = false }: { readonly choosing?: boolean } = {}): Command {
   command
+    .optionsGroup(ACCESS_HEADING)
     .option('--kubeconfig <path>', 'kubeconfig of the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod')
     .option('--context <name>', 'context of the kubeconfig')
+    .option('--cluster <name>', 'cluster of the kubeconfig; else that of the context')
+    .option('--user <name>', 'user of the kubeconfig; else that of the context')
     .option('-n, --namespace <name>', 'namespace; else that of the context')
-    .option('--server <url>', 'ask the REST API of Tranche there, and not a cluster; else TRANCHE_SERVER')
-    .option('--token <token>', 'with --server: who you are; else TRANCHE_TOKEN')
-    .option('--token-file <path>', 'with --server: file of the token')
+    .option('--as <user>', 'act for this user, or for this account as system:serviceaccount:NAMESPACE:NAME')
+    .option('--as-group <group>', 'with --as: and as of this group; may be given again', collect)
+    .option('--as-uid <uid>', 'with --as: and with this uid')
+    .option('--certificate-authority <path>', 'certificates that may sign that of the API server, as PEM')
+    .option('--insecure-skip-tls-verify', 'take any certificate of the API server: whoever stands in between reads your token')
+    .option('--server <url>', 'ask the REST API of Tranche there, not an API server as with kubectl; else TRANCHE_SERVER')
+    .option('--token <token>', 'with --server: who you are there; else TRANCHE_TOKEN')
+    .option('--token-file <path>', 'with --server: file of the token, read for each request')
     .option('--request-timeout <time>', 'for each request, such as 10s; 0 waits for an hour', '15s')
-  if (allNamespaces) command.option('-A, --all-namespaces', 'all namespaces')
-  return command
+  if (choosing)
+    command
+      .option('-A, --all-namespaces', 'look in all namespaces')
+      .option('-l, --selector <labels>', 'only Rollouts with these labels, such as team=storage,tier!=edge; not with --server')
+  return command.optionsGroup('Options:')
+}
+
+/** Sorts the options of commands so that those that all of them have stand last in the help. */
+export function accessOptionsLast(commands: readonly Command[]): void {
+  const rank = ({ helpGroupHeading }: Command['options'][number]): number => (helpGroupHeading === ACCESS_HEADING ? 1 : 0)
+  for (const { options } of commands) (options as Command['options'][number][]).sort((a, b) => rank(a) - rank(b))
 }
 
 /** @param formats as the help names them */

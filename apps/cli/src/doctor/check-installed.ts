@@ -1,0 +1,115 @@
+import { durationText } from '../view/duration-text.ts'
+import type { ClusterSigns } from './cluster-signs.ts'
+import type { DoctorFinding } from './finding.ts'
+import type { InstalledPod } from './installed-signs.ts'
+
+/** An executor that has written so lately (ms) runs. */
+const LATELY_MS = 120_000
+/** A batch that lacks nodes, and of which nobody has written for so long (ms), waits for an executor or for nodes that are down. */
+const IDLE_MS = 120_000
+
+/** Whether an executor is there: by its pods, else by what it has written of releases. Pure. */
+export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterSigns): DoctorFinding {
+  const start = 'Start one: tranche executor, or tranche all-in-one; docs/operations/processes.md says how they share work.'
+  const pods = installed === 'forbidden' ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
+  const ready = pods.filter(({ isReady }) => isReady).length
+  if (ready > 0) return { check: 'executor', state: 'ok', message: `${ready} of ${pods.length} executors ready` }
+  if (pods.length > 0)
+    return {
+      check: 'executor',
+      state: 'problem',
+      message: `none of ${pods.length} executors is ready: releases stand still`,
+      fix: 'Look at its pod: kubectl describe and kubectl logs say what it waits for.',
+    }
+  if (releases === 'forbidden') return { check: 'executor', state: 'unknown', message: 'you may not list BatchReleases' }
+  const serverMs = nowMs + (skewMs ?? 0)
+  const lately = releases.find(({ executorMs }) => executorMs !== null && serverMs - executorMs < LATELY_MS)
+  if (lately !== undefined) {
+    const ago = durationText(Math.max(0, serverMs - (lately.executorMs ?? 0)))
+    return { check: 'executor', state: 'ok', message: `an executor wrote the record of ${lately.namespace}/${lately.name} ${ago} ago` }
+  }
+  const idle = releases.find((one) => one.isIdle && one.writtenMs > 0 && serverMs - one.writtenMs > IDLE_MS)
+  if (idle !== undefined)
+    return {
+      check: 'executor',
+      state: 'problem',
+      message: `nobody has taken a node of ${idle.namespace}/${idle.name} for ${durationText(serverMs - idle.writtenMs)}, though its batch lacks some: no executor seems to run`,
+      fix: `${start} tranche explain rollout/${idle.name} -n ${idle.namespace} says whether it waits for something else.`,
+    }
+  const why = installed === 'forbidden' ? 'you may not list its pods' : 'no pods of the chart are here'
+  return {
+    check: 'executor',
+    state: 'unknown',
+    message: `whether one runs cannot be told: ${why}, and no release that is under way shows it`,
+  }
+}
+
+/**
+ * Whether what runs in the cluster is of one version, and of that of this command. Pure.
+ *
+ * @param own version of this command
+ */
+export function versionsFinding({ installed }: ClusterSigns, own: string): DoctorFinding {
+  if (installed === 'forbidden') return { check: 'versions', state: 'unknown', message: 'you may not list the pods of the chart' }
+  if (installed.length === 0)
+    return {
+      check: 'versions',
+      state: 'unknown',
+      message: `this command is ${own}; no pods of the chart are here, whose version could be told`,
+    }
+  const running = Map.groupBy(installed, ({ version }) => version ?? 'of unknown version')
+  const text = [...running].map(([version, pods]) => `${componentsText(pods)} ${version}`).join(', ')
+  const versions = [...running.keys(), own]
+  if (versions.every((version) => version === own)) return { check: 'versions', state: 'ok', message: `${text}, as this command is` }
+  const isTooFar = versions.some((one) => versions.some((other) => !mayStandBeside(one, other)))
+  return {
+    check: 'versions',
+    state: isTooFar ? 'problem' : 'note',
+    message: `${text}, and this command is ${own}`,
+    fix: 'Bring them to one version: docs/operations/life.md says which may run side by side.',
+  }
+}
+
+function componentsText(pods: readonly InstalledPod[]): string {
+  const names = [...new Set(pods.map(({ component }) => component))]
+  return `${new Intl.ListFormat('en').format(names).replace(', and ', ' and ')} ${pods.length === 1 ? 'is' : 'are'}`
+}
+
+/** Two that follow each other may; of what is no version, nothing is known. */
+function mayStandBeside(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((version) => /^(\d+)\.(\d+)\./.exec(version))
+  if (!a || !b) return true
+  return a[1] === b[1] && Math.abs(Number(a[2]) - Number(b[2])) <= 1
+}
+
+/** Whether Redis lets us in: the one that is named, else the one that the pods name. Pure. */
+export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
+  switch (redis.kind) {
+    case 'asked':
+      if (redis.problem !== null) return { check: 'redis', state: 'problem', ...redis.problem }
+      return { check: 'redis', state: 'ok', message: `Redis ${redis.of}lets us in, and takes what the queue writes` }
+    case 'several':
+      return {
+        check: 'redis',
+        state: 'problem',
+        message: `controllers and executors name different Redis: ${redis.names.join(', ')}: no executor hears of work`,
+        fix: 'Give all of them the same --redis.',
+      }
+    case 'hidden':
+      return {
+        check: 'redis',
+        state: 'unknown',
+        message: `${redis.name} was not looked at: ${redis.why}`,
+        fix: 'helm test looks at it from inside of the cluster; or name it with --redis URL or TRANCHE_REDIS_URL.',
+      }
+    case 'none':
+      return { check: 'redis', state: 'ok', message: 'no pod of the chart shares work over Redis: there is none to look at' }
+    case 'unknown':
+      return {
+        check: 'redis',
+        state: 'note',
+        message: 'not looked at: executors share work over Redis only where one is named, and no pods of the chart say whether',
+        fix: 'Name it with --redis URL or TRANCHE_REDIS_URL to have it looked at.',
+      }
+  }
+}

@@ -1,0 +1,66 @@
+import type { KubeObject } from '@tranche/kube-types'
+
+/** Programs that run in a cluster. */
+export const components = ['controller', 'executor', 'all-in-one', 'api'] as const
+/** One of them. */
+export type Component = (typeof components)[number]
+
+/** A pod of the chart, as far as it tells of the installation. */
+export interface InstalledPod {
+  readonly component: Component
+  /** By its image, else by its label: `0.1.0`; null where neither says. */
+  readonly version: string | null
+  readonly isReady: boolean
+  /** The Redis that it shares work over; null where it names none. */
+  readonly redis: RedisOfPod | null
+}
+
+/** How a pod names its Redis. */
+export type RedisOfPod =
+  | { readonly kind: 'url'; readonly url: string; readonly hasPassword: boolean }
+  | { readonly kind: 'secret'; readonly namespace: string; readonly name: string; readonly key: string }
+
+interface PodObject extends KubeObject {
+  readonly spec?: { readonly containers?: readonly ContainerOfPod[] }
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+interface ContainerOfPod {
+  readonly image?: string
+  readonly args?: readonly string[]
+  readonly env?: readonly EnvOfPod[]
+}
+
+interface EnvOfPod {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly name?: string; readonly key: string } }
+}
+
+/** @returns what a pod of the chart says of the installation; null of one that is none of its programs, or that ends */
+export function toInstalledPod(object: KubeObject): InstalledPod | null {
+  const { metadata, spec, status } = object as PodObject
+  const component = components.find((one) => one === metadata.labels?.['app.kubernetes.io/component'])
+  const main = spec?.containers?.[0]
+  if (component === undefined || main === undefined || metadata.deletionTimestamp !== undefined) return null
+  return {
+    component,
+    version: versionOf(main.image) ?? metadata.labels?.['app.kubernetes.io/version'] ?? null,
+    isReady: status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true,
+    redis: redisOf(main, metadata.namespace ?? ''),
+  }
+}
+
+/** A tag that is no version says nothing. */
+function versionOf(image = ''): string | undefined {
+  return /:v?(\d+\.\d+\.\d+[^:/@]*)(?:@.*)?$/.exec(image)?.[1]
+}
+
+function redisOf({ args = [], env = [] }: ContainerOfPod, namespace: string): RedisOfPod | null {
+  const argument = (name: string): string | undefined => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
+  const fromEnv = env.find(({ name }) => name === 'TRANCHE_REDIS_URL')
+  const url = argument('redis') ?? fromEnv?.value
+  if (url !== undefined) return { kind: 'url', url, hasPassword: argument('redis-password-file') !== undefined }
+  const secret = fromEnv?.valueFrom?.secretKeyRef
+  return secret === undefined ? null : { kind: 'secret', namespace, name: secret.name ?? '', key: secret.key }
+}

@@ -1,0 +1,62 @@
+import { isAppError } from '@tranche/errors'
+import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
+import { readRedisSettings } from '../redis-options.ts'
+import type { ClusterSigns, RedisSign } from './cluster-signs.ts'
+import type { RedisOfPod } from './installed-signs.ts'
+
+/** Which Redis to look at. */
+export interface RedisQuestion {
+  /** As the command line names it; null where it does not. */
+  readonly named: RedisSettings | null
+  readonly installed: ClusterSigns['installed']
+  readonly signal: AbortSignal
+}
+
+/** Looks at the Redis that is named; else at the one that the pods name, where that can be judged from here. Reads no Secret. */
+export async function readRedisSign({ named, installed, signal }: RedisQuestion): Promise<RedisSign> {
+  if (named !== null) return { kind: 'asked', of: '', problem: await problemOf(named, signal) }
+  if (installed === 'forbidden' || installed.length === 0) return { kind: 'unknown' }
+  const all = new Map(installed.flatMap(({ redis }) => (redis === null ? [] : [[nameOf(redis), redis] as const])))
+  const [[name, redis] = ['', undefined], another] = [...all]
+  if (another !== undefined) return { kind: 'several', names: [...all.keys()] }
+  if (redis === undefined) return { kind: 'none' }
+  if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'Secrets are not read' }
+  return lookFromHere(name, redis, signal)
+}
+
+/** What is inside of a cluster is mostly not reached from outside, which says nothing of it. */
+async function lookFromHere(name: string, redis: RedisOfPod & { readonly kind: 'url' }, signal: AbortSignal): Promise<RedisSign> {
+  const hidden = (why: string): RedisSign => ({ kind: 'hidden', name, why })
+  if (redis.hasPassword) return hidden('the password is known to the pods alone')
+  try {
+    const settings = readRedisSettings(
+      { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined },
+      { TRANCHE_REDIS_URL: redis.url },
+    )
+    if (settings === null) return hidden('its address is empty')
+    await checkRedis({ redis: settings, signal })
+    return { kind: 'asked', of: `${withoutUser(redis.url)} of the pods `, problem: null }
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return hidden(`from here, ${error.message}`)
+  }
+}
+
+async function problemOf(redis: RedisSettings, signal: AbortSignal): Promise<{ readonly message: string; readonly fix: string } | null> {
+  try {
+    await checkRedis({ redis, signal })
+    return null
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' }
+  }
+}
+
+/** What stands before an @ may be a password. */
+function withoutUser(url: string): string {
+  return url.replace(/\/\/.*@/, '//')
+}
+
+function nameOf(redis: RedisOfPod): string {
+  return redis.kind === 'url' ? `Redis ${withoutUser(redis.url)}` : `the Redis of Secret ${redis.namespace}/${redis.name} (${redis.key})`
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { type InstalledPod, toInstalledPod } from '@tranche/cli'
+import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+
+interface DeploymentObject {
+  readonly kind: string
+  readonly spec: { readonly template: object }
+}
+
+/** What the chart makes pods of, as it is checked in. */
+const templates = parseAllDocuments(readFileSync('test/chart/golden/distributed.yaml', 'utf8'))
+  .map((document) => document.toJS() as DeploymentObject | null)
+  .flatMap((object) => (object?.kind === 'Deployment' ? [object.spec.template] : []))
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+
+describe('what a pod of the chart says of the installation', () => {
+  it('is which program it is, of which version, and which Redis it shares', () => {
+    const redis = { kind: 'url', url: 'redis://redis.storage:6379', hasPassword: false }
+    expect(templates.map((template) => toInstalledPod(template as never))).toEqual(
+      expect.arrayContaining([
+        { component: 'api', version, isReady: false, redis: null },
+        { component: 'controller', version, isReady: false, redis },
+        { component: 'executor', version, isReady: false, redis },
+      ]),
+    )
+    expect(templates).toHaveLength(3)
+  })
+
+  const labels = { 'app.kubernetes.io/component': 'executor', 'app.kubernetes.io/version': '0.1.0' }
+  const pod = (container: object, metadata: object = {}): InstalledPod | null =>
+    toInstalledPod({ metadata: { name: 'p', namespace: 'tranche', labels, ...metadata }, spec: { containers: [container] } } as never)
+
+  it.each([
+    ['images.example:5000/tranche:0.2.0', '0.2.0'],
+    ['tranche:v0.2.0-rc.1@sha256:00', '0.2.0-rc.1'],
+    ['images.example:5000/tranche@sha256:00', '0.1.0'],
+    ['tranche:latest', '0.1.0'],
+  ])('is the version of its image %s: %s, by its label where the image says none', (image, expected) => {
+    expect(pod({ image })?.version).toBe(expected)
+  })
+
+  it('is the Secret that names Redis, and not what stands in it', () => {
+    const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
+    expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
+  })
+
+  it('is nothing where it ends, or is another program', () => {
+    expect(pod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })).toBeNull()
+    expect(pod({}, { labels: { ...labels, 'app.kubernetes.io/component': 'test' } })).toBeNull()
+  })
+})
