@@ -33,15 +33,15 @@ async function look(nodes = 10): Promise<void> {
   const exchange = requests.tap('person', simulator.exchangeFor('person'))
   const client: KubeClient = createKubeClient({ exchange, clock, userAgent: 'tranche-cli/1', log: silentLogger })
   const desk = createKubeDesk({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
-  void follow(desk.follow!(stageKey, { signal: stop.signal }))
+  void follow(desk.follow!(stageKey, { part: 'picture', signal: stop.signal }))
 }
 
-async function follow(seen: AsyncGenerator<SeenRelease, FollowEnd, undefined>): Promise<void> {
+async function follow(seen: AsyncGenerator<SeenRelease<'picture'>, FollowEnd, undefined>): Promise<void> {
   try {
     for (;;) {
       const next = await seen.next()
       if (next.done === true) return void (end = next.value)
-      const { report, nodes, revisions } = next.value.picture()
+      const { report, nodes, revisions } = next.value.value
       const [newest] = revisions
       const updated = nodes.filter(({ state }) => state === 'updated').length
       shown.push({ image: newest?.images[0], updated, step: report.step?.state ?? '', trouble: next.value.trouble !== undefined })

@@ -104,6 +104,15 @@ async function pauseAt(step: number): Promise<void> {
   await client.patch(resourcePaths.rollouts, key, { type: 'merge', body }, { subresource: 'status' })
 }
 
+function restDesk(as = 'admin'): ReleaseDesk {
+  const client = createApiClient({ fetch, baseUrl: `${api.url}/`, token: () => simulator.tokenFor(as), clock: systemClock })
+  return createRestDesk(client, { clock: systemClock })
+}
+
+async function pauseAll(paused: boolean): Promise<void> {
+  await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { spec: { strategy: { paused } } } })
+}
+
 function now(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`
 }
@@ -163,8 +172,6 @@ describe('reads', () => {
 })
 
 describe('a desk over REST', () => {
-  const restDesk = (as = 'admin') =>
-    createRestDesk(createApiClient({ fetch, baseUrl: `${api.url}/`, token: () => simulator.tokenFor(as), clock: systemClock }))
   const kubeDesk = () => createKubeDesk({ client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
 
   it.each<{ of: string; ask: (desk: ReleaseDesk) => Promise<unknown> }>([
@@ -195,6 +202,20 @@ describe('a desk over REST', () => {
   ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
     await expect(ask(restDesk())).rejects.toMatchObject({ code })
     await expect(ask(kubeDesk())).rejects.toMatchObject({ code })
+  })
+
+  it('shows what changes as the stream tells of it', async () => {
+    const stop = new AbortController()
+    const seen = restDesk().follow!(key, { part: 'report', signal: stop.signal })
+    await expect(seen.next()).resolves.toMatchObject({ done: false, value: { value: { name: 'agent', paused: false } } })
+    await pauseAll(true)
+    for (let next = await seen.next(); ; next = await seen.next()) {
+      if (next.done === true) throw new Error('it has ended')
+      if (next.value.value.paused) break
+    }
+    stop.abort()
+    await expect(seen.next()).resolves.toEqual({ done: true, value: 'stopped' })
+    await pauseAll(false)
   })
 
   it('says what it would do to a DaemonSet', async () => {
@@ -284,6 +305,9 @@ describe('wishes', () => {
     const first = await act('approve', { expectedStep: 2 }, { headers })
     const again = await act('approve', { expectedStep: 2 }, { headers })
     expect([first.status, again.status]).toEqual([202, 202])
+    const seenLater = { type: 'approve', body: { expectedStep: 3 }, waitMs: 0, idempotencyKey: 'ci-42', sawStep: true } as const
+    await expect(restDesk().wish(key, seenLater)).resolves.toMatchObject({ repeated: true })
+    await expect(restDesk().wish(key, { ...seenLater, sawStep: false })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     const [one, two] = [first, again].map(({ body }) => wishAnswerSchema.parse(body))
     expect([one!.repeated, two!.repeated, two!.id]).toEqual([false, true, one!.id])
     expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })

@@ -14,6 +14,20 @@ describe('completion', () => {
     'a namespace': { line: 'get -n ', words: [], ask: 'namespaces' },
     'a context': { line: 'list --context ', words: [], ask: 'contexts' },
     'no second Rollout': { line: 'pause node-agent ', words: [], ask: null },
+    'the name of a Rollout behind options before the command': { line: '-n demo get ', words: [], ask: 'rollouts' },
+    'commands behind options': { line: '-n demo --context c appr', words: ['approve'] },
+    'options before any command': { line: '--names', words: ['--namespace'] },
+    'a namespace before any command': { line: '-n ', words: [], ask: 'namespaces' },
+    'a cluster of the kubeconfig': { line: 'list --cluster ', words: [], ask: 'clusters' },
+    'a node, or a Rollout': { line: 'explain ', words: [], ask: 'subjects' },
+    'revisions of a Rollout': { line: 'diff node-agent ', words: [], ask: 'revisions' },
+    'another revision': { line: 'diff node-agent 1 ', words: [], ask: 'revisions' },
+    'no third revision': { line: 'diff node-agent 1 2 ', words: [], ask: null },
+    'a revision to go back to': { line: 'undo node-agent --to-revision ', words: [], ask: 'revisions' },
+    'the hash of a revision': { line: 'retry node-agent --revision ', words: [], ask: 'hashes' },
+    'the value of an option behind an equals sign': { line: 'list --output=j', words: ['json'] },
+    'the value of an option as bash parts it': { line: 'list --output = j', words: ['json'] },
+    'all values of an option as bash parts it': { line: 'list --output =', words: ['json', 'yaml', 'name', 'wide'] },
     'a shell': { line: 'completion z', words: ['zsh'] },
   }
 
@@ -28,6 +42,11 @@ describe('completion', () => {
     expect(findCandidates(program, ['get', '']).files).toBe(false)
   })
 
+  it('replaces the whole word where the shell does', () => {
+    expect(findCandidates(program, ['list', '--output=j'])).toMatchObject({ prefix: '--output=', typed: 'j' })
+    expect(findCandidates(program, ['list', '--output', '=', 'j'])).toMatchObject({ prefix: '', typed: 'j' })
+  })
+
   it('offers every command that the help names, and none that it hides', () => {
     const words = findCandidates(program, ['']).candidates.map(({ word }) => word)
     expect(words).toEqual(expect.arrayContaining(['get', 'list', 'status', 'approve', 'doctor', 'dev', 'lint']))
@@ -36,5 +55,10 @@ describe('completion', () => {
 
   it('asks the namespace that stands on the line', () => {
     expect(findCandidates(program, ['get', '--namespace=demo', '']).ask).toEqual({ what: 'rollouts', values: { namespace: 'demo' } })
+    expect(findCandidates(program, ['-n', 'demo', 'diff', 'agent', '--context', '=', 'c', '']).ask).toEqual({
+      what: 'revisions',
+      values: { namespace: 'demo', context: 'c' },
+      rollout: 'agent',
+    })
   })
 })

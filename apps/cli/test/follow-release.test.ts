@@ -9,8 +9,8 @@ const away = new AppError('API_UNREACHABLE', 'nobody answers')
 
 /** A desk whose watch shows these, and then ends; read, it is `read`. */
 function deskOf(shown: readonly { readonly report: string; readonly trouble?: unknown }[], end: FollowEnd): Pick<ReleaseDesk, never> {
-  async function* follow(): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
-    for (const { report, trouble } of shown) yield { report: () => report, trouble } as unknown as SeenRelease
+  async function* follow(): AsyncGenerator<SeenRelease<'report'>, FollowEnd, undefined> {
+    for (const { report, trouble } of shown) yield { value: report, trouble } as unknown as SeenRelease<'report'>
     return end
   }
   return { follow, report: async () => 'read' }

@@ -28,12 +28,41 @@ describe('the options that say whom a command asks', () => {
     },
     'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
     'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
+    'a token that others can read on its way': {
+      values: { server: 'http://tranche.example', token: 'secret' },
+      says: '--server is plain HTTP to tranche.example, where whoever is on the way reads your token',
+    },
+    'a file of a token that others can read on its way': {
+      values: { server: 'http://10.0.0.1:8080', tokenFile: 'token' },
+      says: '--server is plain HTTP to 10.0.0.1',
+    },
+    'a host that only begins like this machine': {
+      values: { server: 'http://127.0.0.1.example', token: 'secret' },
+      says: '--server is plain HTTP to 127.0.0.1.example',
+    },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
     'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }
 
   it.each(Object.entries(refused))('refuses %s', (_what, { values, says }) => {
     expect(() => toAccessOptions(values, {})).toThrow(says)
+  })
+
+  it.each([
+    { server: 'https://tranche.example', token: 'secret' },
+    { server: 'http://tranche.example' },
+    { server: 'http://tranche.example', token: 'secret', allowHttp: true },
+    { server: 'http://127.0.0.1:8080', token: 'secret' },
+    { server: 'http://localhost:8080', token: 'secret' },
+    { server: 'http://[::1]:8080', tokenFile: 'token' },
+  ])('sends a token where nobody else reads it, or where somebody said so: %o', (values) => {
+    expect(toAccessOptions(values, {})).toMatchObject({ source: { kind: 'server', url: values.server } })
+  })
+
+  it('reads tokens and whether they may be heard from the environment', () => {
+    const env = { TRANCHE_SERVER: 'http://tranche.tranche-system.svc', TRANCHE_TOKEN: 'secret' }
+    expect(() => toAccessOptions({}, env)).toThrow('--server is plain HTTP to tranche.tranche-system.svc')
+    expect(toAccessOptions({}, { ...env, TRANCHE_ALLOW_HTTP: 'true' })).toMatchObject({ source: { kind: 'server' } })
   })
 
   it('refuses a format that the command has not', () => {

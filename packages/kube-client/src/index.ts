@@ -37,7 +37,7 @@ export {
   type StatusFields,
 } from './kube-status-error.ts'
 export { type KubeConfigOptions, loadKubeConfig, type LoadedCluster } from './load-kube-config.ts'
-export { contextNames } from './read-kube-config.ts'
+export { type KubeConfigNames, kubeConfigNames } from './read-kube-config.ts'
 export type { ReflectorHandler } from './reflection.ts'
 export { createReflector, type Reflector, type ReflectorOptions } from './reflector.ts'
 export { type ResourcePath, resourcePaths } from './resource-path.ts'

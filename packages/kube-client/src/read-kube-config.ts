@@ -74,17 +74,25 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   }
 }
 
+/** What can be chosen in a kubeconfig. */
+export interface KubeConfigNames {
+  readonly contexts: readonly string[]
+  readonly clusters: readonly string[]
+  readonly users: readonly string[]
+}
+
 /**
- * @returns the names of the contexts that can be chosen; none for the account of a pod
+ * @returns the names that can be chosen; none for the account of a pod
  * @throws {AppError} KUBECONFIG_INVALID
  */
-export async function contextNames(choice: Pick<KubeConfigChoice, 'path' | 'env'>): Promise<readonly string[]> {
+export async function kubeConfigNames(choice: Pick<KubeConfigChoice, 'path' | 'env'>): Promise<KubeConfigNames> {
   const found = findOrigin(choice)
-  if (found.kind === 'account') return []
+  if (found.kind === 'account') return { contexts: [], clusters: [], users: [] }
   const { KubeConfig } = await import('@kubernetes/client-node')
   const config = new KubeConfig()
   readFiles(config, () => new KubeConfig(), found.paths)
-  return config.getContexts().map(({ name }) => name)
+  const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name)
+  return { contexts: names(config.getContexts()), clusters: names(config.getClusters()), users: names(config.getUsers()) }
 }
 
 /** The library sends no client secret and asks for a token every time, once it has asked for one. */

@@ -1,42 +1,42 @@
 import type { ApiClient } from '@tranche/api-client'
+import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { DeskWish, ReleaseDesk } from './release-desk.ts'
+import type { ObjectKey } from '@tranche/kube-types'
+import { followOverRest } from './follow-over-rest.ts'
+import type { AskOptions, ReleaseDesk, ReleasePicture } from './release-desk.ts'
+import { wishOverRest } from './wish-over-rest.ts'
 
 /** Answers from the REST API: with the rights of whoever its token stands for. */
-export function createRestDesk(client: ApiClient): ReleaseDesk {
+export function createRestDesk(client: ApiClient, { clock }: { readonly clock: Clock }): ReleaseDesk {
+  const picture = (key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> => readPicture(client, key, options)
+  const report: ReleaseDesk['report'] = (key, options) => client.rollout(key, options)
   return {
-    list: ({ namespace, ...options }) => client.allRollouts(namespace === undefined ? {} : { namespace }, options),
-    report: (key, options) => client.rollout(key, options),
-    // Four requests at the same time, each of the same moment but for what changes in between.
-    async picture(key, options) {
-      const [report, nodes, batches, revisions] = await Promise.all([
-        client.rollout(key, options),
-        client.allNodes(key, {}, options),
-        client.batches(key, options),
-        client.revisions(key, options),
-      ])
-      return { report, nodes, batches, revisions }
+    async list({ namespace, labelSelector, ...options }) {
+      if (labelSelector !== undefined)
+        throw new AppError('OPTION_INVALID', 'the REST API chooses Rollouts by no labels', {
+          hint: 'Leave --server out to ask the cluster itself.',
+        })
+      return client.allRollouts(namespace === undefined ? {} : { namespace }, options)
     },
+    report,
+    picture,
+    follow: (key, options) => followOverRest({ client, clock, read: { report, picture } }, key, options),
     nodes: (key, options) => client.allNodes(key, {}, options),
     explain: (key, node, options) => (node === undefined ? client.explain(key, options) : client.explainNode(key, node, options)),
     history: (key, options) => client.history(key, options),
     events: (key, options) => client.events(key, options),
     template: (key, revision, options) => client.revision(key, revision, options),
-    wish(key, { on = 'Rollout', type, body, waitMs, idempotencyKey, dryRun = false }, options) {
-      const call = { ...options, waitMs, idempotencyKey }
-      if (on === 'Rollout' && !dryRun) return client.wish(key, type, body, call)
-      if (on === 'Rollout' || type !== 'undo') throw notOffered({ on, type, dryRun })
-      const { reason, toRevision } = body
-      return client.rollBackDaemonSet(
-        key,
-        { dryRun, ...(reason !== undefined && { reason }), ...(toRevision !== undefined && { toRevision }) },
-        call,
-      )
-    },
+    wish: (key, wish, options) => wishOverRest(client, { key, wish }, options),
   }
 }
 
-function notOffered({ on = 'Rollout', type, dryRun }: Pick<DeskWish, 'on' | 'type' | 'dryRun'>): AppError {
-  const what = on === 'Rollout' ? `${type} with dryRun=${dryRun}` : `${type} of a DaemonSet`
-  return new AppError('OPTION_INVALID', `the REST API has no ${what}`, { hint: 'Leave --server out to ask the cluster itself.' })
+/** Four requests at the same time, each of the same moment but for what changes in between. */
+async function readPicture(client: ApiClient, key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> {
+  const [report, nodes, batches, revisions] = await Promise.all([
+    client.rollout(key, options),
+    client.allNodes(key, {}, options),
+    client.batches(key, options),
+    client.revisions(key, options),
+  ])
+  return { report, nodes, batches, revisions }
 }

@@ -1,9 +1,10 @@
-import { type Clock, sleep } from '@tranche/clock'
+import { sleep } from '@tranche/clock'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { type ReleaseFacts, reportBatches, reportNodes, reportRevisions, reportRollout } from '@tranche/reports'
+import { createBell } from './bell.ts'
 import type { FactReader } from './read-facts.ts'
-import type { FollowEnd, FollowOptions, ReleasePicture, SeenRelease } from './release-desk.ts'
+import type { FollowEnd, FollowOptions, ReleasePart, ReleaseParts, ReleasePicture, SeenRelease } from './release-desk.ts'
 import { watchFaults } from './watch-faults.ts'
 import { watchRelease } from './watch-release.ts'
 
@@ -21,11 +22,11 @@ const QUIET_MS = 5_000
  *
  * @see ReleaseDesk.follow
  */
-export async function* followRelease(
+export async function* followRelease<P extends ReleasePart>(
   { client, clock }: FactReader,
   key: ObjectKey,
-  { signal, deadlineMs }: FollowOptions,
-): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
+  { part, signal, deadlineMs }: FollowOptions<P>,
+): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
   const ended = new AbortController()
   const until = AbortSignal.any([signal, ended.signal])
   const bell = createBell(clock)
@@ -48,7 +49,7 @@ export async function* followRelease(
       if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
       if (latest !== undefined) {
         const beganMs = clock.monotonicMs()
-        yield seen({ ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }, trouble)
+        yield { value: partOf(part, { ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }), trouble }
         const spentMs = clock.monotonicMs() - beganMs
         await sleep(clock, Math.max(SHORTEST_GAP_MS, spentMs / BUSY_SHARE), signal).catch(() => {})
       }
@@ -70,37 +71,11 @@ export function pictureOf(facts: ReleaseFacts): ReleasePicture {
   }
 }
 
-function seen(facts: ReleaseFacts, trouble: unknown): SeenRelease {
-  return { report: () => reportRollout(facts), picture: () => pictureOf(facts), trouble }
+function partOf<P extends ReleasePart>(part: P, facts: ReleaseFacts): ReleaseParts[P] {
+  const make: { readonly [Part in ReleasePart]: (of: ReleaseFacts) => ReleaseParts[Part] } = { report: reportRollout, picture: pictureOf }
+  return make[part](facts)
 }
 
 function throwError(failed: { readonly error: unknown } | null): void {
   if (failed !== null) throw failed.error
-}
-
-interface Bell {
-  ring(): void
-  /** Resolves when it is rung, or was since the last wait; after `ms` at the latest. */
-  wait(ms: number): Promise<void>
-}
-
-function createBell(clock: Clock): Bell {
-  let rung = false
-  let wake = (): void => {}
-  return {
-    ring() {
-      rung = true
-      wake()
-    },
-    async wait(ms) {
-      if (!rung) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = clock.setTimer(ms, resolve)
-        wake = resolve
-        await promise
-        timer.cancel()
-      }
-      rung = false
-    },
-  }
 }

@@ -14,6 +14,8 @@ export type {
   FollowOptions,
   ListRolloutsOptions,
   ReleaseDesk,
+  ReleasePart,
+  ReleaseParts,
   ReleasePicture,
   SeenRelease,
 } from './release-desk.ts'

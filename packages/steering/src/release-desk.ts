@@ -29,9 +29,10 @@ export interface ListRolloutsOptions extends AskOptions {
   readonly labelSelector?: string | undefined
 }
 
-/** Limits of following. */
-export interface FollowOptions extends AskOptions {
+/** What is followed, and for how long. */
+export interface FollowOptions<P extends ReleasePart> extends AskOptions {
   readonly signal: AbortSignal
+  readonly part: P
 }
 
 /** One Rollout in full, all parts out of one reading. */
@@ -45,15 +46,22 @@ export interface ReleasePicture {
   readonly revisions: readonly RevisionReport[]
 }
 
-/** A Rollout as its watches show it at one moment; each part is made when it is asked for. */
-export interface SeenRelease {
-  report(): RolloutReport
-  picture(): ReleasePicture
-  /** What broke a watch that is down now: until it stands again, what is shown may be old. */
+/** What can be followed of a Rollout. */
+export interface ReleaseParts {
+  readonly report: RolloutReport
+  readonly picture: ReleasePicture
+}
+/** One of them. */
+export type ReleasePart = keyof ReleaseParts
+
+/** A part of a Rollout as it stood at one moment. */
+export interface SeenRelease<P extends ReleasePart> {
+  readonly value: ReleaseParts[P]
+  /** What keeps it from being up to date now: until that has passed, what is shown may be old. */
   readonly trouble?: unknown
 }
 
-/** How following ended without an error: somebody has stopped it, or who asks may read and not watch. */
+/** How following ended without an error: somebody has stopped it, or who asks may read and not watch, or the server has no stream. */
 export type FollowEnd = 'stopped' | 'unwatchable'
 
 /** A wish, without who asks: the desk knows that. */
@@ -82,11 +90,11 @@ export interface ReleaseDesk {
   report(key: ObjectKey, options?: AskOptions): Promise<RolloutReport>
   picture(key: ObjectKey, options?: AskOptions): Promise<ReleasePicture>
   /**
-   * Shows a Rollout as it is, and each time that something about it has changed, until `signal` aborts: everything is read once, and
-   * watched from then on. Only desks that can watch have it. Rejects with what the first reading fails by; from then on with
-   * ROLLOUT_NOT_FOUND alone, once it is gone.
+   * Shows a Rollout as it is, and each time that something about it has changed, until `signal` aborts: what watches, or the stream of
+   * the REST API, tell. Rejects with what the first reading fails by; from then on with what does not pass by itself, such as
+   * ROLLOUT_NOT_FOUND once it is gone.
    */
-  follow?(key: ObjectKey, options: FollowOptions): AsyncGenerator<SeenRelease, FollowEnd, undefined>
+  follow?<P extends ReleasePart>(key: ObjectKey, options: FollowOptions<P>): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined>
   /** Every desired node, by name. */
   nodes(key: ObjectKey, options?: AskOptions): Promise<readonly NodeReport[]>
   /** Why a node is not updated; rejects with NODE_NOT_FOUND where the DaemonSet has nothing to do with it. Without one: what the Rollout waits for. */

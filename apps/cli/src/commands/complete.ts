@@ -1,11 +1,12 @@
-import { contextNames, resourcePaths } from '@tranche/kube-client'
-import type { KubeObject } from '@tranche/kube-types'
+import { type KubeConfigNames, kubeConfigNames, resourcePaths } from '@tranche/kube-client'
+import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
-import { type Candidate, type Completion, findCandidates } from '../completion/find-candidates.ts'
-import { openCluster, openSession } from '../desk/open-session.ts'
+import { type Asked, type Candidate, findCandidates } from '../completion/find-candidates.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { openCluster, openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { toAccessOptions } from '../options/access-options.ts'
+import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
 
 /** A Tab that takes longer is no help. */
 const TIMEOUT = '3s'
@@ -20,25 +21,68 @@ export interface CompleteOptions {
 
 /** Prints what can stand in the place of the last word, one a line, with a tab before what it is. Says nothing of what goes wrong. */
 export async function complete(program: Command, { words, directive }: CompleteOptions, io: CommandIo): Promise<ExitCode> {
-  const { candidates, ask, files } = findCandidates(program, words)
-  const current = words.at(-1) ?? ''
-  const asked = ask === null ? [] : await askedOf(ask, io).catch(() => [])
-  const lines = [...candidates, ...asked.filter(({ word }) => word.startsWith(current))]
-  io.out.write(lines.map(({ word, about }) => `${about === '' ? word : `${word}\t${about}`}\n`).join(''))
+  const { candidates, ask, files, typed, prefix } = findCandidates(program, words)
+  const asked = ask === null ? [] : await askedOf(ask, typed, io).catch(() => [])
+  const lines = [...candidates, ...asked.filter(({ word }) => word.startsWith(typed))]
+  io.out.write(lines.map(({ word, about }) => `${prefix}${about === '' ? word : `${word}\t${about}`}\n`).join(''))
   if (directive) io.out.write(`:${files ? 0 : 4}\n`)
   return exitCodes.done
 }
 
-async function askedOf({ what, values }: NonNullable<Completion['ask']>, io: CommandIo): Promise<readonly Candidate[]> {
-  const access = toAccessOptions({ ...values, requestTimeout: TIMEOUT }, io.env)
-  if (what === 'rollouts') {
+async function askedOf(ask: Asked, typed: string, io: CommandIo): Promise<readonly Candidate[]> {
+  const access = toAccessOptions({ ...ask.values, requestTimeout: TIMEOUT }, io.env)
+  if (isOfReleases(ask.what)) {
     await using session = await openSession(access, io)
-    const rollouts = await session.desk.list({ namespace: session.namespace })
-    return rollouts.map(({ name, outcome }) => ({ word: name, about: outcome }))
+    return candidatesOf(session, ask, typed)
   }
   if (access.source.kind === 'server') return []
-  if (what === 'contexts') return (await contextNames({ path: access.source.kubeconfig, env: io.env })).map((word) => ({ word, about: '' }))
+  if (ask.what !== 'namespaces') return (await namesOf(access.source, io))[ask.what].map((word) => ({ word, about: '' }))
   await using open = await openCluster(access.source, io)
   const { items } = await open.client.list<KubeObject>(resourcePaths.namespaces, { deadlineMs: access.requestTimeoutMs })
   return items.map(({ metadata }) => ({ word: metadata.name, about: '' }))
+}
+
+type OfReleases = 'rollouts' | 'subjects' | 'revisions' | 'hashes'
+
+function isOfReleases(what: Asked['what']): what is OfReleases {
+  return ['rollouts', 'subjects', 'revisions', 'hashes'].includes(what)
+}
+
+function namesOf({ kubeconfig: path }: ClusterSource, { env }: CommandIo): Promise<KubeConfigNames> {
+  return kubeConfigNames({ path, env })
+}
+
+async function candidatesOf(session: Session, { what, values, rollout }: Asked, typed: string): Promise<readonly Candidate[]> {
+  const { desk } = session
+  if (what === 'revisions' || what === 'hashes') {
+    const { revisions } = await desk.history(await keyOf(session, rollout))
+    // A number is offered first; who has begun with a hash wants that.
+    const byHash = what === 'hashes' || !/^\d*$/.test(typed)
+    return revisions.map(({ number, revision, role, images }) => {
+      const about = [byHash ? number : revision, role, ...images].join(' ')
+      return { word: byHash ? revision : String(number), about }
+    })
+  }
+  const rollouts = (await desk.list({ namespace: session.namespace })).flatMap((one) => rolloutWords(one, typed))
+  if (what === 'rollouts') return rollouts
+  const kind = typed.startsWith('node/') ? 'node/' : ''
+  const nodes = await desk.nodes(await keyOf(session, values['rollout'])).catch(() => [])
+  return [...rollouts, ...nodes.map(({ name, state }) => ({ word: `${kind}${name}`, about: state }))]
+}
+
+function keyOf({ desk, namespace }: Session, named: string | undefined): Promise<ObjectKey> {
+  return findRollout(desk, namespace, { named, command: 'get' })
+}
+
+interface NamedRollout {
+  readonly name: string
+  readonly daemonSet: string
+  readonly outcome: string
+}
+
+/** By its name alone, or as begun: `rollout/NAME`, `daemonset/NAME`. */
+function rolloutWords({ name, daemonSet, outcome }: NamedRollout, typed: string): readonly Candidate[] {
+  if (!typed.includes('/')) return [{ word: name, about: outcome }]
+  const [kind = ''] = typed.split('/', 1)
+  return [{ word: `${kind}/${kind.startsWith('d') ? daemonSet : name}`, about: outcome }]
 }

@@ -1,18 +1,11 @@
-import type { RolloutReport } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { FollowEnd, ReleasePicture, SeenRelease } from '@tranche/steering'
+import type { FollowEnd, ReleasePart, ReleaseParts, SeenRelease } from '@tranche/steering'
 import { lookAgain } from './look-again.ts'
 import { mapped } from './mapped.ts'
 import type { Session } from './open-session.ts'
 
-/** What can be followed of a Rollout. */
-interface Parts {
-  readonly report: RolloutReport
-  readonly picture: ReleasePicture
-}
-
 /** What is followed, and how long. */
-export interface FollowReleaseOptions<P extends keyof Parts> {
+export interface FollowReleaseOptions<P extends ReleasePart> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
@@ -21,22 +14,22 @@ export interface FollowReleaseOptions<P extends keyof Parts> {
 }
 
 /**
- * Follows a Rollout until `signal` aborts: by watches where the desk has them and who asks may watch, else by looking again and again.
+ * Follows a Rollout until `signal` aborts: by what the desk is told of changes where who asks may hear it, else by looking again and again.
  *
  * @throws what the first look throws; later, what does not pass by itself
  */
-export async function* followRelease<P extends keyof Parts>(
+export async function* followRelease<P extends ReleasePart>(
   { desk, clock }: Pick<Session, 'desk' | 'clock'>,
   { key, part, signal, trouble }: FollowReleaseOptions<P>,
-): AsyncGenerator<Parts[P]> {
-  const watched = desk.follow?.(key, { signal })
-  const toPart = (seen: SeenRelease): Parts[P] => {
-    trouble(seen.trouble ?? null)
-    return seen[part]() as Parts[P]
+): AsyncGenerator<ReleaseParts[P]> {
+  const watched = desk.follow?.(key, { part, signal })
+  const toPart = ({ value, trouble: wrong }: SeenRelease<P>): ReleaseParts[P] => {
+    trouble(wrong ?? null)
+    return value
   }
   const stopped: FollowEnd = 'stopped'
   if (watched !== undefined && (yield* mapped(watched, { change: toPart, end: stopped })) === stopped) return
-  const look = async (): Promise<Parts[P]> => (await desk[part](key, { signal })) as Parts[P]
+  const look = async (): Promise<ReleaseParts[P]> => (await desk[part](key, { signal })) as ReleaseParts[P]
   for await (const value of lookAgain(look, { clock, signal, failed: trouble })) {
     trouble(null)
     yield value

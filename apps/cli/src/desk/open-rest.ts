@@ -8,7 +8,7 @@ import { userAgent } from '../version.ts'
 
 /** A desk over the REST API. */
 export function openRestDesk(source: ServerSource): ReleaseDesk {
-  return createRestDesk(openRestClient(source))
+  return createRestDesk(openRestClient(source), { clock: systemClock })
 }
 
 /** The REST API as calls; the file of a token is read for every request, since tokens are renewed. */

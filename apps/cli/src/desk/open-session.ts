@@ -3,7 +3,15 @@ import { isAppError } from '@tranche/errors'
 import { createKubeClient, createUndiciExchange, type KubeClient, type LoadedCluster, loadKubeConfig } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
-import { type AskOptions, createKubeDesk, type FollowEnd, type FollowOptions, type ReleaseDesk, type SeenRelease } from '@tranche/steering'
+import {
+  type AskOptions,
+  createKubeDesk,
+  type FollowEnd,
+  type FollowOptions,
+  type ReleaseDesk,
+  type ReleasePart,
+  type SeenRelease,
+} from '@tranche/steering'
 import type { Exchange } from '@tranche/wire'
 import type { CommandIo } from '../command-io.ts'
 import type { AccessOptions, ClusterSource, ServerSource } from '../options/access-options.ts'
@@ -77,8 +85,12 @@ function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessO
     report: (key, options) => about(key, desk.report(key, limited(options))),
     picture: (key, options) => about(key, desk.picture(key, limited(options))),
     ...(follow !== undefined && {
-      async *follow(key: ObjectKey, options: FollowOptions): AsyncGenerator<SeenRelease, FollowEnd, undefined> {
-        const change = (seen: SeenRelease): SeenRelease => (seen.trouble === undefined ? seen : { ...seen, trouble: explain(seen.trouble) })
+      async *follow<P extends ReleasePart>(
+        key: ObjectKey,
+        options: FollowOptions<P>,
+      ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
+        const change = (seen: SeenRelease<P>): SeenRelease<P> =>
+          seen.trouble === undefined ? seen : { ...seen, trouble: explain(seen.trouble) }
         try {
           return yield* mapped(follow(key, { deadlineMs, ...options }), { change, end: 'stopped' })
         } catch (error) {

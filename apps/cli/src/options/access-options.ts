@@ -103,7 +103,7 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   const asked = textOf(values, 'server')
   const url = asked ?? (ofCluster === undefined ? env['TRANCHE_SERVER'] || undefined : undefined)
   if (url === undefined) {
-    for (const option of ['token', 'tokenFile'])
+    for (const option of ['token', 'tokenFile', 'allowHttp'])
       if (values[option] !== undefined)
         throw misplaced(`--${dashed(option)}`, 'stands without --server', 'add --server URL: with a kubeconfig, that says who you are')
     return toClusterSource(values)
@@ -111,7 +111,10 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'stands beside --server', fixBesideServer(ofCluster))
   checkUrl(url)
   const token = textOf(values, 'token') ?? (env['TRANCHE_TOKEN'] || undefined)
-  return { kind: 'server', url, token, tokenFile: pathOf(values, 'tokenFile') }
+  const tokenFile = pathOf(values, 'tokenFile')
+  const mayBeHeard = values['allowHttp'] === true || env['TRANCHE_ALLOW_HTTP'] === 'true'
+  if ((token ?? tokenFile) !== undefined && !mayBeHeard) checkUnheard(url)
+  return { kind: 'server', url, token, tokenFile }
 }
 
 /** With one of them a cluster is asked. */
@@ -166,6 +169,17 @@ function checkUrl(url: string): void {
     throw invalid('--server', url, 'give the address of the REST API, such as https://tranche.example')
   if (parsed.username !== '' || parsed.password !== '')
     throw new AppError('OPTION_INVALID', '--server carries credentials', { hint: 'Give them with --token-file or TRANCHE_TOKEN.' })
+}
+
+/** Over plain HTTP everybody on the way reads the token, and is then who it says. */
+function checkUnheard(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return
+  throw misplaced(
+    '--server',
+    `is plain HTTP to ${hostname}, where whoever is on the way reads your token`,
+    'give its https address; or add --allow-http (TRANCHE_ALLOW_HTTP=true) where nobody else is on the way',
+  )
 }
 
 function toRequestTimeoutMs(value: string | undefined): number {

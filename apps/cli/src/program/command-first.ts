@@ -3,7 +3,7 @@ import { misplaced } from '../option-values.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
 /** Those that kubectl takes before its command as well as behind it. */
-const shared: readonly Option[] = withOutputOptions(withAccessOptions(new Command(), { choosing: true }), '').options
+export const sharedOptions: readonly Option[] = withOutputOptions(withAccessOptions(new Command(), { choosing: true }), '').options
 
 /**
  * Puts the command in front of the shared options that were written before it, as kubectl allows: the parser knows them behind a command
@@ -33,7 +33,7 @@ export function commandAt(args: readonly string[]): number | null {
 
 function sharedOption(word: string): Option | undefined {
   const [name] = word.split('=', 1)
-  return shared.find(({ long, short }) => name === long || (short !== undefined && !word.startsWith('--') && word.startsWith(short)))
+  return sharedOptions.find(({ long, short }) => name === long || (short !== undefined && !word.startsWith('--') && word.startsWith(short)))
 }
 
 /** `-n demo` and `--namespace demo`; not `-ndemo` and `--namespace=demo`. */

@@ -24,6 +24,7 @@ export function withAccessOptions(command: Command, { choosing = false }: { read
     .option('--server <url>', 'ask the REST API of Tranche there, not an API server as with kubectl; else TRANCHE_SERVER')
     .option('--token <token>', 'with --server: who you are there; else TRANCHE_TOKEN')
     .option('--token-file <path>', 'with --server: file of the token, read for each request')
+    .option('--allow-http', 'with --server: send the token over plain HTTP to another machine, too; else TRANCHE_ALLOW_HTTP=true')
     .option('--request-timeout <time>', 'for each request, such as 10s; 0 waits for an hour', '15s')
   if (choosing)
     command
