@@ -65,8 +65,9 @@ async function recordedWish(client: ApiClient, { key, wish }: Wanted, options: A
   return actions.find((action) => action.id === id)
 }
 
-function withSeen({ expectedStep: _, revision: __, ...said }: WishBody, { expectedStep, revision }: RecordedAction): WishBody {
-  return { ...said, ...(expectedStep !== undefined && { expectedStep }), ...(revision !== undefined && { revision }) }
+/** Where no step or revision was seen, there is none in JSON either. */
+function withSeen(said: WishBody, { expectedStep, revision }: RecordedAction): WishBody {
+  return { ...said, expectedStep, revision }
 }
 
 function notOffered({ on = 'Rollout', type, dryRun }: Pick<DeskWish, 'on' | 'type' | 'dryRun'>): AppError {

@@ -64,7 +64,7 @@ async function openServer(access: AccessOptions, source: ServerSource): Promise<
 }
 
 /** @throws {AppError} KUBECONFIG_INVALID */
-export async function openCluster({ kind: _, kubeconfig: path, ...choice }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
+export async function openCluster({ kubeconfig: path, ...choice }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
   const cluster = await loadKubeConfig({ clock: systemClock, path, ...choice, env })
   const { exchange, watchExchange, close } = createUndiciExchange(cluster)
   const client = createKubeClient({ exchange, watchExchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
