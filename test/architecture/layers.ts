@@ -13,7 +13,7 @@ export interface Layer {
  * Shells define the ports they need and never see an adapter.
  */
 export const layers: readonly Layer[] = [
-  { name: 'words', packages: ['errors', 'clock', 'log', 'wire', 'cel', 'manifests', 'kube-types', 'api-schema'], mayImport: [] },
+  { name: 'words', packages: ['errors', 'clock', 'log', 'tracing', 'wire', 'cel', 'manifests', 'kube-types', 'api-schema'], mayImport: [] },
   {
     name: 'core',
     packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'wishes', 'reports', 'admission'],
@@ -22,7 +22,7 @@ export const layers: readonly Layer[] = [
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   {
     name: 'adapters',
-    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'certificates', 'metrics', 'api-client'],
+    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'certificates', 'metrics', 'tracing-otlp', 'api-client'],
     mayImport: ['words', 'ports'],
   },
   { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },
@@ -54,6 +54,11 @@ export const ownedLibraries: Readonly<Record<string, string | readonly string[]>
   ioredis: 'queue-bullmq',
   commander: 'cli',
   'prom-client': ['metrics', 'api'],
+  '@opentelemetry/api': 'tracing-otlp',
+  '@opentelemetry/exporter-trace-otlp-http': 'tracing-otlp',
+  '@opentelemetry/exporter-trace-otlp-proto': 'tracing-otlp',
+  '@opentelemetry/resources': 'tracing-otlp',
+  '@opentelemetry/sdk-trace': 'tracing-otlp',
   '@marcbachmann/cel-js': 'cel',
   '@prometheus-io/lezer-promql': 'validation',
 }

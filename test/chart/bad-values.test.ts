@@ -28,6 +28,8 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ image: { tag: 'a tag' } }, "at '/image/tag': 'a tag' does not match pattern"],
     [{ api: { service: { type: 'ExternalName' } } }, "at '/api/service/type': value must be one of"],
     [{ api: { hooks: { secrets: [{ namespace: 'demo' }] } } }, "at '/api/hooks/secrets/0': missing property 'names'"],
+    [{ tracing: { endpoint: 'collector:4318' } }, "at '/tracing/endpoint': 'collector:4318' does not match pattern"],
+    [{ tracing: { samplerArg: '10%' } }, "at '/tracing/samplerArg': '10%' does not match pattern"],
     [{ allowHosts: ['https://prometheus'] }, "at '/allowHosts/0': 'https://prometheus' does not match pattern"],
     [{ metrics: { reader: { name: 'prometheus' } } }, "at '/metrics/reader': properties 'namespace' required, if 'name' exists"],
     [{ allInOne: { resources: { limits: { memory: 'much' } } } }, "at '/allInOne/resources/limits/memory'"],

@@ -12,6 +12,7 @@ import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
+import type { Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { admissionOf, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
@@ -82,11 +83,15 @@ export interface StageOptions extends ReleaseOptions {
   readonly watchDelayMs?: number
   /** What stands between each executor and its queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
+  /** Controllers announce to executors, and these to one another, over one queue. @default each executor has one of its own */
+  readonly sharesQueue?: boolean
   readonly log?: Logger
   /** Every program counts what it does, for itself. @default false */
   readonly counts?: boolean
   /** What policies name outside of the cluster, by the clock of the stage. @default nothing can be reached */
   readonly outgoing?: (clock: VirtualClock) => Outgoing
+  /** Where a program tells of its doings, by its identity. @default nowhere */
+  readonly tracer?: (identity: string) => Tracer
   /** Puts something between a program and the API server. */
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
   /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
@@ -123,6 +128,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
+  const shared = options.sharesQueue === true ? { queue: createInProcessQueue({ clock }) } : {}
   const stage: Stage = {
     ...readingsOf(client),
     ...wishesOf(client),
@@ -135,13 +141,14 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) tellOfJobs(ports.metrics, queue)
-        return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue) })
+        return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
       start(identity, (ports) =>
         startController({
           ...ports,
           ...scope,
+          ...shared,
           ...(options.outgoing && { outgoing: options.outgoing(clock) }),
           admission: options.admission ?? 'none',
           leaderElection: (options.controllers?.length ?? 1) > 1,
@@ -178,7 +185,16 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const log = options.log ?? silentLogger
     const metrics = options.counts === true ? { metrics: await createMetrics({ clock: ownClock, log, version: '0.1.0' }) } : {}
     if (metrics.metrics !== undefined) counted.set(identity, metrics.metrics)
-    const running = begin({ exchange, clock: ownClock, log, identity, seed: options.seed ?? 1, crashPoints, ...metrics })
+    const running = begin({
+      exchange,
+      clock: ownClock,
+      log,
+      identity,
+      seed: options.seed ?? 1,
+      crashPoints,
+      tracer: options.tracer?.(identity),
+      ...metrics,
+    })
     running.stopped.catch(() => {})
     running.ready.catch(() => {})
     let ended = false
@@ -212,6 +228,7 @@ type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'l
   readonly seed: number
   readonly crashPoints: CrashPoints
   readonly metrics?: Metrics
+  readonly tracer: Tracer | undefined
 }
 
 interface Running {

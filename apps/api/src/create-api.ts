@@ -1,8 +1,10 @@
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
+import { noTracer, type Tracer } from '@tranche/tracing'
 import { defaultLimits } from './http/limits.ts'
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
 import { createApiMetrics } from './http/metrics.ts'
+import { traceRequests } from './http/trace-requests.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
@@ -16,12 +18,16 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addWishRoutes } from './routes/wishes.ts'
 
 /** Everything that the API is made of. */
-export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {}
+export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
+  /** @default nothing is told */
+  readonly tracer?: Tracer | undefined
+}
 
 /** Builds the API with all its routes; it listens nowhere yet. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
   const app = await createServer({ ...parts, sessions: parts.login?.sessions }, { [DOCS_PATH]: docsAccess })
   parts.metrics.count(app)
+  traceRequests(app, parts.tracer ?? noTracer)
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)

@@ -4,10 +4,11 @@ import { type Certificate, type CertificateFiles, followCertificate, readCertifi
 import type { Clock } from '@tranche/clock'
 import { watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
-import { createKubeClient } from '@tranche/kube-client'
+import { createKubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { carryOut } from '@tranche/steering'
+import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
@@ -59,6 +60,8 @@ export interface ApiOptions {
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
   readonly version?: string
+  /** Where it is told how what happens hangs together. @default nowhere */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A program that runs until it is stopped. */
@@ -79,7 +82,8 @@ export interface RunningApi {
  * @throws {AppError} PORT_IN_USE; OPTION_INVALID where the certificate cannot be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { exchange, watchExchange = exchange, clock, seed = 0, version = '0.1.0' } = options
+  const { watchExchange = options.exchange, clock, seed = 0, version = '0.1.0', tracer = noTracer } = options
+  const exchange = traceExchange(options.exchange, tracer)
   const log = options.log.child({ program: fieldManagers.api })
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
@@ -98,7 +102,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const app = await createApi({
     reads,
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
-    carryOut: (order, signal) => carryOut({ client, clock, log, component: fieldManagers.api }, order, { signal }),
+    carryOut: (order, signal) =>
+      carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { signal }),
     hooks: options.hooks === true ? createHookDoor({ client, clock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock, log }),
     stream: () => (hub === undefined ? undefined : { hub, source }),
@@ -113,6 +118,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     isSynced: () => hub !== undefined,
     isStopping: () => isStopping,
     metrics,
+    tracer,
     onStream: metrics.onStream,
   })
   const url = await listen(app, options)

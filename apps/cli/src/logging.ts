@@ -1,5 +1,5 @@
 import type { LogFields, Logger } from '@tranche/log'
-import { type Logger as PinoLogger, pino } from 'pino'
+import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
 import { cannotWrite, type ReportUnwritable } from './dev/output-file.ts'
 import type { LogLevel } from './command-options.ts'
 
@@ -10,9 +10,26 @@ export interface ClosableLogger {
   close(): void
 }
 
-/** Logs JSON lines to the standard error of this process. */
-export function createStderrLogger(level: LogLevel): Logger {
-  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true })))
+/**
+ * Logs JSON lines to the standard error of this process.
+ *
+ * @param traceId of the span that is active when a line is written
+ */
+export function createStderrLogger(level: LogLevel, traceId?: () => string | undefined): Logger {
+  const destination = pino.destination({ fd: 2, sync: true })
+  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime, ...mixing(traceId) }, destination))
+}
+
+function mixing(traceId: (() => string | undefined) | undefined): Pick<LoggerOptions, 'mixin'> {
+  if (traceId === undefined) return {}
+  return {
+    mixin() {
+      const id = traceId()
+      if (id === undefined) return {}
+      const fields = { traceId: id }
+      return fields
+    },
+  }
 }
 
 /** Where to log, and how. */

@@ -1,13 +1,14 @@
 import type { Clock } from '@tranche/clock'
-import { watchCluster } from '@tranche/cluster'
+import { traceWrites, watchCluster } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { createKubeClient, type KubeClient } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
 import { createAnnouncer, type JobQueue } from '@tranche/queue'
 import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
+import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { announceByWatches } from './announce.ts'
 import { createEventPort } from './event-port.ts'
@@ -61,6 +62,8 @@ export interface ControllerOptions {
   readonly version?: string
   /** Where it is counted what happens. @default nowhere */
   readonly metrics?: Metrics
+  /** Where it is told how what happens hangs together. @default nowhere */
+  readonly tracer?: Tracer | undefined
 }
 
 /** @see createLeaderElector, which has the defaults. Milliseconds. */
@@ -98,13 +101,14 @@ const LOST_GRACE_MS = 5_000
 export function startController(options: ControllerOptions): RunningController {
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
   const { wrap } = options.crashPoints ?? noCrashPoints
-  const { clock, metrics } = options
+  const { clock, metrics, tracer = noTracer } = options
   const client = clientFor(options, log)
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const cluster = watchCluster({
+  const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true, ...scope },
     ...watchLag(metrics, clock, 'controller'),
   })
+  const cluster = traceWrites(watched, tracer)
   const recorder = createEventRecorder({
     port: wrap('events', createEventPort(client)),
     component: fieldManagers.controller,
@@ -114,7 +118,7 @@ export function startController(options: ControllerOptions): RunningController {
   })
   const events = countEvents(recorder, metrics)
   const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
-  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log })
+  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log, tracer })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const schemas = createSchemaWatch({ client, clock, log, onChange: () => wakeAll(cluster, term.woken) })
@@ -174,11 +178,11 @@ export function startController(options: ControllerOptions): RunningController {
 }
 
 function clientFor(options: ControllerOptions, log: Logger): KubeClient {
-  const { clock, metrics, seed = 0 } = options
+  const { clock, metrics, tracer = noTracer, seed = 0 } = options
   const meter = createMeter({ metrics, clock, program: 'controller' })
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   return createKubeClient({
-    exchange: meter(options.exchange),
+    exchange: traceExchange(meter(options.exchange), tracer),
     ...watchExchange,
     clock,
     userAgent: userAgentOf(options),

@@ -12,6 +12,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { Outgoing } from '@tranche/outgoing'
 import type { StrategyScope } from '@tranche/planner'
+import { noTracer } from '@tranche/tracing'
 import {
   createRunner,
   createThrottle,
@@ -66,9 +67,9 @@ type LaneName = 'rollout' | 'release' | 'analysis' | 'policy' | 'notify'
 
 /** @returns a term that has not begun; it may begin and end any number of times */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
-  const { clock, log, metrics } = options
+  const { clock, log, metrics, tracer = noTracer } = options
   const { cluster } = parts
-  const { lanes, onEnd } = createLanes(options, parts, (lane, key) => queues?.[lane].add(key))
+  const { lanes, onEnd } = createLanes(options, parts, (lane, key) => wake(lane, key))
   let runners: readonly Runner[] = []
   let queues: TermQueues<LaneName> | null = null
   if (metrics !== undefined)
@@ -77,10 +78,14 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
       () => queues,
       (lane) => lanes[lane].name,
     )
+  const wake = (lane: LaneName, key: string): void => {
+    queues?.[lane].follow(key, tracer.current())
+    queues?.[lane].add(key)
+  }
   const waking =
     (lane: LaneName) =>
     (key: string): void =>
-      queues?.[lane].add(key)
+      wake(lane, key)
   const wakingSoon = (lane: LaneName): ((key: string) => void) =>
     createThrottle({ clock, everyMs: () => options.countingEveryMs ?? countingEveryMs(cluster), wake: waking(lane) })
   const woken: Woken = {
@@ -105,7 +110,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
       }
       queues = fresh
       runners = (Object.keys(fresh) as LaneName[]).map((lane) =>
-        createRunner({ ...lanes[lane], queue: fresh[lane], clock, log, ...observing(metrics) }),
+        createRunner({ ...lanes[lane], queue: fresh[lane], clock, log, tracer, ...observing(metrics) }),
       )
       for (const runner of runners) runner.start()
       wakeAll(cluster, woken)

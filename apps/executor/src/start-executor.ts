@@ -1,16 +1,18 @@
 import type { Clock, Timer } from '@tranche/clock'
-import { createTouchValues, isSameButForCounts, type WatchedCluster, watchCluster } from '@tranche/cluster'
+import { createTouchValues, isSameButForCounts, traceWrites, type WatchedCluster, watchCluster } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { createKubeClient } from '@tranche/kube-client'
+import { createKubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass } from '@tranche/partition-executor'
 import { createAnnouncer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
+import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
+import { tracePort } from './trace-port.ts'
 
 /** What an executor process is given. */
 export interface ExecutorOptions {
@@ -35,6 +37,8 @@ export interface ExecutorOptions {
   readonly version?: string
   /** Where it is counted what happens. @default nowhere */
   readonly metrics?: Metrics
+  /** Where it is told how what happens hangs together. @default nowhere */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A program that runs until it is stopped. */
@@ -53,32 +57,34 @@ const STOP_GRACE_MS = 5_000
 
 /** Starts the partition executor against one API server. */
 export function startExecutor(options: ExecutorOptions): RunningExecutor {
-  const { clock, metrics } = options
+  const { clock, metrics, tracer = noTracer } = options
   const meter = createMeter({ metrics, clock, program: 'executor' })
   const { wrap } = options.crashPoints ?? noCrashPoints
   const queue = wrap('queue', options.queue)
   const log = options.log.child({ program: fieldManagers.executor, identity: options.identity })
   const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`
-  const exchange = meter(options.exchange)
+  const exchange = traceExchange(meter(options.exchange), tracer)
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const cluster = watchCluster({
+  const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
   })
+  const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const port = wrap('executor', countPort(createExecutorPort(client, cluster, createTouchValues(options.identity)), metrics))
+  const real = createExecutorPort(client, cluster, createTouchValues(options.identity))
+  const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock, log })
   const end = Promise.withResolvers<void>()
-  const announcer = createAnnouncer({ queue, clock, log })
+  const announcer = createAnnouncer({ queue, clock, log, tracer })
   let worker: Worker | undefined
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const announce = (key: ObjectKey): void => announcer.announce(keyText(key))
     wakeByWatches(cluster, clock, announce)
     sweep(cluster, clock, announce, ending.signal)
-    const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, ...observing(metrics) })
+    const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
   ready.catch(end.reject)

@@ -128,9 +128,49 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if .root.Values.tracing.endpoint }}
+{{- include "tranche.tracingEnv" . }}
+{{- end }}
 {{- with .values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* Variables of OpenTelemetry: { root, component }. */}}
+{{- define "tranche.tracingEnv" -}}
+{{- $scope := . -}}
+{{- with .root.Values.tracing }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: OTEL_EXPORTER_OTLP_PROTOCOL
+  value: {{ .protocol }}
+- name: OTEL_SERVICE_NAME
+  value: {{ include "tranche.componentName" $scope }}
+- name: OTEL_TRACES_SAMPLER
+  value: {{ .sampler }}
+{{- with .samplerArg }}
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ . | quote }}
+{{- end }}
+{{- with .resourceAttributes }}
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: {{ include "tranche.pairs" . | quote }}
+{{- end }}
+{{- with .headersSecret }}
+{{- if .name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef: { name: {{ .name }}, key: {{ .key }} }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* a=1,b=2 */}}
+{{- define "tranche.pairs" -}}
+{{- $pairs := list -}}
+{{- range $key, $value := . }}{{- $pairs = append $pairs (printf "%s=%s" $key $value) -}}{{- end -}}
+{{- join "," $pairs -}}
 {{- end -}}
 
 {{/* Files of a component beside its image: [{ name, path, source }], as YAML. */}}

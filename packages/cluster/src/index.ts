@@ -1,3 +1,4 @@
+export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'
 export { createNewest, type Newest } from './newest.ts'

@@ -1,3 +1,4 @@
+export { traceExchange } from './trace-exchange.ts'
 export { abortable } from './abortable.ts'
 export type { Impersonation } from './impersonation.ts'
 export { joinReflectors } from './join-reflectors.ts'

@@ -1,10 +1,12 @@
 import type { Clock } from '@tranche/clock'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createWorkerPool, type JobHandler, type JobQueue, type JobQueueStats, type WorkerOptions, type Worker } from '@tranche/queue'
+import type { TraceContext } from '@tranche/tracing'
 import { Queue } from 'bullmq'
 import { checkServer } from './check-redis.ts'
 import { createDelayedKeys, type DelayedKeys } from './delayed-keys.ts'
 import { explainRedisError } from './explain-error.ts'
+import { createKeyTraces, type KeyTraces } from './key-traces.ts'
 import { watchOutages } from './outages.ts'
 import { QUEUE_NAME } from './queue-name.ts'
 import { createCallClient, createWorkerClient } from './redis-client.ts'
@@ -31,6 +33,8 @@ export interface BullmqQueueOptions {
    * the two processes. Must not throw.
    */
   readonly onTaken?: (waitedMs: number) => void
+  /** Whether runs are told in which trace they were announced (Q9), for one command to Redis a run more. @default false */
+  readonly withTraces?: boolean
 }
 
 /** When somebody counts as gone. Milliseconds. */
@@ -68,7 +72,7 @@ const EVENTS_KEPT = 100
 export function createBullmqQueue(options: BullmqQueueOptions): JobQueue {
   const state = openQueue(options)
   return {
-    announce: (key) => call(state, () => addJob(state, key)),
+    announce: (key, trace) => call(state, () => addJob(state, key, trace)),
     announceAfter: (key, delayMs) => call(state, () => (delayMs <= 0 ? addJob(state, key) : state.delayed.delay(key, delayMs))),
     process: (handler, workerOptions) => startWorker(state, handler, workerOptions),
     stats: () => countKeys(state),
@@ -83,9 +87,11 @@ interface QueueState {
   readonly prefix: string
   readonly timing: QueueTiming
   readonly onTaken: (waitedMs: number) => void
+  readonly withTraces: boolean
   readonly client: ReturnType<typeof createCallClient>
   readonly queue: Queue<JobData>
   readonly delayed: DelayedKeys
+  readonly traces: KeyTraces
   readonly stuck: StuckJobs
   readonly pool: ReturnType<typeof createWorkerPool<JobHandler>>
   readonly workers: Set<RedisWorker>
@@ -114,8 +120,10 @@ function openQueue(options: BullmqQueueOptions): QueueState {
     onDue: (key) => addJob(state, key),
   })
   const state: QueueState = {
-    ...{ redis, clock, log, prefix, timing, client, queue, delayed, stuck: createStuckJobs(client, (type) => queue.toKey(type)) },
+    ...{ redis, clock, log, prefix, timing, client, queue, delayed },
+    ...{ traces: createKeyTraces(client, (name) => queue.toKey(name)), stuck: createStuckJobs(client, (type) => queue.toKey(type)) },
     onTaken: options.onTaken ?? (() => {}),
+    withTraces: options.withTraces ?? false,
     pool: createWorkerPool(clock),
     workers: new Set(),
     closed: false,
@@ -150,12 +158,12 @@ function call(state: QueueState, send: () => Promise<void>): Promise<void> {
   })
 }
 
-async function addJob({ queue, stuck }: QueueState, key: string): Promise<void> {
+async function addJob({ queue, stuck, traces }: QueueState, key: string, trace?: TraceContext): Promise<void> {
   // An id must not be empty, and a key may be.
   const id = `/${key}`
   const options = { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true }
   // One connection keeps their order.
-  await Promise.all([stuck.remove(id), queue.add('run', { key }, options)])
+  await Promise.all([stuck.remove(id), trace === undefined ? undefined : traces.note(key, trace), queue.add('run', { key }, options)])
 }
 
 function startWorker(state: QueueState, handler: JobHandler, { concurrency }: WorkerOptions): Worker {
@@ -164,6 +172,7 @@ function startWorker(state: QueueState, handler: JobHandler, { concurrency }: Wo
   const { redis, clock, log, prefix, timing, delayed, onTaken } = state
   const worker = startRedisWorker({
     ...{ prefix, concurrency, delayed, timing, onTaken, clock, log },
+    traces: state.withTraces ? state.traces : undefined,
     name: QUEUE_NAME,
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),
     member: state.pool.open(handler, concurrency),

@@ -1,9 +1,10 @@
 import { type Clock, sleep, type Timer } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
-import type { JobHandler, PoolWorker } from '@tranche/queue'
+import type { JobHandler, JobNote, PoolWorker } from '@tranche/queue'
 import { type Job, Worker as BullWorker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { DelayedKeys, RunEnd } from './delayed-keys.ts'
+import type { KeyTraces } from './key-traces.ts'
 
 /** What stands in a job: where to look, nothing else. */
 export interface JobData {
@@ -21,6 +22,8 @@ export interface RedisWorkerOptions {
   readonly member: PoolWorker<JobHandler>
   readonly concurrency: number
   readonly delayed: DelayedKeys
+  /** Undefined where runs are told of no traces. */
+  readonly traces: KeyTraces | undefined
   /** Announces a key, closed or not. */
   readonly announce: (key: string) => Promise<void>
   /** Says what an error means, without what must not be logged: ioredis puts the command with its arguments into it. */
@@ -133,12 +136,13 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   if (key === undefined) return
   // Taken while we closed: given back.
   if (state.closing.signal.aborted) return state.announce(key)
-  state.onTaken(Math.max(0, state.clock.nowMs() - job.timestamp))
+  const waitedMs = Math.max(0, state.clock.nowMs() - job.timestamp)
+  state.onTaken(waitedMs)
   const taken: Taken = { key, lost: new AbortController() }
   state.taken.set(String(job.id), taken)
   // Announcements up to here are what this run is for; those that come later make another.
-  await state.delayed.forget(key).catch(() => {})
-  const ended = await run(state, taken)
+  const [, trace] = await Promise.all([state.delayed.forget(key).catch(() => {}), state.traces?.take(key)])
+  const ended = await run(state, taken, { trace, waitedMs })
   state.taken.delete(String(job.id))
   await noteEnd(state, key, ended)
 }
@@ -149,13 +153,14 @@ interface Ended {
   readonly error?: unknown
 }
 
-async function run(state: WorkerState, { key, lost }: Taken): Promise<Ended> {
+async function run(state: WorkerState, { key, lost }: Taken, note: JobNote): Promise<Ended> {
   state.running++
   try {
     return await state.member.run(async (handler, closing): Promise<Ended> => {
       const signal = AbortSignal.any([closing, lost.signal])
       try {
-        const outcome = await handler(key, signal)
+        const outcome = await handler(key, signal, note)
+        if (outcome.kind === 'recheckAfter' && outcome.trace !== undefined) await state.traces?.noteIfNone(key, outcome.trace)
         return { end: outcome.kind === 'awaitChange' ? { kind: 'done' } : outcome }
       } catch (error) {
         return signal.aborted ? { end: { kind: 'failed' } } : { end: { kind: 'failed' }, error }

@@ -16,7 +16,7 @@ describe.skipIf(isRedisMissing)('on a real Redis', () => {
 
   describeJobQueue('the queue on Redis', async () => {
     const prefix = `test-${++queues}`
-    const options = { redis: redis.settings, clock: systemClock, prefix, backOffBaseMs: 150, backOffMaxMs: 600 }
+    const options = { redis: redis.settings, clock: systemClock, prefix, backOffBaseMs: 150, backOffMaxMs: 600, withTraces: true }
     const producer = createBullmqQueue(options)
     const consumer = createBullmqQueue(options)
     const settle = (): Promise<void> => untilQuiet(redis, prefix)

@@ -6,6 +6,7 @@ import { describeFailures } from './describe-failures.ts'
 import { describeOverlap } from './describe-overlap.ts'
 import { describeSignals } from './describe-signals.ts'
 import type { JobQueueHarness } from './harness.ts'
+import { describeTraces } from './describe-traces.ts'
 import { recordRuns } from './recorder.ts'
 
 /**
@@ -30,5 +31,6 @@ export function describeJobQueue(name: string, createHarness: () => Promise<JobQ
     describeDelays(current)
     describeFailures(current)
     describeClosing(current)
+    describeTraces(current)
   })
 }

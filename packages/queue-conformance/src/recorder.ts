@@ -1,9 +1,10 @@
-import type { JobHandler, JobOutcome } from '@tranche/queue'
+import type { JobHandler, JobNote, JobOutcome } from '@tranche/queue'
 
 /** A run of a handler, which goes on until the test lets it end. */
 export interface Run {
   readonly key: string
   readonly signal: AbortSignal
+  readonly note: JobNote | undefined
   isRunning: boolean
   end(outcome?: JobOutcome): void
   fail(error: Error): void
@@ -34,11 +35,12 @@ export function recordRuns(): RunRecorder {
       areAllToEnd = true
       for (const run of runs) run.end()
     },
-    handler: (key, signal) =>
+    handler: (key, signal, note) =>
       new Promise((resolve, reject) => {
         const run: Run = {
           key,
           signal,
+          note,
           isRunning: true,
           end(outcome = { kind: 'awaitChange' }) {
             run.isRunning = false

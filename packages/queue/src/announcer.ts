@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
+import { noTracer, type Tracer } from '@tranche/tracing'
 import type { JobQueue } from './job-queue.ts'
 
 /** Announces keys for programs that do not wait for it. */
@@ -16,6 +17,8 @@ export interface AnnouncerOptions {
   readonly queue: JobQueue
   readonly clock: Clock
   readonly log: Logger
+  /** Where announcements that follow from something are told. @default nowhere */
+  readonly tracer?: Tracer | undefined
 }
 
 /** Pause between attempts, in milliseconds. */
@@ -25,7 +28,7 @@ const RETRY_MS = 1_000
  * Keeps the keys that the queue could not take, each once, and announces them when it can. A queue tells of its own
  * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
  */
-export function createAnnouncer({ queue, clock, log }: AnnouncerOptions): Announcer {
+export function createAnnouncer({ queue, clock, log, tracer = noTracer }: AnnouncerOptions): Announcer {
   /** Key → the latest attempt that failed. An earlier one that succeeds later may have told of less. */
   const missed = new Map<string, number>()
   let attempts = 0
@@ -33,10 +36,12 @@ export function createAnnouncer({ queue, clock, log }: AnnouncerOptions): Announ
   let hasTold = false
   let stopped = false
 
+  const send = (key: string): Promise<void> =>
+    tracer.inside('announce', { kind: 'producer', attributes: { 'tranche.key': key } }, () => queue.announce(key, tracer.current()))
   const announce = async (key: string): Promise<void> => {
     const attempt = ++attempts
     try {
-      await queue.announce(key)
+      await send(key)
       if ((missed.get(key) ?? 0) < attempt) missed.delete(key)
       hasTold = false
     } catch (error) {

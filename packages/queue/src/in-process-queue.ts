@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { silentLogger, type Logger } from '@tranche/log'
-import type { JobHandler, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'
+import type { TraceContext } from '@tranche/tracing'
+import type { JobHandler, JobNote, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'
 import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts'
 
 /** Settings of {@link createInProcessQueue}. */
@@ -32,11 +33,12 @@ export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
     active: new Set(),
     announcedAgain: new Map(),
     failures: new Map(),
+    traces: new Map(),
     pool: createWorkerPool(options.clock),
     closed: false,
   }
   return {
-    announce: (key) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs())),
+    announce: (key, trace) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs(), trace)),
     announceAfter: (key, delayMs) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs() + Math.max(0, delayMs))),
     process: (handler, workerOptions) => startWorker(state, handler, workerOptions),
     stats: () => Promise.resolve(countKeys(state)),
@@ -59,12 +61,15 @@ interface QueueState {
   readonly announcedAgain: Map<string, number>
   /** Failures in a row. */
   readonly failures: Map<string, number>
+  /** In which trace the next run was announced. */
+  readonly traces: Map<string, TraceContext>
   readonly pool: WorkerPool<JobHandler>
   closed: boolean
 }
 
-function announceAt(state: QueueState, key: string, dueMs: number): void {
+function announceAt(state: QueueState, key: string, dueMs: number, trace?: TraceContext): void {
   if (state.closed) return
+  if (trace !== undefined) state.traces.set(key, trace)
   if (state.active.has(key)) {
     state.announcedAgain.set(key, Math.min(dueMs, state.announcedAgain.get(key) ?? dueMs))
     return
@@ -103,15 +108,25 @@ function dispatch(state: QueueState): void {
     if (worker === null) return
     state.waiting.delete(key)
     state.active.add(key)
-    state.onTaken(state.clock.monotonicMs() - dueMs)
-    void work(state, key, worker)
+    const waitedMs = state.clock.monotonicMs() - dueMs
+    state.onTaken(waitedMs)
+    const trace = state.traces.get(key)
+    state.traces.delete(key)
+    void work(state, { key, note: { trace, waitedMs } }, worker)
   }
 }
 
-async function work(state: QueueState, key: string, worker: PoolWorker<JobHandler>): Promise<void> {
+/** A key that was taken. */
+interface Job {
+  readonly key: string
+  readonly note: JobNote
+}
+
+async function work(state: QueueState, job: Job, worker: PoolWorker<JobHandler>): Promise<void> {
+  const { key } = job
   const outcome = await worker.run(async (handler, signal) => {
     try {
-      return await succeed(state, key, handler, signal)
+      return await succeed(state, job, handler, signal)
     } catch (error) {
       return fail(state, key, signal.aborted, error)
     }
@@ -120,12 +135,13 @@ async function work(state: QueueState, key: string, worker: PoolWorker<JobHandle
   state.announcedAgain.delete(key)
   state.active.delete(key)
   if (againMs !== undefined) announceAt(state, key, againMs)
-  if (outcome.kind === 'recheckAfter') announceAt(state, key, state.clock.monotonicMs() + outcome.ms)
+  if (outcome.kind === 'recheckAfter')
+    announceAt(state, key, state.clock.monotonicMs() + outcome.ms, state.traces.get(key) ?? outcome.trace)
   dispatchSoon(state)
 }
 
-async function succeed(state: QueueState, key: string, handler: JobHandler, signal: AbortSignal): Promise<JobOutcome> {
-  const outcome = await handler(key, signal)
+async function succeed(state: QueueState, { key, note }: Job, handler: JobHandler, signal: AbortSignal): Promise<JobOutcome> {
+  const outcome = await handler(key, signal, note)
   state.failures.delete(key)
   return outcome
 }
@@ -154,5 +170,6 @@ function closeQueue(state: QueueState, deadlineMs: number): Promise<void> {
   for (const { timer } of state.delayed.values()) timer.cancel()
   state.delayed.clear()
   state.waiting.clear()
+  state.traces.clear()
   return state.pool.close(deadlineMs)
 }

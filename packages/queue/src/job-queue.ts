@@ -1,3 +1,5 @@
+import type { TraceContext } from '@tranche/tracing'
+
 /**
  * A queue of jobs between programs. A job is a key and nothing else: it says *where* to look, never what to do.
  *
@@ -23,6 +25,8 @@
  *   The key takes announcements all the while: one made during the back-off is worked at its end at the latest.
  * - Q7 After `close` no handler starts. Handlers that still run at the deadline see their signal abort.
  * - Q8 Announcements made before any worker exists are kept.
+ * - Q9 A run is told in which trace its key was announced last, where an announcement since the last run said so. Nothing else
+ *   depends on it, and it may be lost by itself.
  *
  * A queue may lose jobs or repeat them when it breaks. Its users look at everything now and then by themselves, so that
  * a lost, repeated or late job changes nothing but the time.
@@ -31,9 +35,10 @@ export interface JobQueue {
   /**
    * Asks for a run of `key` as soon as possible. Dropped after `close`.
    *
+   * @param trace where it comes after; a queue does not read it
    * @throws when the queue cannot be reached; the announcement may have been taken all the same
    */
-  announce(key: string): Promise<void>
+  announce(key: string, trace?: TraceContext): Promise<void>
   /**
    * Asks for a run of `key` in `delayMs` (≥ 0), or earlier if somebody else asks for an earlier one. Dropped after `close`.
    *
@@ -59,10 +64,23 @@ export interface JobQueue {
  *
  * @throws anything, to be run again after a back-off (Q6)
  */
-export type JobHandler = (key: string, signal: AbortSignal) => Promise<JobOutcome>
+export type JobHandler = (key: string, signal: AbortSignal, told?: JobNote) => Promise<JobOutcome>
 
-/** What comes next for a key: nothing until somebody announces it, or an `announceAfter` of its own in `ms` (≥ 0). */
-export type JobOutcome = { readonly kind: 'awaitChange' } | { readonly kind: 'recheckAfter'; readonly ms: number }
+/** What a run is told beside its key. */
+export interface JobNote {
+  /** Q9: in which trace it was announced, as somebody wrote it: it may be anything. */
+  readonly trace?: TraceContext | undefined
+  /** For how long it was due, in milliseconds (≥ 0). */
+  readonly waitedMs: number
+}
+
+/**
+ * What comes next for a key: nothing until somebody announces it, or an `announceAfter` of its own in `ms` (≥ 0), whose run is told the
+ * `trace` (Q9) where no announcement says another.
+ */
+export type JobOutcome =
+  | { readonly kind: 'awaitChange' }
+  | { readonly kind: 'recheckAfter'; readonly ms: number; readonly trace?: TraceContext | undefined }
 
 /** How a worker works. */
 export interface WorkerOptions {

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
+import { noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/tracing'
 import type { Outcome, Reconcile } from './reconcile.ts'
 
 /** What a pass needs around it. */
@@ -17,6 +18,8 @@ export interface PassOptions {
   readonly unmendedRecheckMs?: number
   /** Told of every pass once it has ended; a mistake in it is logged and otherwise ignored. */
   readonly observe?: (observation: PassObservation) => void
+  /** Where passes are told that have written something, or failed. @default nowhere */
+  readonly tracer?: Tracer | undefined
 }
 
 /** One pass, for metrics. */
@@ -28,30 +31,66 @@ export interface PassObservation {
 }
 
 /** How a pass ended. `retry` leaves the back-off to whoever keeps the keys. */
-export type PassResult =
+export type PassResult = (
   | Outcome
   | { readonly kind: 'retry'; readonly error: unknown }
   | { readonly kind: 'unmended'; readonly error: unknown; readonly ms: number }
   | { readonly kind: 'stopped' }
+) & {
+  /** Where the next pass of the key comes after, if it comes soon. */
+  readonly next?: TraceContext | undefined
+}
+
+/** What one pass is given. */
+export interface PassRun {
+  readonly key: ObjectKey
+  /** How often in a row the key has failed before. */
+  readonly failures: number
+  /** Ends the pass from outside. */
+  readonly stop: AbortSignal
+  /** Where it comes after. @default the span that is active */
+  readonly after?: TraceContext | undefined
+}
+
+/** A pass that comes later than this after another one no longer follows from it, in milliseconds. */
+export const FOLLOWS_MS = 10_000
 
 /**
  * Runs passes, each with an id of its own, a deadline, one log line per error and one observation.
  *
- * @returns a function that runs one pass and never rejects. `failures`: how often in a row the key has failed before;
- * `stop` ends the pass from outside.
+ * @returns a function that runs one pass and never rejects
  */
-export function createPass(options: PassOptions): (key: ObjectKey, failures: number, stop: AbortSignal) => Promise<PassResult> {
-  const { name, clock } = options
+export function createPass(options: PassOptions): (run: PassRun) => Promise<PassResult> {
+  const { name, clock, tracer = noTracer } = options
   let passes = 0
-  return async function runPass(key, failures, stop) {
-    const log = options.log.child({ controller: name, reconcileId: `${name}-${++passes}`, key: keyText(key) })
+
+  async function runPass({ key, failures, stop }: PassRun, reconcileId: string, span: Span): Promise<PassResult> {
+    const log = options.log.child({ controller: name, reconcileId, key: keyText(key) })
     const startMs = clock.monotonicMs()
     const result = await settlePass(options, key, stop, log)
     const durationMs = clock.monotonicMs() - startMs
     logFailure(log, result, failures + 1, durationMs)
     report(options, log, { name, durationMs, outcome: result.kind })
-    return result
+    return tracer.isOn ? told(span, result) : result
   }
+
+  return function runPassInSpan(run) {
+    const reconcileId = `${name}-${++passes}`
+    if (!tracer.isOn) return runPass(run, reconcileId, noSpan)
+    const attributes = { 'tranche.key': keyText(run.key), 'tranche.reconcile_id': reconcileId }
+    const act = (span: Span): Promise<PassResult> => runPass(run, reconcileId, span)
+    if ('after' in run) return tracer.begin(`${name} pass`, { attributes, ifMoved: true, after: run.after }, act)
+    return tracer.inside(`${name} pass`, { attributes, ifMoved: true }, act)
+  }
+}
+
+/** Conflicts are how passes go when others write too; other errors make a pass one that has failed. */
+function told(span: Span, result: PassResult): PassResult {
+  span.set({ 'tranche.outcome': result.kind })
+  const { error } = 'error' in result ? result : { error: null }
+  if (error !== null && !(isAppError(error) && error.code === 'WRITE_CONFLICT')) span.fail(error)
+  const next = span.next()
+  return next === undefined ? result : { ...result, next }
 }
 
 const DEFAULT_DEADLINE_MS = 60_000

@@ -1,5 +1,5 @@
 import { parseKey } from '@tranche/kube-types'
-import { createPass, type PassOptions, type PassResult } from './pass.ts'
+import { createPass, FOLLOWS_MS, type PassOptions, type PassResult } from './pass.ts'
 import { SOONEST_RECHECK_MS } from './reconcile.ts'
 import type { WorkQueue } from './work-queue.ts'
 
@@ -44,18 +44,21 @@ export function createRunner(options: RunnerOptions): Runner {
 
 async function work(queue: WorkQueue, runPass: ReturnType<typeof createPass>, stop: AbortSignal): Promise<void> {
   for (let key = await queue.get(); key !== null; key = await queue.get()) {
-    comeAgain(queue, key, await runPass(parseKey(key), queue.failures(key), stop))
+    const after = queue.takeTrace(key)
+    comeAgain(queue, key, await runPass({ key: parseKey(key), failures: queue.failures(key), stop, after }))
     queue.done(key)
   }
 }
 
 function comeAgain(queue: WorkQueue, key: string, result: PassResult): void {
   if (result.kind === 'retry') {
-    queue.addRateLimited(key)
+    if (queue.addRateLimited(key) <= FOLLOWS_MS) queue.follow(key, result.next)
     return
   }
   queue.forget(key)
-  if (result.kind === 'recheckAfter' || result.kind === 'unmended') queue.addAfter(key, Math.max(SOONEST_RECHECK_MS, result.ms))
+  if (result.kind !== 'recheckAfter' && result.kind !== 'unmended') return
+  queue.addAfter(key, Math.max(SOONEST_RECHECK_MS, result.ms))
+  if (result.ms <= FOLLOWS_MS) queue.follow(key, result.next)
 }
 
 function endWithin(options: RunnerOptions, running: Promise<unknown>, graceMs: number, stopping: AbortController): Promise<void> {

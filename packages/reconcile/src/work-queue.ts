@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
+import type { TraceContext } from '@tranche/tracing'
 
 /**
  * The keys that a runner has to look at, inside one process. A key says who, never what happened, so signals collapse.
@@ -29,6 +30,10 @@ export interface WorkQueue {
   forget(key: string): void
   /** @returns how often `key` was added rate-limited since it was last forgotten */
   failures(key: string): number
+  /** Notes where the next hand-out of `key` comes after: what was noted last is what counts. Undefined notes nothing. */
+  follow(key: string, trace: TraceContext | undefined): void
+  /** @returns what was noted for `key` since its last hand-out, and forgets it */
+  takeTrace(key: string): TraceContext | undefined
   /** Waits for a ready key and takes it; null once the queue is shut down. Each key taken needs one {@link WorkQueue.done}. */
   get(): Promise<string | null>
   /** Gives back a key that was taken; it becomes ready at once if it was added meanwhile. */
@@ -64,6 +69,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     dirty: new Set(),
     delayed: new Map(),
     failures: new Map(),
+    traces: new Map(),
     takers: [],
     isShutDown: false,
   }
@@ -73,6 +79,14 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     addRateLimited: (key) => addRateLimited(state, key),
     forget: (key) => void state.failures.delete(key),
     failures: (key) => state.failures.get(key) ?? 0,
+    follow(key, trace) {
+      if (trace !== undefined && !state.isShutDown) state.traces.set(key, trace)
+    },
+    takeTrace(key) {
+      const trace = state.traces.get(key)
+      state.traces.delete(key)
+      return trace
+    },
     get: () => get(state),
     done: (key) => done(state, key),
     shutDown: () => shutDown(state),
@@ -97,6 +111,7 @@ interface State {
   readonly dirty: Set<string>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly failures: Map<string, number>
+  readonly traces: Map<string, TraceContext>
   /** Those who wait in `get`, first come first served. Empty unless `ready` is. */
   readonly takers: ((key: string | null) => void)[]
   isShutDown: boolean
@@ -161,5 +176,6 @@ function shutDown(state: State): void {
   for (const { timer } of state.delayed.values()) timer.cancel()
   state.delayed.clear()
   state.ready.clear()
+  state.traces.clear()
   for (const taker of state.takers.splice(0)) taker(null)
 }

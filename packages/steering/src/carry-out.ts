@@ -46,9 +46,9 @@ export async function carryOut(ports: SteeringPorts, order: WishOrder, options: 
 }
 
 function toWish({ idempotencyKey, ...order }: WishOrder): Wish {
-  const { type, body, by, via, from, sawStep, repeatableSinceMs } = order
+  const { type, body, by, via, from, sawStep, repeatableSinceMs, trace } = order
   const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedWishId(via, by, idempotencyKey)
-  return { id, type, body, by, via, from, sawStep, repeatableSinceMs }
+  return { id, type, body, by, via, from, sawStep, repeatableSinceMs, trace }
 }
 
 function answer({ id, type }: Wish, state: WishAnswer['state'], message: string): WishAnswer {

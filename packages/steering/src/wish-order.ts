@@ -3,6 +3,7 @@ import type { Clock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import type { TraceContext } from '@tranche/tracing'
 import type { WishTarget } from '@tranche/wishes'
 
 /** A wish as somebody gives it, and what it is for. */
@@ -23,6 +24,8 @@ export interface WishOrder {
   readonly sawStep?: boolean | undefined
   /** @see Wish.repeatableSinceMs */
   readonly repeatableSinceMs?: number | undefined
+  /** @see Wish.trace */
+  readonly trace?: TraceContext | undefined
   /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */
   readonly waitMs: number
   /** Says what would be written, and writes nothing. @default false */

@@ -45,7 +45,7 @@ export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number
 }
 
 /** What is put on the record of a wish. */
-export function recordOf({ id, type, body, by, via, from }: Wish, { nowMs }: Pick<WishFacts, 'nowMs'>): RecordedAction {
+export function recordOf({ id, type, body, by, via, from, trace }: Wish, { nowMs }: Pick<WishFacts, 'nowMs'>): RecordedAction {
   return {
     id,
     type,
@@ -54,6 +54,7 @@ export function recordOf({ id, type, body, by, via, from }: Wish, { nowMs }: Pic
     via,
     ...(from !== undefined && { from: cut(from) }),
     ...body,
+    ...(trace !== undefined && { trace }),
   }
 }
 

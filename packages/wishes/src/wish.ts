@@ -2,6 +2,7 @@ import type { RecordedAction, Rollout, WishBody, WishType } from '@tranche/api-s
 import type { ErrorCode } from '@tranche/errors'
 import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet, ObjectKey } from '@tranche/kube-types'
+import type { TraceContext } from '@tranche/tracing'
 
 /** One wish, with who asks and from where. */
 export interface Wish {
@@ -24,6 +25,8 @@ export interface Wish {
    * may have forgotten wishes of that time, it is refused: whether it is a repetition cannot be told.
    */
   readonly repeatableSinceMs?: number | undefined
+  /** In which trace it was asked for; goes on record. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** What a wish is judged by; each object as it was read last. */

@@ -17,6 +17,8 @@ import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExch
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
+import { noTracer, type Tracer } from '@tranche/tracing'
+import { readTracingSettings } from '@tranche/tracing-otlp'
 import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
@@ -33,12 +35,15 @@ import { createStderrLogger } from '../logging.ts'
 import type { ApiProcessOptions } from '../options/api-process-options.ts'
 import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
+import { startTracing } from '../tracing.ts'
 import { userAgent, VERSION } from '../version.ts'
 
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
 /** How long the end may take after somebody has asked for it, in milliseconds: less than the 10 s that many an environment gives. */
 const STOP_GRACE_MS = 9_000
+/** How long what is left of traces may take to be sent at the end, in milliseconds. */
+const TRACES_CLOSE_MS = 2_000
 
 /**
  * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
@@ -54,11 +59,20 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   const crashPoints = options.command === 'api' ? noCrashPoints : crashPointsOf(options.command, io.env, systemClock)
   const hostRules = readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
+  const tracing = readTracingSettings(io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })
   await using cleanup = new AsyncDisposableStack()
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
-  const log = createStderrLogger(options.logLevel)
+  let tracer = noTracer
+  const log = createStderrLogger(options.logLevel, ...(tracing === null ? [] : [() => tracer.traceId()]))
+  const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
+  if (tracing !== null) {
+    const own = log.child({ program: options.command, identity })
+    // Adopted before the programs, so that it sends what their end has told.
+    const sender = cleanup.adopt(await startTracing(tracing, own, identity), (open) => open.close(TRACES_CLOSE_MS))
+    tracer = sender.tracer
+  }
   const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
   if (options.health !== null) {
     // Adopted before the programs, so that it answers to their end; and asked while nothing else answers.
@@ -76,7 +90,11 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
   if (stop.signal.aborted) return exitCodes.done
 
-  const programs = await startPrograms({ ...options, redisSettings: redis, crashPoints, hostRules, log, healthOf }, sockets, cleanup)
+  const programs = await startPrograms(
+    { ...options, redisSettings: redis, crashPoints, hostRules, log, healthOf, identity, tracer },
+    sockets,
+    cleanup,
+  )
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
 }
@@ -98,6 +116,9 @@ interface Readings {
   readonly log: Logger
   /** Of each program that is to run; told anew once it has been started. */
   readonly healthOf: Map<ProgramName, ProgramHealth>
+  /** Which process it is. */
+  readonly identity: string
+  readonly tracer: Tracer
 }
 
 /** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
@@ -108,8 +129,7 @@ async function startPrograms(
 ): Promise<readonly Running[]> {
   const { exchange, watchExchange, urgentExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
-  const { log, healthOf } = options
-  const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
+  const { log, healthOf, identity, tracer } = options
   const { namespaces, leaseNamespace = LEASE_NAMESPACE } = options.scope
   const metrics =
     options.metrics === null ? {} : { metrics: await createMetrics({ clock: systemClock, log, version: VERSION, withProcess: true }) }
@@ -120,10 +140,11 @@ async function startPrograms(
     log,
     seed,
     crashPoints: options.crashPoints,
+    tracer,
     ...metrics,
     ...(namespaces !== undefined && { namespaces }),
   }
-  const queue = cleanup.adopt(createQueue(options, { log, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
+  const queue = cleanup.adopt(createQueue(options, { log, withTraces: tracer.isOn, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
   const programs: Running[] = []
   if (options.metrics !== null && metrics.metrics !== undefined) {
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
@@ -201,17 +222,18 @@ async function startApiProgram(
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }
 
-function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, { log, metrics }: QueueParts): JobQueue {
+function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, { log, withTraces, metrics }: QueueParts): JobQueue {
   const common = { clock: systemClock, ...waiting(metrics, 'jobs') }
   const queue =
     redisSettings === null
       ? createInProcessQueue(common)
-      : createBullmqQueue({ ...common, redis: redisSettings, log, ...(prefix !== undefined && { prefix }) })
+      : createBullmqQueue({ ...common, redis: redisSettings, log, withTraces, ...(prefix !== undefined && { prefix }) })
   if (metrics !== undefined) tellOfJobs(metrics, queue)
   return queue
 }
 
 interface QueueParts {
   readonly log: Logger
+  readonly withTraces: boolean
   readonly metrics?: Metrics
 }

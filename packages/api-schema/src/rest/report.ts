@@ -105,6 +105,7 @@ export const recordedActionSchema = z.object({
   step: z.int().optional(),
   full: z.boolean().optional(),
   toRevision: z.string().optional(),
+  trace: z.string().optional().meta({ description: 'Trace of the request, where traces are told: a traceparent of W3C Trace Context.' }),
 })
 /** @see recordedActionSchema */
 export type RecordedAction = Frozen<z.infer<typeof recordedActionSchema>>

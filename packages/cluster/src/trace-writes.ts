@@ -1,0 +1,76 @@
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import type { Reflector } from '@tranche/kube-client'
+import type { TraceContext, Tracer } from '@tranche/tracing'
+import { recordedActionsOf } from '@tranche/wishes'
+import type { Newest } from './newest.ts'
+import type { WatchedCluster } from './watched-cluster.ts'
+
+/** The most writes whose echo is waited for: one whose echo never comes, for the watch went on past it, makes room for others. */
+const MOST_WRITES = 256
+
+/**
+ * The same cluster, whose handlers run as what follows from our own write when they are told of its echo, and as what follows from a wish
+ * when they are told of that.
+ *
+ * @returns the cluster itself where nothing is told
+ */
+export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedCluster {
+  if (!tracer.isOn) return cluster
+  const writes = new Map<string, TraceContext>()
+
+  const noting = <T extends KubeObject>(newest: Newest<T>): Newest<T> => ({
+    get: newest.get,
+    learn(object) {
+      const trace = tracer.current()
+      if (trace !== undefined) writes.set(nameOf(object), trace)
+      for (const [oldest] of writes) if (writes.size > MOST_WRITES) writes.delete(oldest)
+      newest.learn(object)
+    },
+  })
+  /** Several handlers hear of one echo: what is noted of it goes with later writes. */
+  const following = <T extends KubeObject>(reflector: Reflector<T>): Reflector<T> => ({
+    ...reflector,
+    get resourceVersion() {
+      return reflector.resourceVersion
+    },
+    get synced() {
+      return reflector.synced
+    },
+    subscribe: (handler) =>
+      reflector.subscribe({
+        ...handler,
+        onChange(key, previous, current) {
+          const trace = current === undefined ? undefined : (writes.get(nameOf(current)) ?? wishTrace(previous, current))
+          if (trace === undefined) handler.onChange?.(key, previous, current)
+          else tracer.after(trace, () => handler.onChange?.(key, previous, current))
+        },
+      }),
+  })
+
+  const { newest } = cluster
+  return {
+    ...cluster,
+    daemonSets: following(cluster.daemonSets),
+    batchReleases: following(cluster.batchReleases),
+    rollouts: following(cluster.rollouts),
+    newest: {
+      ...newest,
+      daemonSets: noting(newest.daemonSets),
+      batchReleases: noting(newest.batchReleases),
+      rollouts: noting(newest.rollouts),
+    },
+  }
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return `${metadata.uid} ${metadata.resourceVersion}`
+}
+
+/** Of the wish that has come on record with this change. */
+function wishTrace(previous: KubeObject | undefined, current: KubeObject): TraceContext | undefined {
+  const text = current.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
+  if (previous === undefined || text === undefined || text === previous.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
+    return undefined
+  const [was, is] = [recordedActionsOf(previous).at(-1), recordedActionsOf(current).at(-1)]
+  return is?.id === was?.id ? undefined : is?.trace
+}
