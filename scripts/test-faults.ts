@@ -4,6 +4,7 @@
  *
  *   pnpm test:faults                       200 seeds, from 1
  *   pnpm test:faults --from 17 --seeds 1   exactly what seed 17 stands for
+ *   pnpm test:faults --upgrades 20         and all programs are replaced twenty times in each world, in mid-release
  *   pnpm test:faults --no-shrink           tells a violation with all that went wrong, not the least that breaks it
  *   pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
  *
@@ -17,6 +18,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
+    upgrades: { type: 'string' },
     shrink: { type: 'boolean', default: true },
     output: { type: 'string', short: 'o', default: 'text' },
   },
@@ -24,21 +26,29 @@ const { values } = parseArgs({
 })
 const seeds = wholeNumber('--seeds', values.seeds)
 const from = wholeNumber('--from', values.from)
+const upgrades = values.upgrades === undefined ? 0 : wholeNumber('--upgrades', values.upgrades)
 /** Enough for the schedules there are, and bounded. */
 const SHRINK_RUNS = 60
 
 const startedMs = performance.now()
 let done = 0
-const results = await runSeeds({ from, seeds, shrinkRuns: values.shrink ? SHRINK_RUNS : 0, onResult: show })
+const results = await runSeeds({ from, seeds, upgrades, shrinkRuns: values.shrink ? SHRINK_RUNS : 0, onResult: show })
 const minutes = (performance.now() - startedMs) / 60_000
 const broken = results.filter(({ violations }) => violations.length > 0)
 const seedsPerMinute = Math.round(seeds / minutes)
 const cpuMs = Math.round(results.reduce((sum, result) => sum + result.cpuMs, 0) / Math.max(1, results.length))
-const summary = { seeds, violations: broken.length, firstSeed: broken[0]?.seed ?? null, seedsPerMinute }
+const upgraded = results.reduce((sum, result) => sum + result.upgraded, 0)
+const summary = {
+  seeds,
+  violations: broken.length,
+  firstSeed: broken[0]?.seed ?? null,
+  seedsPerMinute,
+  ...(upgrades > 0 && { upgrades: upgraded }),
+}
 console.log(
   values.output === 'json'
     ? JSON.stringify(summary)
-    : `${seeds} seeds, ${broken.length} with a violation; ${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
+    : `${seeds} seeds, ${broken.length} with a violation; ${upgrades > 0 ? `${upgraded} upgrades in mid-release; ` : ''}${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
 )
 process.exitCode = broken.length === 0 ? 0 : 1
 

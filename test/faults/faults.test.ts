@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateSchedule } from './generate.ts'
 import { judge } from './judge.ts'
 import { play } from './play.ts'
 import { runSeeds } from './pool.ts'
 import { runSeed } from './run-seed.ts'
-import { type Sabotage, sabotages } from './sabotage.ts'
+import { type Sabotage, sabotages, upgradeSabotages } from './sabotage.ts'
 
 const MINUTE = 60_000
 
@@ -40,9 +40,30 @@ it.each(sabotages)(
   2 * MINUTE,
 )
 
-async function firstSeedThatBreaks(sabotage: Sabotage, seeds: number): Promise<number | null> {
+describe('upgrades', () => {
+  it(
+    'replace all programs in mid-release, by a newer version and back, at 20 moments, and keep every guarantee (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
+    async () => {
+      const results = await runSeeds({ from: 1, seeds: 5, upgrades: 4 })
+      const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
+      expect(stories.join('\n\n')).toBe('')
+      expect(results.reduce((sum, { upgraded }) => sum + upgraded, 0)).toBeGreaterThanOrEqual(20)
+    },
+    2 * MINUTE,
+  )
+
+  it.each(upgradeSabotages)(
+    'are found out within twenty seeds where $fault',
+    async (sabotage) => {
+      expect(await firstSeedThatBreaks(sabotage, 20, sabotage.upgrades)).not.toBeNull()
+    },
+    2 * MINUTE,
+  )
+})
+
+async function firstSeedThatBreaks(sabotage: Sabotage, seeds: number, upgrades = 0): Promise<number | null> {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { recording, facts } = await play(sabotage.among(generateSchedule(seed)), sabotage)
+    const { recording, facts } = await play(sabotage.among(generateSchedule(seed, upgrades)), sabotage)
     if (judge(recording, facts).some(({ guarantee }) => sabotage.breaks.includes(guarantee))) return seed
   }
   return null

@@ -14,14 +14,18 @@ import {
   type Shape,
   slots,
   type Steps,
+  type Upgrade,
   type Wish,
 } from './schedule.ts'
 
 const SECOND = 1_000
 const MINUTE = 60_000
 
-/** @returns what the seed stands for: always the same */
-export function generateSchedule(seed: number): Schedule {
+/**
+ * @param upgrades how many upgrades happen beside what the seed stands for, which stays as it is @default 0
+ * @returns what the seed stands for: always the same
+ */
+export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const random = createRandom('faults', seed)
   const shape = generateShape(random)
   const stormMs = between(random, 1 * MINUTE, 12 * MINUTE)
@@ -29,7 +33,27 @@ export function generateSchedule(seed: number): Schedule {
   const mix = generateMix(random)
   const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
-  return { seed, shape, stormMs, incidents: [first, ...drawn].toSorted((a, b) => a.atMs - b.atMs) }
+  const beside = generateUpgrades(seed, upgrades, stormMs)
+  return { seed, shape, stormMs, incidents: [first, ...drawn, ...beside].toSorted((a, b) => a.atMs - b.atMs), upgrades }
+}
+
+/** Drawn from numbers of their own. */
+function generateUpgrades(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('upgrades', seed)
+  return Array.from({ length: upgrades }, (): Incident => ({ atMs: between(random, 1 * SECOND, stormMs), ...generateUpgrade(random) }))
+}
+
+function generateUpgrade(random: Random): Upgrade {
+  return {
+    kind: 'upgrade',
+    manner: pick(random, ['rolling', 'rolling', 'rolling', 'atOnce']),
+    ends: pick(random, ['asked', 'asked', 'killed']),
+    definitions: pick(random, ['stay', 'goBack']),
+    afterMs: duration(random, 40 * SECOND),
+    controllersAfterMs: duration(random, 10 * SECOND),
+    executorsAfterMs: duration(random, 10 * SECOND),
+    gapMs: duration(random, 10 * SECOND),
+  }
 }
 
 function generateShape(random: Random): Shape {

@@ -1,5 +1,6 @@
 import { judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { findForgotten } from './find-forgotten.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
@@ -36,6 +37,7 @@ export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended
     atMs,
     text: node === undefined ? text : `on ${node}, ${text}`,
   }))
+  const g7 = findForgotten(recording.writes, isOurs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  return [...breaches, ...g6]
+  return [...breaches, ...g7, ...g6]
 }

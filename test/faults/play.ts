@@ -5,6 +5,7 @@ import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
 import { findUnended, standsStill } from './the-end.ts'
+import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
 import { durationText } from './words.ts'
 import { createWorld, drive, letPass, type Note, type World } from './world.ts'
@@ -17,6 +18,8 @@ export interface Played {
   readonly notes: readonly Note[]
   /** When the storm begins, epoch milliseconds by the recording's clock. */
   readonly fromMs: number
+  /** Upgrades that began while a release was under way. */
+  readonly upgraded: number
 }
 
 const MINUTE = 60_000
@@ -39,27 +42,30 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   const { clock } = world
   const owners = createOwners(world)
   const fates = createFates(world)
+  const upgrades = createUpgrades({ world, owners, fates })
   for (const slot of slots) world.start(slot)
   await drive(clock, owners.install())
   const begun = await untilEnded(world, owners, FIRST_MS)
   const fromMs = clock.nowMs()
   if (begun.length > 0) throw new Error(`seed ${schedule.seed}: without any fault, ${begun.join('; ')}`)
-  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall({ world, owners, fates }, incident))
+  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall({ world, owners, fates, upgrades }, incident))
   await letPass(clock, schedule.stormMs)
+  if (schedule.upgrades > 0) await drive(clock, upgrades.end())
   const calmFromMs = clock.nowMs()
-  const unended = await calmDown({ world, owners, fates })
+  const unended = await calmDown({ world, owners, fates, upgrades })
   world.simulator.stop()
   const facts = { stalls: world.stalls, calmFromMs, endMs: clock.nowMs(), unended }
-  return { schedule, recording: world.recording, facts, notes: world.notes, fromMs }
+  return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
 
 interface Cast {
   readonly world: World
   readonly owners: Owners
   readonly fates: Fates
+  readonly upgrades: Upgrades
 }
 
-async function befall({ world, owners, fates }: Cast, incident: Incident): Promise<void> {
+async function befall({ world, owners, fates, upgrades }: Cast, incident: Incident): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -84,6 +90,8 @@ async function befall({ world, owners, fates }: Cast, incident: Incident): Promi
       case 'stickPod':
       case 'quota':
         return await changeCluster(world, incident)
+      case 'upgrade':
+        return upgrades.begin(incident)
       default:
         return await owners.wish(incident satisfies Wish)
     }

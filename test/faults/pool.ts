@@ -67,7 +67,7 @@ function end(child: ChildProcess, children: Set<ChildProcess>): void {
   children.delete(child)
 }
 
-function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false }: SeedOptions): Promise<SeedResult> {
+function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions): Promise<SeedResult> {
   return new Promise((done, fail) => {
     const onExit = (code: number | null): void => fail(new Error(`seed ${seed}: its process ended with ${code}`))
     child.once('exit', onExit)
@@ -76,6 +76,6 @@ function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = fal
       if ('error' in answer) fail(new Error(`seed ${seed}: ${answer.error}`))
       else done(answer)
     })
-    child.send({ seed, shrinkRuns, withHash })
+    child.send({ seed, shrinkRuns, withHash, upgrades })
   })
 }

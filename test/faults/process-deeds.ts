@@ -9,6 +9,8 @@ type Trap = Extract<ProcessDeed, { readonly kind: 'trap' }>
 /** Does things to our programs. */
 export interface Fates {
   befall(deed: ProcessDeed): void
+  /** A program ends for good: it does not thaw, and no other starts in its place. */
+  end(program: Program): void
   /** No trap snaps any more. */
   disarm(): void
   /** Processes that are frozen and will thaw by themselves. */
@@ -27,11 +29,15 @@ export function createFates(world: World): Fates {
   const killed = new WeakSet<Program>()
   let hangsUntilMs = Number.NEGATIVE_INFINITY
 
-  function kill(program: Program, downMs: number): void {
-    const { slot } = program
+  function end(program: Program): void {
     frozen.delete(program)
     killed.add(program)
     world.kill(program)
+  }
+
+  function kill(program: Program, downMs: number): void {
+    const { slot } = program
+    end(program)
     world.later(downMs, () => restart(slot))
   }
 
@@ -116,6 +122,7 @@ export function createFates(world: World): Fates {
 
   return {
     befall,
+    end,
     disarm: () => void traps.splice(0),
     frozen: () => [...frozen],
     hangsUntilMs: () => hangsUntilMs,

@@ -15,6 +15,8 @@ export interface SeedResult {
   readonly violations: readonly Violation[]
   /** Empty without a violation. */
   readonly story: string
+  /** Upgrades that began while a release was under way. */
+  readonly upgraded: number
   /** What the run itself cost, without shrinking, in milliseconds of CPU. */
   readonly cpuMs: number
 }
@@ -25,16 +27,19 @@ export interface SeedOptions {
   readonly shrinkRuns?: number
   /** @default false */
   readonly withHash?: boolean
+  /** Upgrades that happen beside what the seed stands for. @default 0 */
+  readonly upgrades?: number
 }
 
 /** Plays what the seed stands for, and judges it. */
-export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false }: SeedOptions = {}): Promise<SeedResult> {
+export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions = {}): Promise<SeedResult> {
   const before = process.cpuUsage()
-  const schedule = generateSchedule(seed)
+  const schedule = generateSchedule(seed, upgrades)
   const { played, violations } = await tryOut(schedule)
   const { user, system } = process.cpuUsage(before)
   const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
-  return { seed, hash: withHash ? hashOf(played.recording) : null, violations, story, cpuMs: (user + system) / 1_000 }
+  const hash = withHash ? hashOf(played.recording) : null
+  return { seed, hash, violations, story, upgraded: played.upgraded, cpuMs: (user + system) / 1_000 }
 }
 
 function hashOf({ writes, deliveries }: Recording): string {

@@ -2,6 +2,7 @@ import type { FlightRecord, Rollout } from '@tranche/api-schema'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
+import { NEXT_MEMBER, type Version } from '../scenarios/next-version.ts'
 import type { Incident, Schedule } from './schedule.ts'
 
 /** A way to break our programs on purpose, where they meet the cluster. */
@@ -14,9 +15,28 @@ export interface Sabotage {
   readonly among: (schedule: Schedule) => Schedule
   /** Goes around the ports of every program. */
   readonly ports: CrashPoints
-  /** Goes around the requests of every program. */
-  readonly exchange: (exchange: Exchange) => Exchange
+  /** Goes around the requests of every program, nearer to it than what makes it one of the next version. */
+  readonly exchange: (exchange: Exchange, version: Version) => Exchange
 }
+
+/** A fault that shows only where our programs are replaced in mid-release. */
+export interface UpgradeSabotage extends Sabotage {
+  /** How many upgrades happen in a world. */
+  readonly upgrades: number
+}
+
+/** Faults of upgrades that the bench must find. */
+export const upgradeSabotages: readonly UpgradeSabotage[] = [
+  atUpgrades('a status is written without what a newer version had put there', ['G7'], {
+    present: (request) => (request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? withoutNext(request) : request),
+  }),
+  atUpgrades('the permit record is written without what a newer version had put there', ['G7'], {
+    present: (request) => (isRecordWrite(request) ? withoutNext(request) : request),
+  }),
+  atUpgrades('executors of the next version delete pods without preconditions', ['G4'], {
+    next: (request) => (request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request),
+  }),
+]
 
 /** Faults that the bench must find. */
 export const sabotages: readonly Sabotage[] = [
@@ -128,6 +148,40 @@ function inRequests(fault: string, breaks: readonly string[], change: (request: 
     ports: noCrashPoints,
     exchange: (exchange) => (request, signal) => exchange(change(request), signal),
   }
+}
+
+/** @param changes what becomes of requests, by the version of who sends them @default nothing */
+function atUpgrades(
+  fault: string,
+  breaks: readonly string[],
+  changes: Partial<Readonly<Record<Version, (request: WireRequest) => WireRequest>>>,
+): UpgradeSabotage {
+  return {
+    ...inRequests(fault, breaks, (request) => request),
+    among: withUpgradesOnly,
+    upgrades: 3,
+    exchange: (exchange, version) => (request, signal) => exchange(changes[version]?.(request) ?? request, signal),
+  }
+}
+
+/** Nothing happens but the first template and upgrades, one after the other, of which none takes definitions away. */
+function withUpgradesOnly({ incidents, ...rest }: Schedule): Schedule {
+  const upgrades = incidents.filter(({ kind }) => kind === 'upgrade')
+  const inTurn = upgrades.map((incident, at): Incident => ({ ...incident, ...stay, atMs: (at + 1) * UPGRADE_EVERY_MS }))
+  const [first] = incidents.filter(({ kind, atMs }) => kind === 'template' && atMs === 1_000)
+  return { ...rest, stormMs: (upgrades.length + 1) * UPGRADE_EVERY_MS, incidents: [...(first === undefined ? [] : [first]), ...inTurn] }
+}
+
+const UPGRADE_EVERY_MS = 20_000
+const stay = { definitions: 'stay' } as const
+
+function isRecordWrite({ method, path, body = '' }: WireRequest): boolean {
+  return method === 'PATCH' && /\/batchreleases\//.test(path) && body.includes('"path":"/status/flight","value"')
+}
+
+function withoutNext(request: WireRequest): WireRequest {
+  const body = JSON.parse(request.body ?? '{}', (name, value: unknown) => (name === NEXT_MEMBER ? undefined : value)) as object
+  return { ...request, body: JSON.stringify(body) }
 }
 
 /** The same status, for whichever version of the object there is. */

@@ -37,7 +37,7 @@ export interface Shape {
 }
 
 /** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
-export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish
+export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish | Upgrade
 
 /** What happens to one of our programs. */
 export type ProcessDeed =
@@ -116,6 +116,27 @@ export type Wish =
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
 
+/**
+ * All our programs are replaced by those of the other version, in mid-release: where no release is under way, one begins. Both
+ * Deployments are replaced side by side.
+ */
+export interface Upgrade {
+  readonly kind: 'upgrade'
+  /** `rolling`: one more process is ready before one goes. `atOnce`: all of a Deployment go, and then others start. */
+  readonly manner: 'rolling' | 'atOnce'
+  /** Whether processes are asked to end, and killed where they do not, or killed at once. */
+  readonly ends: 'asked' | 'killed'
+  /** Whether the definitions of the next version stay when the present one comes back, or go as with a rollback of the chart. */
+  readonly definitions: 'stay' | 'goBack'
+  /** How long a release is under way before. */
+  readonly afterMs: number
+  /** What passes before the first process of each Deployment is replaced. */
+  readonly controllersAfterMs: number
+  readonly executorsAfterMs: number
+  /** What passes between the end of one process and the start of the next. */
+  readonly gapMs: number
+}
+
 /** Something that happens at a moment, in milliseconds after the Rollout was Healthy first. */
 export type Incident = Deed & { readonly atMs: number }
 
@@ -127,4 +148,6 @@ export interface Schedule {
   readonly stormMs: number
   /** By `atMs`. */
   readonly incidents: readonly Incident[]
+  /** How many upgrades were drawn beside what the seed stands for. */
+  readonly upgrades: number
 }

@@ -24,7 +24,7 @@ export function tellStory(played: Played, violations: readonly Violation[], inci
     ...(left > 0 ? [`           … ${left} lines before`] : []),
     ...texts,
     ...violations.map(({ guarantee, atMs, text }) => `  broken ${guarantee} at ${((atMs - fromMs) / 1_000).toFixed(2)} s: ${text}`),
-    `  replay: pnpm test:faults --from ${schedule.seed} --seeds 1`,
+    `  replay: pnpm test:faults --from ${schedule.seed} --seeds 1${schedule.upgrades > 0 ? ` --upgrades ${schedule.upgrades}` : ''}`,
   ].join('\n')
 }
 

@@ -9,6 +9,7 @@ import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import { admissionOf } from '../scenarios/admission.ts'
+import { asNextVersion, type Version } from '../scenarios/next-version.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { recordTaken } from './record-taken.ts'
@@ -55,6 +56,13 @@ export interface World {
   start(slot: Slot): Program
   /** The one started last in this place, if it still runs. */
   programIn(slot: Slot): Program | undefined
+  /** Resolves when it has its first lists; rejects when it gives up. */
+  whenReady(program: Program): Promise<void>
+  /** Asks it to end. @returns when it has */
+  stop(program: Program): Promise<void>
+  /** Of programs that start from now on. */
+  version(): Version
+  setVersion(version: Version): void
   /** The process ends where it is, and the operating system closes what it had open. */
   kill(program: Program): void
   /** @param onPoint called at every crash point that any program passes */
@@ -119,12 +127,14 @@ interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'weath
 function programsOf(
   { schedule, clock, simulator, weather, note, take }: Ground,
   sabotage: Sabotage | undefined,
-): Pick<World, 'start' | 'programIn' | 'kill' | 'watchPoints'> {
+): Pick<World, 'start' | 'programIn' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints'> {
   const { seed, shape } = schedule
   const queue = createRemoteQueue(clock, () => weather.jobFate())
   const running = new Map<Slot, Program>()
   let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
   let started = 0
+  const lives = new WeakMap<Program, Life>()
+  let version: Version = 'present'
 
   function run({ role, identity, process }: Program, program: Program): void {
     const points = createCrashPoints((point) => onPoint(program, point))
@@ -132,13 +142,14 @@ function programsOf(
     const exchange = recordTaken(process.exchange, identity, clock, take)
     const ports = { exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
     const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
-    const { ready, stopped } =
+    const life: Life & { readonly stopped: Promise<void> } =
       role === 'controller'
         ? startController({ ...ports, ...shared, admission: shape.admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
         : startExecutor({ queue: createInProcessQueue({ clock: process.clock }), ...ports, ...shared })
-    ready.catch(() => {})
+    lives.set(program, life)
+    life.ready.catch(() => {})
     // A program that gives up is started again, as a Deployment does it.
-    stopped.catch((error: unknown) => note(`${identity} gave up: ${String(error)}`))
+    life.stopped.catch((error: unknown) => note(`${identity} gave up: ${String(error)}`))
   }
 
   return {
@@ -146,14 +157,19 @@ function programsOf(
       const role = slot.startsWith('controller') ? 'controller' : 'executor'
       const identity = `${role}-${++started}`
       const ownClock = createSteppedClock(clock)
-      const exchange = simulator.exchangeFor(identity)
-      const process = createProcess(ownClock, sabotage?.exchange(exchange) ?? exchange)
+      const toServer = simulator.exchangeFor(identity)
+      const exchange = version === 'present' ? toServer : asNextVersion(toServer, identity)
+      const process = createProcess(ownClock, sabotage?.exchange(exchange, version) ?? exchange)
       const program = { slot, role, identity, ownClock, process } as const
       running.set(slot, program)
       run(program, program)
       return program
     },
     programIn: (slot) => running.get(slot),
+    whenReady: async (program) => lives.get(program)?.ready,
+    stop: async (program) => lives.get(program)?.stop(),
+    version: () => version,
+    setVersion: (next) => void (version = next),
     kill(program) {
       program.process.freeze()
       program.process.cutOff()
@@ -161,6 +177,12 @@ function programsOf(
     },
     watchPoints: (watch) => void (onPoint = watch),
   }
+}
+
+/** What a program has of itself. */
+interface Life {
+  readonly ready: Promise<void>
+  stop(): Promise<void>
 }
 
 /** In the proportions of the defaults. */

@@ -3,6 +3,7 @@ import { adviseBatchRelease, checkBatchRelease, problemText } from '@tranche/val
 import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
 import { deny } from './deny.ts'
 import { isSameAsSent } from './same-json.ts'
+import { withoutStatus } from './without-status.ts'
 
 /** A write to a BatchRelease (not to its status). */
 export interface BatchReleaseRequest {
@@ -22,7 +23,7 @@ export interface BatchReleaseRequest {
 export function admitBatchRelease({ operation, oldObject, newObject, fieldManager }: BatchReleaseRequest): Admission {
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
   if (isOurWrite(fieldManager) || (oldObject !== null && isSameAsSent(oldObject.spec, newObject.spec))) return allow()
-  const { object, problems } = checkBatchRelease(newObject)
+  const { object, problems } = checkBatchRelease(withoutStatus(newObject))
   if (object === null) return allow()
   if (problems.length > 0) return deny(`BatchRelease ${newObject.metadata.name} cannot be carried out`, problems)
   return allow(adviseBatchRelease(newObject).map(problemText))

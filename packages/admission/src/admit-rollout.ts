@@ -14,6 +14,7 @@ import {
 import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
 import { deny } from './deny.ts'
 import { isSameAsSent } from './same-json.ts'
+import { withoutStatus } from './without-status.ts'
 
 /** A write to a Rollout (not to its status), and the Rollouts beside it. */
 export interface RolloutRequest {
@@ -49,7 +50,7 @@ export function admitRollout({ operation, oldObject, newObject, others, ...known
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
   if (oldObject !== null && !isJudgedAgain(oldObject, newObject)) return allow()
   const surroundings = { desired: known.desired ?? null, workloadExists: known.workloadExists ?? null }
-  const checked = checkRollout(newObject, surroundings)
+  const checked = checkRollout(withoutStatus(newObject), surroundings)
   if (checked.object === null) return allow()
   const changes = oldObject === null ? [] : validateChange(oldObject, newObject)
   const own = isDaemonSetRef(newObject.spec.workloadRef) ? [...checked.problems, ...takenProblems(newObject, others)] : []

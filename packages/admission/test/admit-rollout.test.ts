@@ -6,6 +6,7 @@ import { rollout } from './objects.ts'
 const inOrder = rollout()
 const wrong = rollout({}, { strategy: { canary: { steps: [{ replicas: 0 }, { replicas: 1, traffic: '5%' }, {}] } } })
 const progressing: Rollout = { ...inOrder, status: { phase: 'Progressing', currentStepIndex: 1, currentStepState: 'StepPaused' } }
+const ofNewerVersion = { ...withSteps(['20%', '100%']), status: { ...progressing.status, tomorrow: 'x' } } as Rollout
 const other = rollout({ name: 'other' })
 const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 
@@ -28,6 +29,7 @@ describe('a Rollout is admitted', () => {
     ['when its schema is broken, for the API server says that', create({ ...inOrder, spec: { workloadRef: 3 } } as unknown as Rollout)],
     ['when it is deleted', admitRollout({ operation: 'DELETE', oldObject: wrong, newObject: null, others: [] })],
     ['when sizes change in mid-release', update(progressing, withSteps(['20%', '100%']))],
+    ['when its status has fields of a newer version, which nobody writes now', update(inOrder, ofNewerVersion)],
   ])('%s', (_, admission) => {
     expect(admission).toEqual({ kind: 'allow', warnings: [] })
   })

@@ -1,0 +1,69 @@
+import type { RecordedWrite } from '@tranche/recording'
+import { NEXT_MEMBER } from '../scenarios/next-version.ts'
+
+/** A write of ours that has lost what another version had written. */
+export interface Forgotten {
+  readonly atMs: number
+  /** One sentence. */
+  readonly text: string
+}
+
+/**
+ * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
+ * as long as the same release runs, in the status of a BatchRelease, and in the permit record and its permits. Where the definitions
+ * of the present version are back, it is the API server that drops it.
+ *
+ * @param isOurs whether this actor is one of our programs
+ */
+export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: string) => boolean): readonly Forgotten[] {
+  const known = new Map<string, ReadonlyMap<string, string>>()
+  /** Kinds that the API server keeps the member of. */
+  const served = new Set<string>()
+  return writes.flatMap(({ kind, type, uid = '', actor = '', t, o }) => {
+    if (kind === 'CustomResourceDefinition') {
+      const { names } = o['spec'] as { readonly names: { readonly kind: string } }
+      if (JSON.stringify(o).includes(`"${NEXT_MEMBER}"`)) served.add(names.kind)
+      else served.delete(names.kind)
+      return []
+    }
+    if (kind !== 'Rollout' && kind !== 'BatchRelease') return []
+    const present = type === 'DELETED' || !served.has(kind) ? new Map<string, string>() : placesOf(o as unknown as Recorded)
+    const before = known.get(uid) ?? new Map<string, string>()
+    known.set(uid, present)
+    if (type !== 'MODIFIED' || !isOurs(actor)) return []
+    const lost = [...before].filter(([place, value]) => value !== '' && present.get(place) === '')
+    return lost.map(([place, value]) => ({ atMs: t, text: `${actor} forgot ${place} of the ${kind}, which ${value} had written` }))
+  })
+}
+
+interface Recorded {
+  readonly status?: Marked & {
+    readonly releaseGeneration?: number
+    readonly canaryStatus?: Marked & { readonly canaryRevision?: string; readonly currentStepState?: string }
+    readonly flight?: Marked & { readonly workloadUid: string; readonly permits: readonly (Marked & PermitId)[] }
+  }
+}
+
+interface Marked {
+  readonly [NEXT_MEMBER]?: string
+}
+
+interface PermitId {
+  readonly podUid: string
+  readonly podResourceVersion: string
+}
+
+/** Each object that may have the member, by a path that tells whose it is; where it has none, the value is empty. */
+function placesOf({ status }: Recorded): ReadonlyMap<string, string> {
+  if (status === undefined) return new Map()
+  const { canaryStatus, flight, releaseGeneration } = status
+  const marked: (readonly [string, Marked | undefined])[] = [
+    ['status', status],
+    ...(canaryStatus?.canaryRevision === undefined
+      ? []
+      : [[`status.canaryStatus (${canaryStatus.canaryRevision}, from generation ${releaseGeneration})`, canaryStatus] as const]),
+    [`status.flight (${flight?.workloadUid})`, flight],
+    ...(flight?.permits ?? []).map((permit) => [`the permit of pod ${permit.podUid} at ${permit.podResourceVersion}`, permit] as const),
+  ]
+  return new Map(marked.flatMap(([place, object]) => (object === undefined ? [] : [[place, object[NEXT_MEMBER] ?? ''] as const])))
+}

@@ -1,0 +1,124 @@
+import { type CustomResourceDefinition, customResourceDefinitions } from '@tranche/api-schema'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import type { Exchange, WireRequest } from '@tranche/wire'
+
+/** A version of our programs: the one that is here, or one that is yet to come and knows a member more wherever it may write. */
+export type Version = 'present' | 'next'
+
+/** The member that only the next version knows; its value is a text. */
+export const NEXT_MEMBER = 'tomorrow'
+
+/**
+ * Brings the definitions of this version, as its chart does before its programs come. There must be those of the other one.
+ */
+export async function bringDefinitions(client: KubeClient, version: Version): Promise<void> {
+  for (const { metadata, spec } of customResourceDefinitions as readonly CustomResourceDefinition[]) {
+    const at = spec.versions.findIndex(({ name }) => name === 'v1beta1')
+    const root = `/spec/versions/${at}/schema/openAPIV3Schema/properties`
+    const paths = (places[spec.names.plural] ?? []).map((place) => `${root}/${place}/properties/${NEXT_MEMBER}`)
+    const body = paths.map((path) =>
+      version === 'next' ? ({ op: 'add', path, value: { type: 'string' } } as const) : ({ op: 'remove', path } as const),
+    )
+    if (body.length === 0) continue
+    await client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name: metadata.name }, { type: 'json', body })
+  }
+}
+
+/** Where definitions of the next version have a member more, by plural. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  rollouts: ['status', 'status/properties/canaryStatus'],
+  batchreleases: [
+    'spec/properties/tranche',
+    'status',
+    'status/properties/canaryStatus',
+    'status/properties/flight',
+    'status/properties/flight/properties/permits/items',
+  ],
+}
+
+/**
+ * Makes a program one of the next version, whose definitions must be there: what it writes has the member more in statuses, in the
+ * permit record and each of its permits, in the spec of a BatchRelease, and in annotations that hold JSON; what it reads has it
+ * not, so that it finds nothing strange in what its like have written.
+ *
+ * @param identity value of the member
+ */
+export function asNextVersion(exchange: Exchange, identity: string): Exchange {
+  return async (request, signal) => {
+    const response = await exchange(withMember(request, identity), signal)
+    return { ...response, body: withoutMember(response.body) }
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function withMember(request: WireRequest, by: string): WireRequest {
+  const { method, body, path } = request
+  if (body === undefined) return request
+  const changed = (change: (value: unknown) => unknown): WireRequest => ({ ...request, body: JSON.stringify(change(JSON.parse(body))) })
+  if (method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(path)) return changed((rollout) => inStatus(rollout as Members, by))
+  if (method === 'POST' && /\/batchreleases(\?|$)/.test(path)) return changed((release) => inSpec(release as Members, by))
+  if (method !== 'PATCH' || !/json-patch/.test(request.headers['content-type'] ?? '')) return request
+  if (/\/batchreleases\//.test(path)) return changed((patch) => inReleasePatch(patch as readonly Operation[], by))
+  return /\/daemonsets\//.test(path) ? changed((patch) => inAnnotations(patch as readonly Operation[], by)) : request
+}
+
+interface Operation {
+  readonly op: string
+  readonly path: string
+  readonly value?: unknown
+}
+
+const added = (members: unknown, by: string): Members => ({ ...(members as Members), [NEXT_MEMBER]: by })
+
+function inStatus(object: Members, by: string): Members {
+  const status = object['status'] as Members
+  const { canaryStatus } = status
+  return { ...object, status: added({ ...status, ...(canaryStatus !== undefined && { canaryStatus: added(canaryStatus, by) }) }, by) }
+}
+
+function inSpec(release: Members, by: string): Members {
+  const spec = release['spec'] as Members
+  return { ...release, spec: { ...spec, tranche: added(spec['tranche'], by) } }
+}
+
+function inReleasePatch(patch: readonly Operation[], by: string): readonly Operation[] {
+  const changed = patch.map((operation): Operation => {
+    const { op, path, value } = operation
+    if (op !== 'add' && op !== 'replace') return operation
+    if (path === '/spec') return { ...operation, value: inSpec({ spec: value }, by)['spec'] }
+    if (path === '/status/canaryStatus') return { ...operation, value: added(value, by) }
+    return path === '/status/flight' ? { ...operation, value: inRecord(value as Members, by) } : operation
+  })
+  const isStatus = patch.some(({ op, path }) => op !== 'test' && path.startsWith('/status'))
+  return isStatus ? [...changed, { op: 'add', path: `/status/${NEXT_MEMBER}`, value: by }] : changed
+}
+
+function inRecord(record: Members, by: string): Members {
+  const permits = record['permits'] as readonly Members[]
+  return added({ ...record, permits: permits.map((permit) => added(permit, by)) }, by)
+}
+
+/** Annotations that hold JSON and that no write of ours tests by its text. */
+const jsonAnnotations: readonly string[] = [
+  daemonSetAnnotations.frozen,
+  daemonSetAnnotations.unsettled,
+  daemonSetAnnotations.inProgressing,
+].map((key) => `/metadata/annotations/${key.replaceAll('/', '~1')}`)
+
+function inAnnotations(patch: readonly Operation[], by: string): readonly Operation[] {
+  return patch.map((operation) =>
+    operation.op !== 'test' && jsonAnnotations.includes(operation.path) && typeof operation.value === 'string'
+      ? { ...operation, value: JSON.stringify(added(JSON.parse(operation.value), by)) }
+      : operation,
+  )
+}
+
+/** As it stands in JSON, and in JSON within a text of it; with the comma that goes with it. */
+const inJson = new RegExp(`,"${NEXT_MEMBER}":"[^"]*"|"${NEXT_MEMBER}":"[^"]*",?`, 'g')
+const inText = new RegExp(String.raw`,\\"${NEXT_MEMBER}\\":\\"[^"\\]*\\"|\\"${NEXT_MEMBER}\\":\\"[^"\\]*\\",?`, 'g')
+
+async function* withoutMember(body: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const chunk of body) yield chunk.includes(NEXT_MEMBER) ? chunk.replaceAll(inJson, '').replaceAll(inText, '') : chunk
+}
