@@ -12,10 +12,10 @@ import { createKubeClient, type KubeClient, resourcePaths } from '../../packages
 import type { DaemonSet, Pod } from '../../packages/kube-types/src/index.ts'
 import { silentLogger } from '../../packages/log/src/index.ts'
 import { createInProcessQueue } from '../../packages/queue/src/index.ts'
-import { programs } from '../chart/chart.ts'
+import { programs } from './chart.ts'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
 import { leaveAsPeer, type PeerCluster, startPeer } from '../scenarios/peer-leavings.ts'
-import { daemonSetManifest, stageKey } from '../scenarios/stage-objects.ts'
+import { daemonSetManifest, goesBy, policyKey, stageKey } from '../scenarios/stage-objects.ts'
 
 const page = readFileSync('docs/guides/migration.md', 'utf8')
 const idleKey = { namespace: stageKey.namespace, name: 'log-agent' }
@@ -122,12 +122,13 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
 
 /** OpenKruise with an idle DaemonSet, and one that it has left in the pause of its first step. */
 async function setTheStage(): Promise<void> {
-  const [agent, idle] = [stageKey.name, idleKey.name].map((name) => named(daemonSetManifest({}), name))
+  const [agent, idle] = [stageKey.name, idleKey.name].map((name) => named(daemonSetManifest({ maxUnavailable: 5 }), name))
   await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }, agent, idle, itsIdleRollout)
   for (const { name } of [stageKey, idleKey]) await until(async () => (await daemonSet(name)).status?.numberAvailable === 10)
   await client.patch(resourcePaths.daemonSets, stageKey, { type: 'merge', body: { spec: { updateStrategy: { type: 'OnDelete' } } } })
   await leaveAsPeer(peerCluster(), { step: 1, state: 'StepPaused', updated: 2, size: 2 })
   await leaveIdle()
+  await hurry()
   peer = await startPeer(peerCluster())
   await create(itsDeployment, itsValidation)
   const annotations = { 'meta.helm.sh/release-name': 'kruise-rollout', 'meta.helm.sh/release-namespace': 'kruise-rollout' }
@@ -175,6 +176,13 @@ async function leaveIdle(): Promise<void> {
   await client.patch(resourcePaths.rollouts, idleKey, { type: 'merge', body: { status } }, { subresource: 'status' })
   const body = { metadata: { labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } } }
   await client.patch(resourcePaths.daemonSets, idleKey, { type: 'merge', body })
+}
+
+/** A release is looked at for ten seconds more when every node is updated, where no policy says otherwise. */
+async function hurry(): Promise<void> {
+  await create({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: policyKey, spec: { soak: { final: '1s' } } })
+  const body = { metadata: { annotations: goesBy(policyKey.name) } }
+  for (const key of [stageKey, idleKey]) await client.patch(resourcePaths.rollouts, key, { type: 'merge', body })
 }
 
 /** What the Deployment of the chart would start, and what its controller would say of it. */
