@@ -8,7 +8,7 @@ const words = [...page.matchAll(/^\| \*\*([^*]+)\*\*/gm)].flatMap(([, cell = '']
 
 /** Words in names of packages that are not the domain's: of a library, of a format, or of how software is made. */
 const general = new Set(
-  'api bullmq cel cli client clock cluster conformance errors faults kube log manifests metrics nodes queue reconcile schema sim testing types validation wire'.split(
+  'api bullmq cel certificates cli client clock cluster conformance errors faults kube log manifests metrics nodes otlp queue reconcile schema sim testing types validation wire'.split(
     ' ',
   ),
 )
@@ -36,5 +36,5 @@ describe('docs/glossary.md', () => {
 
 /** Of a planner the plan, of steering to steer. */
 function formsOf(word: string): readonly string[] {
-  return [word, ...[/s$/, /es$/, /er$/, /ner$/, /ing$/].map((ending) => word.replace(ending, '')), word.replace(/ier$/, 'y')]
+  return [word, ...[/s$/, /es$/, /er$/, /ner$/, /ing$/].map((ending) => word.replace(ending, '')), word.replace(/ier$/, 'y'), word.replace(/ing$/, 'e')]
 }
