@@ -36,5 +36,10 @@ describe('docs/glossary.md', () => {
 
 /** Of a planner the plan, of steering to steer. */
 function formsOf(word: string): readonly string[] {
-  return [word, ...[/s$/, /es$/, /er$/, /ner$/, /ing$/].map((ending) => word.replace(ending, '')), word.replace(/ier$/, 'y'), word.replace(/ing$/, 'e')]
+  return [
+    word,
+    ...[/s$/, /es$/, /er$/, /ner$/, /ing$/].map((ending) => word.replace(ending, '')),
+    word.replace(/ier$/, 'y'),
+    word.replace(/ing$/, 'e'),
+  ]
 }
