@@ -44,7 +44,7 @@ describe('upgrades', () => {
   it(
     'replace all programs in mid-release, by a newer version and back, at 20 moments, and keep every guarantee (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
     async () => {
-      const results = await runSeeds({ from: 1, seeds: 5, upgrades: 4 })
+      const results = await runSeeds({ from: 1, seeds: 4, upgrades: 6 })
       const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
       expect(stories.join('\n\n')).toBe('')
       expect(results.reduce((sum, { upgraded }) => sum + upgraded, 0)).toBeGreaterThanOrEqual(20)
