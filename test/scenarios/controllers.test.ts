@@ -117,10 +117,10 @@ it('goes on with a long stop where the leader before was: pods that have answere
   log.reset()
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
   await stage.until('some have answered', async () => (await permits()) < 48)
-  expect(await permits()).toBe(8)
+  expect(await permits()).toBe(16)
   stage.program(await leader()).kill()
   await stage.until('the pause is acknowledged', isPaused)
-  expect(log.sent().filter(({ what }) => what.startsWith('PATCH') && what.includes('/pods/')).length).toBeLessThanOrEqual(48 + 8)
+  expect(log.sent().filter(({ what }) => what.startsWith('PATCH') && what.includes('/pods/')).length).toBeLessThanOrEqual(48 + 16)
 })
 
 /** The worst that can become of a watch: it stays open, and says nothing. */

@@ -31,9 +31,9 @@ export interface ReleasePortParts {
 }
 
 /** Pods touched side by side, of all releases. Labels go beside them: together less than the connections that a client has for calls. */
-const TOUCHES = 20
+const TOUCHES = 16
 /** Pods labelled side by side. */
-const LABELS = 8
+const LABELS = 12
 
 /** The BatchRelease reconciler's port over the API server and this process's own watches. */
 export function createReleasePort(parts: ReleasePortParts): ReleasePort {

@@ -35,6 +35,16 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b'])
   })
 
+  it('sends no more deletes at once than there are connections, and decides anew before the others (F1)', async () => {
+    const nodes = Array.from({ length: 50 }, (_, at) => `n${10 + at}`)
+    const stage = aStage({ limit: 50, permits: nodes.map(permitFor) })
+    stage.reading = { ...stage.reading, fleet: aFleet(nodes) }
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(stage.calls).toHaveLength(32)
+    expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+    expect(stage.calls).toEqual(nodes.map((node) => `delete pod-${node}`))
+  })
+
   it('sends no delete twice while its watch has not shown what became of it', async () => {
     const stage = aStage({ permits: [permitFor('a')] })
     await stage.pass()
@@ -291,14 +301,6 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
 }
 
 function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<FleetPod>>>): ExecutorReading {
-  const nodes = ['a', 'b', 'c'].map((name) => ({
-    name,
-    desired: true,
-    ready: true,
-    answers: true,
-    labels: {},
-    pods: [{ ...aFleetPod(name), ...pods[name] }],
-  }))
   const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
   return {
     announcement: {
@@ -306,10 +308,19 @@ function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<Fl
       ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', inProgress: true, minReadySeconds: 0 },
     },
     release: { metadata: { ...key, uid: 'release', resourceVersion: '5' }, spec, status: { flight } },
-    fleet: toFleetView(nodes),
+    fleet: aFleet(['a', 'b', 'c'], pods),
     placement: {},
     podsSeen: '100',
   }
+}
+
+function aFleet(names: readonly string[], pods: Readonly<Record<string, Partial<FleetPod>>> = {}): ReturnType<typeof toFleetView> {
+  return toFleetView(
+    names.map((name) => {
+      const pod = { ...aFleetPod(name), ...pods[name] }
+      return { name, desired: true, ready: true, answers: true, labels: {}, pods: [pod] }
+    }),
+  )
 }
 
 function aLiveNode(taints: FleetNode['taints']): FleetNode {

@@ -84,6 +84,8 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   BudgetUsedUp: (nodes) => `fewer nodes are down; now it is ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes of the same value are down; now it is ${nodes}`,
   NodesNotReady: (nodes) => `${nodes} become Ready`,
+  TouchUnclear: (nodes) =>
+    `the API server answers for the pods on ${nodes}: see whether it does, and whether something refuses changes of pods`,
 }
 
 const wishTexts: Readonly<Record<WishType, string>> = {

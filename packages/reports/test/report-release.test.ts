@@ -34,6 +34,14 @@ describe('what a Rollout waits for', () => {
       { rule: 'Budget' },
     ],
     ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
+    [
+      'an answer for a pod that may be about to be deleted',
+      { status: waiting('TouchUnclear', 'the stop waits to hear whether a deletion is still on its way: the pod on b (500)') },
+      {
+        rule: 'Stopping',
+        next: 'the API server answers for the pods on b: see whether it does, and whether something refuses changes of pods',
+      },
+    ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
     ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
     [
