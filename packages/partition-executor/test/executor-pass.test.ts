@@ -38,7 +38,7 @@ describe('a pass of the executor', () => {
   it('sends no more deletes at once than there are connections, and decides anew before the others (F1)', async () => {
     const nodes = Array.from({ length: 50 }, (_, at) => `n${10 + at}`)
     const stage = aStage({ limit: 50, permits: nodes.map(permitFor) })
-    stage.reading = { ...stage.reading, fleet: aFleet(nodes) }
+    stage.reading = { ...stage.reading!, fleet: aFleet(nodes) }
     expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
     expect(stage.calls).toHaveLength(32)
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
