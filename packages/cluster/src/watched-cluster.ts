@@ -78,6 +78,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const nodes = createReflector<FleetNode, Node>({ ...common(options), resource: resourcePaths.nodes, transform: keptNode })
   const pods = reflect<FleetPod, Pod>(options, {
     resource: resourcePaths.pods,
+    mark: DAEMON_SET,
     transform: (pod, previous) => toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
   })
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
@@ -92,7 +93,8 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   })
   const revisions = reflect<ControllerRevision, ControllerRevision>(options, {
     resource: resourcePaths.controllerRevisions,
-    transform: (revision) => (controllerOf(revision)?.kind === 'DaemonSet' ? withoutManagedFields(revision) : null),
+    mark: DAEMON_SET,
+    transform: (revision) => (controllerOf(revision)?.kind === DAEMON_SET ? withoutManagedFields(revision) : null),
     indexers: { owner: (revision) => controllerOf(revision)?.uid },
   })
   const peer = watchPeer(common(options))
@@ -161,7 +163,7 @@ function telling<T extends KubeObject>(
 /** One watch, or one for each namespace. */
 function reflect<T, O extends KubeObject>(
   options: WatchedClusterOptions,
-  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'transform' | 'indexers'>,
+  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
 ): Reflector<T> {
   const { namespaces, log } = options
   if (namespaces === undefined) return createReflector<T, O>({ ...common(options), ...kept })
@@ -180,6 +182,9 @@ function common({
 }: WatchedClusterOptions): Pick<WatchedClusterOptions, 'client' | 'clock' | 'log'> & { seed: number } {
   return { client, clock, log, seed }
 }
+
+/** Whatever a DaemonSet owns names this kind: of the many pods of others not even the JSON is read. */
+const DAEMON_SET = 'DaemonSet'
 
 /** Every stamp of the API server lies after this moment: it is taken as it is. */
 const STAMPS = { nowMs: 0, monotonicMs: 0 }

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
-import { bodyText, type Exchange, type WireRequest } from '@tranche/wire'
+import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { withinDeadline } from './abortable.ts'
 import { KubeStatusError, toStatusError } from './kube-status-error.ts'
 import { type Backoff, backoffMs, type Random } from './seeded-random.ts'
@@ -12,6 +12,13 @@ export interface CallPorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+}
+
+/** A request, and what is wanted of its answer. */
+export interface ReadRequest<T> {
+  readonly request: WireRequest
+  /** Reads an answer that is no error; begins anew with each attempt. What it throws without a code counts as a broken connection. */
+  readonly read: (response: WireResponse) => Promise<T>
 }
 
 /** When a call ends without an answer. */
@@ -28,7 +35,7 @@ const RETRY_BACKOFF: Backoff = { firstMs: 100, mostMs: 5_000 }
 const RETRY_AFTER_JITTER = 0.25
 
 /**
- * Sends one request and returns the body of its answer.
+ * Sends one request and returns what is read of its answer.
  *
  * A GET is tried again on 429, 5xx and broken connections; anything else only on 429 with Retry-After, which says that
  * the server has not looked at the request. 409 and 422 go to the caller at once: only it can decide anew. A wait that
@@ -38,12 +45,12 @@ const RETRY_AFTER_JITTER = 0.25
  * @throws {AppError} API_UNREACHABLE when no answer came; API_DEADLINE
  * @throws the signal's reason when it aborts
  */
-export function call(ports: CallPorts, request: WireRequest, limits: CallLimits): Promise<string> {
+export function call<T>(ports: CallPorts, { request, read }: ReadRequest<T>, limits: CallLimits): Promise<T> {
   const { clock } = ports
   const endMs = clock.monotonicMs() + limits.deadlineMs
   const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
   return withinDeadline({ clock, deadlineMs: limits.deadlineMs, signal: limits.signal, deadlineError }, (signal) =>
-    attemptUntil(ports, request, endMs, signal),
+    attemptUntil(ports, { request, read }, { endMs, signal }),
   )
 }
 
@@ -66,13 +73,19 @@ export function unreachable(attempt: string, error: unknown): AppError {
   return new AppError('API_UNREACHABLE', `${attempt} got no answer: ${rootMessage(error)}`, { details: { attempt }, cause: error })
 }
 
-async function attemptUntil(ports: CallPorts, request: WireRequest, endMs: number, signal: AbortSignal): Promise<string> {
+interface Until {
+  /** Monotonic milliseconds. */
+  readonly endMs: number
+  readonly signal: AbortSignal
+}
+
+async function attemptUntil<T>(ports: CallPorts, asked: ReadRequest<T>, { endMs, signal }: Until): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptOnce(ports, request, signal)
+      return await attemptOnce(ports, asked, signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      const delayMs = attempt < MOST_ATTEMPTS ? retryDelayMs(error, request.method, attempt, ports.random) : null
+      const delayMs = attempt < MOST_ATTEMPTS ? retryDelayMs(error, asked.request.method, attempt, ports.random) : null
       if (delayMs === null || ports.clock.monotonicMs() + delayMs >= endMs) throw error
       ports.log.debug({ attempt, recheckAfterMs: delayMs, err: error }, 'will repeat a call')
       await sleep(ports.clock, delayMs, signal)
@@ -80,13 +93,12 @@ async function attemptUntil(ports: CallPorts, request: WireRequest, endMs: numbe
   }
 }
 
-async function attemptOnce(ports: CallPorts, request: WireRequest, signal: AbortSignal): Promise<string> {
+async function attemptOnce<T>(ports: CallPorts, { request, read }: ReadRequest<T>, signal: AbortSignal): Promise<T> {
   const attempt = attemptName(request)
   try {
     const response = await ports.exchange(request, signal)
-    const text = await bodyText(response)
-    if (response.status >= 200 && response.status < 300) return text
-    throw toStatusError(attempt, response.status, text, response.headers['retry-after'])
+    if (response.status >= 200 && response.status < 300) return await read(response)
+    throw toStatusError(attempt, response.status, await bodyText(response), response.headers['retry-after'])
   } catch (error) {
     throw unreachable(attempt, error)
   }

@@ -1,11 +1,10 @@
 import type { Clock } from '@tranche/clock'
-import { AppError } from '@tranche/errors'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import type { Exchange, WireRequest } from '@tranche/wire'
-import { call } from './call.ts'
+import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
+import { call, type CallLimits } from './call.ts'
 import type { JsonPatchOperation } from './json-patch.ts'
-import { readList } from './list.ts'
+import { type ListPage, parseAnswer, readList, readPageFrom } from './list.ts'
 import { collectionPath, objectPath, type Query, type ResourcePath, withQuery } from './resource-path.ts'
 import { createRandom } from './seeded-random.ts'
 import { openWatch, type WatchEvent } from './watch-stream.ts'
@@ -52,8 +51,10 @@ export interface Scope {
 
 /** What to list, and what to keep of it. */
 export interface ListOptions<T> extends CallOptions, Scope {
-  /** Chosen as each chunk arrives, so that whole objects need not be held; null leaves one out. @default keeps objects whole */
+  /** Chosen as each object arrives, so that whole ones need not be held; null leaves one out. @default keeps objects whole */
   readonly transform?: (object: KubeObject) => T | null
+  /** A word that stands in every object that is wanted, of ASCII letters: others are left out before they are read as JSON. */
+  readonly mark?: string
 }
 
 /** All objects as of one moment. */
@@ -140,7 +141,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   return {
     get: (resource, key, callOptions) => sendJson('GET', objectPath(resource, key), callOptions),
     list: (resource, listOptions = {}) =>
-      readList((query) => sendJson('GET', withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
+      readList((query) => sendList(withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
     create: (resource, object, writeOptions) =>
       sendJson('POST', writePath(collectionPath(resource, object.metadata.namespace), writeOptions), writeOptions, json(object)),
     update(resource, object, writeOptions) {
@@ -163,8 +164,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   }
 
   function send(method: string, path: string, limits: CallOptions | undefined, body?: Body): Promise<string> {
-    const request = requestOf(method, path, body)
-    return call(ports, request, { deadlineMs: limits?.deadlineMs ?? DEFAULT_DEADLINE_MS, signal: limits?.signal })
+    return call(ports, { request: requestOf(method, path, body), read: bodyText }, callLimits(limits))
+  }
+
+  function sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>> {
+    const read = (response: WireResponse): Promise<ListPage<T>> => readPageFrom(`GET ${path}`, response.body, listOptions)
+    return call(ports, { request: requestOf('GET', path), read }, callLimits(listOptions))
   }
 
   function watchRequest(resource: ResourcePath, watchOptions: WatchOptions): WireRequest {
@@ -182,13 +187,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   }
 }
 
-/** What the server sent is taken to have the type that the caller names. */
-function parseAnswer<T>(text: string, attempt: string): T {
-  try {
-    return JSON.parse(text) as T
-  } catch (error) {
-    throw new AppError('API_REFUSED', `${attempt} was answered with something that is not JSON`, { details: { attempt }, cause: error })
-  }
+function callLimits(options: CallOptions | undefined): CallLimits {
+  return { deadlineMs: options?.deadlineMs ?? DEFAULT_DEADLINE_MS, signal: options?.signal }
 }
 
 interface Body {

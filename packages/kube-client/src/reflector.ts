@@ -2,7 +2,7 @@ import { type Clock, sleep } from '@tranche/clock'
 import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
-import type { KubeClient, Scope } from './kube-client.ts'
+import type { KubeClient, ListOptions, Scope } from './kube-client.ts'
 import { isExpired } from './kube-status-error.ts'
 import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
 import type { ResourcePath } from './resource-path.ts'
@@ -15,6 +15,8 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   readonly resource: ResourcePath
   /** @default every object of the resource */
   readonly scope?: Scope
+  /** A word that stands in every object of which `transform` keeps something, as {@link ListOptions.mark}. @default there is none */
+  readonly mark?: string
   readonly clock: Clock
   readonly log: Logger
   /** Decides the jitter of back-off. @default 0 */
@@ -182,7 +184,8 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
 async function relist<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<void> {
   const { options, reflection, log } = state
   const transform = (object: KubeObject): StoreEntry<T> | null => reflection.entryOf(object as O)
-  const listed = await options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, signal, transform })
+  const mark = options.mark === undefined ? {} : { mark: options.mark }
+  const listed = await options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, ...mark, signal, transform })
   state.mustList = false
   reflection.replace(listed)
   log.debug({ objects: reflection.store.size, resourceVersion: listed.resourceVersion }, 'listed')

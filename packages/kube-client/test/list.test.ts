@@ -1,0 +1,84 @@
+import { resourcePaths } from '@tranche/kube-client'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { clientOver, failure } from './canned-client.ts'
+import { answerPieces } from './fake-api-server.ts'
+
+const metadata = { resourceVersion: '9' }
+const item = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('items', 'metadata', '"items":[', '\\')), fc.jsonValue({ maxDepth: 3 }))
+const around = fc.dictionary(
+  fc.string().filter((name) => !['items', 'metadata', '__proto__'].includes(name)),
+  fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('items', { items: [{}, 'a'] }, [{ items: [] }])),
+)
+
+describe('a list', () => {
+  it('says the same however its text is cut, whatever stands in its items and around them', async () => {
+    const given = fc.record({
+      items: fc.array(item, { maxLength: 6 }),
+      before: around,
+      after: around,
+      indent: fc.constantFrom(0, 2),
+      cuts: fc.array(fc.nat(400), { maxLength: 20 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(given, async ({ items, before, after, indent, cuts }) => {
+        const text = JSON.stringify({ ...before, metadata, items, ...after }, null, indent)
+        const { client } = clientOver([answerPieces(200, cutAt(text, cuts))])
+        expect(await client.list(resourcePaths.pods)).toEqual({ items: JSON.parse(JSON.stringify(items)), resourceVersion: '9' })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it.each([
+    ['none', '{"metadata":{"resourceVersion":"9"}}'],
+    ['null', '{"items":null,"metadata":{"resourceVersion":"9"}}'],
+    ['an empty array', '{"items":[],"metadata":{"resourceVersion":"9"}}'],
+  ])('may have %s for items', async (_name, text) => {
+    const { client } = clientOver([answerPieces(200, Array.from(text))])
+    expect(await client.list(resourcePaths.pods)).toEqual({ items: [], resourceVersion: '9' })
+  })
+
+  it.each([
+    ['breaks off in an item', '{"metadata":{},"items":[{"a":1},{"b"'],
+    ['breaks off after an item', '{"metadata":{},"items":[{"a":1}'],
+    ['has an item that is none', '{"metadata":{},"items":[{"a":1},{b}]}'],
+    ['is a page of a proxy', '<html><body>[502]</body></html>'],
+  ])('is refused where it %s', async (_name, text) => {
+    const { client } = clientOver([answerPieces(200, [text])])
+    expect(await failure(client.list(resourcePaths.pods))).toMatchObject({ code: 'API_REFUSED' })
+  })
+
+  it('begins anew when the connection breaks in its midst, and holds nothing twice', async () => {
+    async function* broken(): AsyncGenerator<string> {
+      yield '{"metadata":{},"items":[{"n":1},{"n":2},'
+      throw new Error('read ECONNRESET')
+    }
+    const whole = '{"metadata":{"resourceVersion":"9"},"items":[{"n":1},{"n":2},{"n":3}]}'
+    const { client, clock } = clientOver([{ status: 200, headers: {}, body: broken() }, answerPieces(200, [whole])])
+    const listing = client.list(resourcePaths.pods)
+    await clock.advanceAsync(1_000)
+    expect((await listing).items).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+  })
+
+  it('fails with what transform throws, and does not try again', async () => {
+    const { client, requests } = clientOver([answerPieces(200, ['{"metadata":{},"items":[{"n":1}]}'])])
+    const fault = new Error('our own')
+    const transform = (): never => {
+      throw fault
+    }
+    expect(await failure(client.list(resourcePaths.pods, { transform }))).toBe(fault)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('does not even read as JSON what lacks the mark', async () => {
+    const text = '{"metadata":{"resourceVersion":"9"},"items":[{"kind":"ours"},{not JSON at all},{"kind":"ours","n":2}]}'
+    const { client } = clientOver([answerPieces(200, [text])])
+    expect((await client.list(resourcePaths.pods, { mark: 'ours' })).items).toEqual([{ kind: 'ours' }, { kind: 'ours', n: 2 }])
+  })
+})
+
+function cutAt(text: string, cuts: readonly number[]): readonly string[] {
+  const sorted = [0, ...cuts.filter((at) => at < text.length).toSorted((a, b) => a - b), text.length]
+  return sorted.slice(1).map((end, index) => text.slice(sorted[index], end))
+}

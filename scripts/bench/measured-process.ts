@@ -1,0 +1,116 @@
+/** Processes as a container starts them, and what they take of the machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../redis-server.ts'
+
+/** Components of which each is a container of its own. */
+export type Component = 'controller' | 'executor' | 'api'
+
+/** What is started. */
+export interface ProcessOptions {
+  readonly component: Component
+  /** Folder of the bundle, as the image has it. */
+  readonly image: string
+  readonly args: readonly string[]
+  /** The whole environment, but for the folder for temporary files. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What a process takes of the machine, in megabytes (10⁶ bytes). */
+export interface Memory {
+  /** Pages in memory, as of now. */
+  readonly rss: number
+  /** The same, pages that are shared counted in parts. */
+  readonly pss: number
+  /** The most there ever were. */
+  readonly peakRss: number
+  /** Live objects of JavaScript: after everything that could be collected was. */
+  readonly heap: number
+}
+
+/** A process that runs. */
+export interface MeasuredProcess {
+  readonly child: ChildProcess
+  /** From the start of the process until `/readyz` answers 200, in milliseconds. */
+  readonly readyMs: number
+  /** Reads what it takes, then has garbage collected and reads the heap: the process is of no more use for measuring afterwards. */
+  measure(): Promise<Memory>
+  /** Asks it to end, and waits until it has. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+/** How often it is asked whether it is ready, in milliseconds. */
+const POLL_MS = 10
+
+/** Starts a process whose folder for temporary files is empty, as in a new container, and waits until it is ready. */
+export async function startMeasured({ component, image, args, env }: ProcessOptions): Promise<MeasuredProcess> {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
+  const listening = component === 'api' ? ['--api-port', String(port)] : ['--health-port', String(port), '--metrics-port', '0']
+  const startMs = performance.now()
+  const child = spawn(process.execPath, [join(image, 'bin/tranche.mjs'), component, ...listening, ...args], {
+    env: { ...env, NODE_OPTIONS: `${env['NODE_OPTIONS'] ?? ''} --inspect-port=0`.trim(), TMPDIR: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const text = collectText(child)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const isReady = async (): Promise<boolean> => {
+    if (child.exitCode !== null) throw new Error(`tranche ${component} has ended: ${text()}`)
+    return fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } }).then(
+      (answer) => answer.ok,
+      () => false,
+    )
+  }
+  while (!(await isReady())) await sleep(POLL_MS)
+  return {
+    child,
+    readyMs: performance.now() - startMs,
+    measure: async () => ({ ...resident(child), heap: await retainedHeap(child, text) }),
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** @returns what a program has said on standard error */
+function collectText(child: ChildProcess): () => string {
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  return () => text
+}
+
+/** @see proc_pid_status(5) */
+function resident({ pid }: ChildProcess): Omit<Memory, 'heap'> {
+  const read = (file: string, field: string): number =>
+    (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1]) * 1024) / 1e6
+  return { rss: read('status', 'VmRSS'), pss: read('smaps_rollup', 'Pss'), peakRss: read('status', 'VmHWM') }
+}
+
+/** By the inspector, which SIGUSR1 starts: until then nothing in the process is there for measuring. */
+async function retainedHeap(child: ChildProcess, text: () => string): Promise<number> {
+  child.kill('SIGUSR1')
+  const url = (): string | undefined => /Debugger listening on (ws:\S+)/.exec(text())?.[1]
+  while (url() === undefined) await sleep(POLL_MS)
+  const socket = new WebSocket(url()!)
+  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }))
+  const call = (id: number, method: string): Promise<unknown> =>
+    new Promise((resolve) => {
+      const onMessage = ({ data }: MessageEvent): void => {
+        const answer = JSON.parse(String(data)) as { readonly id?: number; readonly result?: unknown }
+        if (answer.id !== id) return
+        socket.removeEventListener('message', onMessage)
+        resolve(answer.result)
+      }
+      socket.addEventListener('message', onMessage)
+      socket.send(JSON.stringify({ id, method }))
+    })
+  await call(1, 'HeapProfiler.collectGarbage')
+  const { usedSize } = (await call(2, 'Runtime.getHeapUsage')) as { readonly usedSize: number }
+  socket.close()
+  return usedSize / 1e6
+}

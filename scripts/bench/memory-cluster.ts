@@ -1,0 +1,202 @@
+/** A simulated cluster with many bound DaemonSets, and with pods that are nobody's business here. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../packages/clock/src/index.ts'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  loadKubeConfig,
+  type ResourcePath,
+  resourcePaths,
+} from '../../packages/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/log/src/index.ts'
+import type { Exchange } from '../../packages/wire/src/index.ts'
+
+/** How large a cluster is. */
+export interface ClusterSize {
+  readonly nodes: number
+  /** DaemonSets on all nodes, each with a Rollout. */
+  readonly daemonSets: number
+  /** Pods of others. */
+  readonly foreign: number
+}
+
+/** A simulated cluster in a process of its own. */
+export interface MemoryCluster {
+  readonly kubeconfig: string
+  readonly client: KubeClient
+  /** What listing everything that a controller reads takes where nobody looks at the answers, in milliseconds. */
+  listMs(): Promise<number>
+  /** Changes one pod of others after another, until the signal aborts. */
+  disturb(signal: AbortSignal): Promise<void>
+  addForeign(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Bytes of a pod of others, as JSON. */
+const FOREIGN_BYTES = 8 * 1024
+/** Requests in flight at once, of this program. */
+const AT_ONCE = 16
+/** The simulated cluster is busy while it is furnished. */
+const PATIENT = { deadlineMs: 120_000 }
+/** Time between two changes of pods of others, in milliseconds. */
+const DISTURB_EVERY_MS = 50
+
+/** Starts it and waits until all pods of the DaemonSets are available. */
+export async function startMemoryCluster(image: string, folder: string, size: ClusterSize): Promise<MemoryCluster> {
+  const readyFile = join(folder, 'ready.json')
+  const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile]
+  const sim = spawn(process.execPath, ['--max-old-space-size=8192', join(image, 'bin/tranche.mjs'), ...args], { stdio: 'ignore' })
+  while (!existsSync(readyFile)) {
+    if (sim.exitCode !== null) throw new Error(`tranche sim has ended with ${sim.exitCode}`)
+    await sleep(20)
+  }
+  const { kubeconfig } = JSON.parse(readFileSync(readyFile, 'utf8')) as { readonly kubeconfig: string }
+  const cluster = await loadKubeConfig({ clock: systemClock, path: kubeconfig, context: undefined, env: {} })
+  const sockets = createUndiciExchange(cluster)
+  const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, userAgent: 'bench/1', log: silentLogger })
+  await furnish(client, size)
+  return {
+    kubeconfig,
+    client,
+    listMs: () => listEverything(sockets.exchange),
+    disturb: (signal) => disturb(client, size, signal),
+    addForeign: () => addForeign(client, size),
+    async stop() {
+      await sockets.close()
+      await end(sim)
+    },
+  }
+}
+
+async function end(sim: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((resolve) => sim.once('exit', () => resolve()))
+  sim.kill('SIGINT')
+  if (sim.exitCode === null) await ended
+}
+
+async function furnish(client: KubeClient, { nodes, daemonSets }: ClusterSize): Promise<void> {
+  for (const name of ['bench', 'foreign']) await client.create(resourcePaths.namespaces, { metadata: { name } })
+  for (let index = 0; index < daemonSets; index++) {
+    await client.create(resourcePaths.daemonSets, daemonSetNamed(`agent-${index}`))
+    await client.create(resourcePaths.rollouts, rolloutFor(`agent-${index}`))
+    await untilAvailable(client, `agent-${index}`, nodes)
+  }
+}
+
+function daemonSetNamed(name: string): { readonly metadata: { readonly name: string } } {
+  const labels = { app: name }
+  const containers = [{ name: 'agent', image: 'registry.example/agent:v1', resources: { requests: { cpu: '50m', memory: '64Mi' } } }]
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'bench', labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'OnDelete' },
+      template: { metadata: { labels }, spec: { tolerations: [{ operator: 'Exists' }], containers } },
+    },
+  } as never
+}
+
+function rolloutFor(name: string): { readonly metadata: { readonly name: string } } {
+  return {
+    apiVersion: 'rollouts.kruise.io/v1beta1',
+    kind: 'Rollout',
+    metadata: { name, namespace: 'bench' },
+    spec: {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name },
+      strategy: { canary: { steps: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] } },
+    },
+  } as never
+}
+
+async function untilAvailable(client: KubeClient, name: string, nodes: number): Promise<void> {
+  type Counted = { readonly status?: { readonly numberAvailable?: number } }
+  const read = (): Promise<Counted> => client.get(resourcePaths.daemonSets, { namespace: 'bench', name }, PATIENT)
+  while ((await read()).status?.numberAvailable !== nodes) await sleep(100)
+}
+
+/** No two of them have a label in common. */
+async function addForeign(client: KubeClient, { nodes, foreign }: ClusterSize): Promise<void> {
+  let next = 0
+  const addSome = async (): Promise<void> => {
+    for (let index = next++; index < foreign; index = next++) await client.create(resourcePaths.pods, foreignPod(index, nodes), PATIENT)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, addSome))
+}
+
+function foreignName(index: number): string {
+  return `web-${String(index).padStart(6, '0')}`
+}
+
+/** Many small fields, and no two of them alike, as pods of applications have them. */
+function foreignPod(index: number, nodes: number): { readonly metadata: { readonly name: string } } {
+  const node = `node-${String((index % nodes) + 1).padStart(String(nodes).length, '0')}`
+  const variable = (at: number): object => ({
+    name: `SETTING_${at}`,
+    value: `${((index + 1) * 7919 * (at + 1)).toString(36).padStart(24, '-')}`,
+  })
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: foreignName(index), namespace: 'foreign', labels: { [`web-${index}`]: `of-${index}` } },
+    spec: {
+      nodeName: node,
+      tolerations: [{ operator: 'Exists' }],
+      containers: [{ name: 'web', image: `registry.example/web:${index}`, env: [] as readonly object[] }],
+    },
+  }
+  const count = Math.ceil((FOREIGN_BYTES - JSON.stringify(pod).length) / (JSON.stringify(variable(10)).length + 1))
+  pod.spec.containers[0]!.env = Array.from({ length: count }, (_none, at) => variable(at))
+  return pod
+}
+
+async function disturb(client: KubeClient, { foreign }: ClusterSize, signal: AbortSignal): Promise<void> {
+  for (let round = 0; !signal.aborted; round++) {
+    const key = { namespace: 'foreign', name: foreignName((round * 7919) % foreign) }
+    await client.patch(resourcePaths.pods, key, { type: 'merge', body: { metadata: { annotations: { round: String(round) } } } })
+    await sleep(DISTURB_EVERY_MS)
+  }
+}
+
+const LISTED: readonly ResourcePath[] = [
+  resourcePaths.nodes,
+  resourcePaths.pods,
+  resourcePaths.daemonSets,
+  resourcePaths.controllerRevisions,
+  resourcePaths.rollouts,
+  resourcePaths.batchReleases,
+]
+
+/** Side by side, in chunks as usual, and without reading what comes. */
+async function listEverything(exchange: Exchange): Promise<number> {
+  const startMs = performance.now()
+  await Promise.all(LISTED.map((resource) => listAway(exchange, resource)))
+  return performance.now() - startMs
+}
+
+async function listAway(exchange: Exchange, { group, version, plural }: ResourcePath): Promise<void> {
+  const path = `${group === '' ? '/api' : `/apis/${group}`}/${version}/${plural}?limit=500`
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const asked = next === '' ? path : `${path}&continue=${encodeURIComponent(next)}`
+    const headers = { accept: 'application/json', 'user-agent': 'bench/1' }
+    const { status, body } = await exchange({ method: 'GET', path: asked, headers }, AbortSignal.timeout(60_000))
+    if (status !== 200) throw new Error(`GET ${asked} was answered with ${status}`)
+    next = await continueIn(body)
+  }
+}
+
+/** Lists begin with their metadata. */
+async function continueIn(body: AsyncIterable<string>): Promise<string | undefined> {
+  let next: string | undefined
+  let isFirst = true
+  for await (const chunk of body) {
+    if (isFirst) next = /"continue":"([^"]+)"/.exec(chunk.slice(0, 2_000))?.[1]
+    isFirst = false
+  }
+  return next
+}

@@ -1,0 +1,143 @@
+/**
+ * What controller, executor and REST API take on a large cluster, as their containers start them, over a real Redis: with pods of
+ * others, and without. Prints one JSON object, {@link MemoryRun}.
+ *
+ *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 pods of others; 12 minutes
+ *   node scripts/bench/memory-run.ts 200 5 2000      another size
+ *
+ * The simulated cluster is a process of its own; pods of others change while the processes are at rest, twenty a second.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { findRedis, startRedis } from '../redis-server.ts'
+import { handOver, leaderOf, type NamedController } from './hand-over.ts'
+import { type Component, type MeasuredProcess, type Memory, startMeasured } from './measured-process.ts'
+import { type MemoryCluster, startMemoryCluster } from './memory-cluster.ts'
+
+/** What one start of a process took; megabytes (10⁶ bytes) and milliseconds. */
+export interface ProcessFigures extends Memory {
+  readonly readyMs: number
+}
+
+/** What all processes took in one round. `standby` is a controller that does not lead. */
+export type Round = Readonly<Record<'leader' | 'standby' | 'executor' | 'api', ProcessFigures>> & {
+  /** What listing takes where nobody looks at the answers, in milliseconds. */
+  readonly listMs: number
+}
+
+/** What was measured. */
+export interface MemoryRun {
+  readonly without: readonly Round[]
+  readonly withForeign: readonly Round[]
+  /** From the signal until another one has acted as leader, in milliseconds. */
+  readonly handOver: { readonly stoppedMs: readonly number[]; readonly killedMs: readonly number[] }
+}
+
+const ROUNDS = 3
+const STOPS = 5
+const KILLS = 3
+/** How long processes are left alone before they are measured, in milliseconds. */
+const REST_MS = 30_000
+
+/** Plays everything on one cluster, and ends what it started. */
+export async function measureMemory(size: { nodes: number; daemonSets: number; foreign: number }): Promise<MemoryRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const image = join(folder, 'image')
+  await promisify(execFile)(process.execPath, ['scripts/bundle-cli.ts', image])
+  const found = findRedis()
+  if ('missing' in found) throw new Error(found.missing)
+  const redis = cleanup.adopt(await startRedis({ program: found.program }), (server) => server.dispose())
+  const cluster = cleanup.adopt(await startMemoryCluster(image, folder, size), (started) => started.stop())
+  const stage: Stage = { image, cluster, redis: `redis://127.0.0.1:${redis.port}` }
+
+  const without: Round[] = []
+  for (let round = 0; round < ROUNDS; round++) without.push(await playRound(stage, false))
+  await cluster.addForeign()
+  const withForeign: Round[] = []
+  for (let round = 0; round < ROUNDS; round++) withForeign.push(await playRound(stage, true))
+  return { without, withForeign, handOver: await measureHandOver(stage) }
+}
+
+interface Stage {
+  readonly image: string
+  readonly cluster: MemoryCluster
+  readonly redis: string
+}
+
+async function playRound(stage: Stage, isDisturbed: boolean): Promise<Round> {
+  const { cluster } = stage
+  await using cleanup = new AsyncDisposableStack()
+  const listMs = await cluster.listMs()
+  const start = async (component: Component, name: string): Promise<MeasuredProcess> =>
+    cleanup.adopt(await startOne(stage, component, name), (started) => started.stop())
+  const leader = await start('controller', 'leader')
+  await leaderOf(cluster.client, [{ name: 'leader', process: leader }])
+  const processes = {
+    leader,
+    standby: await start('controller', 'standby'),
+    executor: await start('executor', 'executor'),
+    api: await start('api', 'api'),
+  }
+  const rest = AbortSignal.timeout(REST_MS)
+  await (isDisturbed ? cluster.disturb(rest) : sleep(REST_MS))
+  const figures = async ({ readyMs, measure }: MeasuredProcess): Promise<ProcessFigures> => ({ readyMs, ...(await measure()) })
+  return {
+    leader: await figures(processes.leader),
+    standby: await figures(processes.standby),
+    executor: await figures(processes.executor),
+    api: await figures(processes.api),
+    listMs,
+  }
+}
+
+function startOne({ image, cluster, redis }: Stage, component: Component, name: string): Promise<MeasuredProcess> {
+  const args = ['--kubeconfig', cluster.kubeconfig]
+  const own = component === 'api' ? [] : ['--identity', name, '--redis', redis]
+  return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component) })
+}
+
+/** Half of the limit of a container is what Node.js grants the heap; the rest is what the chart sets. */
+function containerEnv(component: Component): Record<string, string> {
+  const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
+  const { nodeOptions, resources } = values[component]!
+  const limit = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])
+  return { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `${nodeOptions ?? ''} --max-old-space-size=${limit / 2}` }
+}
+
+interface ComponentValues {
+  readonly nodeOptions?: string
+  readonly resources: { readonly limits: { readonly memory: string } }
+}
+
+async function measureHandOver(stage: Stage): Promise<MemoryRun['handOver']> {
+  await using cleanup = new AsyncDisposableStack()
+  const { client } = stage.cluster
+  let count = 0
+  const another = async (): Promise<NamedController> => {
+    const name = `controller-${count++}`
+    return { name, process: cleanup.adopt(await startOne(stage, 'controller', name), (started) => started.stop()) }
+  }
+  let controllers: readonly NamedController[] = [await another(), await another()]
+  const times = async (rounds: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<readonly number[]> => {
+    const values: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const leader = await leaderOf(client, controllers)
+      values.push(await handOver(client, leader, signal))
+      controllers = [...controllers.filter((one) => one !== leader), await another()]
+    }
+    return values
+  }
+  return { stoppedMs: await times(STOPS, 'SIGTERM'), killedMs: await times(KILLS, 'SIGKILL') }
+}
+
+if (import.meta.main) {
+  const [nodes = 1_000, daemonSets = 20, foreign = 30_000] = process.argv.slice(2).map(Number)
+  console.log(JSON.stringify(await measureMemory({ nodes, daemonSets, foreign })))
+}
