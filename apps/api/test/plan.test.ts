@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 import { patient } from './fixtures.ts'
 import { createPlanner } from '../src/plan/create-planner.ts'
+import { planMemory } from '../src/plan/plan-memory.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 let simulator: Simulator
@@ -72,7 +73,7 @@ it('tells it to those who may read the Rollout', async () => {
 
 it('makes one forecast at a time, lets four wait, and turns the next away', async () => {
   const client = { get: () => new Promise(() => {}) } as never
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
   const { signal } = new AbortController()
   for (let asked = 0; asked < 5; asked++) void planner(key, {}, signal)
   await expect(planner(key, {}, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
@@ -80,7 +81,7 @@ it('makes one forecast at a time, lets four wait, and turns the next away', asyn
 
 it('lets who goes away while others are served make room for the next', async () => {
   const client = { get: () => new Promise(() => {}) } as never
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
   const [staying, leaving] = [new AbortController(), new AbortController()]
   for (let asked = 0; asked < 4; asked++) void planner(key, {}, staying.signal)
   const left = planner(key, {}, leaving.signal)
@@ -88,4 +89,22 @@ it('lets who goes away while others are served make room for the next', async ()
   await expect(left).rejects.toThrow('gone')
   void planner(key, {}, staying.signal)
   await expect(planner(key, {}, staying.signal)).rejects.toMatchObject({ code: 'NOT_READY' })
+})
+
+it('refuses a forecast that takes more memory than the container leaves, and lives on', async () => {
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
+  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 60_000, planNodes: 4, planMebibytes: 8 } })
+  await expect(planner(key, { image: 'registry.example/agent:v2' }, new AbortController().signal)).rejects.toMatchObject({
+    code: 'FORECAST_INVALID',
+    message: 'a forecast of 4 nodes takes more than the 8 MiB that it may have here',
+  })
+})
+
+it.each([
+  ['no limit', 0, 1_536],
+  ['no limit, as the largest number', 2 ** 64, 1_536],
+  ['a limit of 768 MiB', 768 * 2 ** 20, 448],
+  ['a limit that leaves nearly nothing', 256 * 2 ** 20, 64],
+])('leaves a forecast what fits into the container: %s', (_name, limitBytes, mebibytes) => {
+  expect(planMemory(limitBytes)).toBe(mebibytes)
 })

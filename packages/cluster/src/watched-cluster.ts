@@ -17,6 +17,7 @@ import type { Logger } from '@tranche/log'
 import { keptNode } from './kept-node.ts'
 import { createNewest, type Newest } from './newest.ts'
 import { type PeerWatch, watchPeer } from './peer-watch.ts'
+import { createSharedTexts } from './shared-texts.ts'
 
 /** What a watched cluster is made of. */
 export interface WatchedClusterOptions {
@@ -75,11 +76,15 @@ export interface WatchedCluster {
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { clock } = options
   const fleet = new FleetIndex()
+  const withSharedTexts = createSharedTexts()
   const nodes = createReflector<FleetNode, Node>({ ...common(options), resource: resourcePaths.nodes, transform: keptNode })
   const pods = reflect<FleetPod, Pod>(options, {
     resource: resourcePaths.pods,
     mark: DAEMON_SET,
-    transform: (pod, previous) => toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock)),
+    transform(pod, previous) {
+      const kept = toFleetPod(pod, previous, options.forReports === true ? STAMPS : sight(clock))
+      return kept === null ? null : withSharedTexts(kept)
+    },
   })
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
   const batchReleases = reflect<BatchRelease, BatchRelease>(options, {

@@ -1,3 +1,5 @@
+import { planMemory } from '../plan/plan-memory.ts'
+
 /** What the server takes of whom. */
 export interface Limits {
   /** Requests in one second from one token, or from one address without a good token. @default 200 */
@@ -12,6 +14,8 @@ export interface Limits {
   readonly planMs: number
   /** Nodes of the largest cluster of which forecasts are made. @default 10000 */
   readonly planNodes: number
+  /** What one forecast may keep in memory, in MiB. @default what the memory limit of the container leaves, at most 1536 */
+  readonly planMebibytes: number
   /** Streams side by side. @default 1000 */
   readonly streams: number
   /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
@@ -30,6 +34,7 @@ export const defaultLimits: Limits = {
   requestMs: 15_000,
   planMs: 60_000,
   planNodes: 10_000,
+  planMebibytes: planMemory(),
   streams: 1_000,
   streamPatienceMs: 10_000,
   loopLateMs: 2_000,

@@ -20,12 +20,13 @@ export type PlanRelease = (key: ObjectKey, request: ForecastRequest, signal: Abo
 export interface PlannerParts {
   readonly client: KubeClient
   readonly clock: Clock
-  readonly limits: Pick<Limits, 'planMs' | 'planNodes'>
+  readonly limits: Pick<Limits, 'planMs' | 'planNodes' | 'planMebibytes'>
 }
 
 /** So many wait while one is made; the next is turned away. */
 const WAITING_MAX = 4
-const MEMORY_MEBIBYTES = 1_536
+/** What short-lived objects of a forecast may take at a time, beside {@link Limits.planMebibytes}. */
+const YOUNG_MEBIBYTES = 24
 
 /** Makes one forecast at a time, each in a thread of its own, from what is read afresh: whatever it takes, the server goes on answering. */
 export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
@@ -43,7 +44,7 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
       })
     checkForecast(snapshot, request)
     signal.throwIfAborted()
-    return inThread({ snapshot, request }, limits.planMs, signal)
+    return inThread({ snapshot, request }, limits, signal)
   }
 
   return async (key, request, signal) => {
@@ -60,8 +61,9 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
 /** The file beside this one: as source, or as it is bundled. */
 const worker = new URL(import.meta.url.endsWith('.ts') ? './plan-worker.ts' : './plan-worker.mjs', import.meta.url)
 
-function inThread(order: PlanOrder, longestMs: number, signal: AbortSignal): Promise<Forecast> {
-  const thread = new Worker(worker, { workerData: order, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MEBIBYTES } })
+function inThread(order: PlanOrder, { planMs: longestMs, planMebibytes }: PlannerParts['limits'], signal: AbortSignal): Promise<Forecast> {
+  const resourceLimits = { maxOldGenerationSizeMb: planMebibytes, maxYoungGenerationSizeMb: YOUNG_MEBIBYTES }
+  const thread = new Worker(worker, { workerData: order, resourceLimits })
   const tooLong = AbortSignal.timeout(longestMs)
   const ending = AbortSignal.any([signal, tooLong])
   return new Promise<Forecast>((resolve, reject) => {
@@ -69,7 +71,9 @@ function inThread(order: PlanOrder, longestMs: number, signal: AbortSignal): Pro
       if (answer.kind === 'told') resolve(answer.forecast)
       else reject(new AppError(answer.code, answer.message, answer.hint === undefined ? {} : { hint: answer.hint }))
     })
-    thread.once('error', reject)
+    thread.once('error', (error: Error & { readonly code?: string }) =>
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? takesTooMuch(order, planMebibytes) : error),
+    )
     thread.once('exit', () => reject(new Error('the thread that made a forecast ended without an answer')))
     ending.addEventListener('abort', () => reject(tooLong.aborted ? takesTooLong(longestMs) : (signal.reason as Error)), { once: true })
   }).finally(() => void thread.terminate())
@@ -77,6 +81,16 @@ function inThread(order: PlanOrder, longestMs: number, signal: AbortSignal): Pro
 
 function rolloutNotFound({ namespace, name }: ObjectKey): AppError {
   return new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
+}
+
+function takesTooMuch({ snapshot }: PlanOrder, mebibytes: number): AppError {
+  return new AppError(
+    'FORECAST_INVALID',
+    `a forecast of ${snapshot.nodes.length} nodes takes more than the ${mebibytes} MiB that it may have here`,
+    {
+      hint: 'Run tranche plan, which knows no such limit, or raise the memory limit of the container.',
+    },
+  )
 }
 
 function takesTooLong(longestMs: number): AppError {
