@@ -6,9 +6,11 @@
  *   pnpm bench --api      the REST API alone: requests, streams; 1 minute; API, simulated cluster and sender share the processors
  *   pnpm bench --tests    the whole test suite as well
  *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
+ *   pnpm bench --memory   memory, start and hand-over of controller, executor and API on a large cluster alone: 12 minutes
  *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
  *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
  *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
+ *   pnpm bench -o json    the same as JSON, with the values of all runs
  *
  * Seconds are those of the clock on the wall, so the machine should have nothing else to do. What is said in relation (time
  * per event in a large and in a small fleet, requests per second of processor time) comes from one run and holds on a busy
@@ -24,6 +26,7 @@ import { measureHttpsLoad } from './bench/https-load.ts'
 import type { ForecastRun } from './bench/forecast-run.ts'
 import type { HundredAnalyses } from './bench/hundred-analyses.ts'
 import type { FailureStop } from './bench/failure-stop.ts'
+import type { MemoryRun, ProcessFigures, Round } from './bench/memory-run.ts'
 import type { NodesHit } from './bench/nodes-hit.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
 import type { RestLoad } from './bench/rest-load.ts'
@@ -40,13 +43,31 @@ interface Row {
 const cli = 'apps/cli/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
 const { values: options } = parseArgs({
-  options: { runs: { type: 'string', default: '3' }, tests: flag, queue: flag, api: flag, plan: flag, paced: flag, failures: flag },
+  options: {
+    runs: { type: 'string', default: '3' },
+    tests: flag,
+    queue: flag,
+    api: flag,
+    plan: flag,
+    memory: flag,
+    paced: flag,
+    failures: flag,
+    output: { type: 'string', short: 'o', default: 'table' },
+  },
 })
 const runs = Number(options.runs)
 
-const rows: readonly Row[] = options.api ? await restLoad() : options.plan ? await forecasts() : await everything()
-printTable(rows)
+const rows: readonly Row[] = await chosen()
+if (options.output === 'json')
+  console.log(JSON.stringify(rows.map((row) => ({ ...row, median: medianOf(row.values), isKept: isKept(row) }))))
+else printTable(rows)
 process.exitCode = rows.every(isKept) ? 0 : 1
+
+function chosen(): Promise<readonly Row[]> {
+  if (options.api) return restLoad()
+  if (options.plan) return forecasts()
+  return options.memory ? memory() : everything()
+}
 
 async function everything(): Promise<readonly Row[]> {
   return [
@@ -77,6 +98,43 @@ async function restLoad(): Promise<readonly Row[]> {
     },
     { name: '500 streams, memory above idle', unit: 'MiB', values: [seen.streamsMebibytes], limit: { atMost: 60 } },
     { name: '… a change told to the last of them', unit: 'ms', values: [seen.eventMs], limit: { atMost: 200 } },
+  ]
+}
+
+/** 1,000 nodes, 20 Rollouts, 30,000 pods of others; megabytes are 10⁶ bytes. What is said against none comes from the same run. */
+async function memory(): Promise<readonly Row[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/memory-run.ts'])
+  const { without, withForeign, handOver } = JSON.parse(stdout) as MemoryRun
+  const processes = ['leader', 'standby', 'executor', 'api'] as const
+  const figures = (rounds: readonly Round[], name: (typeof processes)[number], field: keyof ProcessFigures): readonly number[] =>
+    rounds.map((round) => round[name][field])
+  const against = (name: (typeof processes)[number], field: 'rss' | 'heap'): readonly number[] => {
+    const none = medianOf(figures(without, name, field))
+    return figures(withForeign, name, field).map((value) => value / none)
+  }
+  return [
+    {
+      name: 'listing everything, answers thrown away',
+      unit: 's',
+      values: withForeign.map(({ listMs }) => listMs / 1000),
+      limit: { atLeast: 0 },
+    },
+    ...processes.flatMap((name): readonly Row[] => [
+      { name: `${name}: resident`, unit: 'MB', values: figures(withForeign, name, 'rss'), limit: { atMost: 170 } },
+      { name: '… against no pods of others', unit: '×', values: against(name, 'rss'), limit: { atMost: 1.05 } },
+      { name: '… most ever', unit: 'MB', values: figures(withForeign, name, 'peakRss'), limit: { atLeast: 0 } },
+      { name: '… own share of it (PSS)', unit: 'MB', values: figures(withForeign, name, 'pss'), limit: { atLeast: 0 } },
+      { name: '… heap that is kept', unit: 'MB', values: figures(withForeign, name, 'heap'), limit: { atMost: 60 } },
+      { name: '… against no pods of others', unit: '×', values: against(name, 'heap'), limit: { atMost: 1.05 } },
+      {
+        name: '… start to ready, less the listing',
+        unit: 's',
+        values: withForeign.map((round) => (round[name].readyMs - round.listMs) / 1000),
+        limit: { atMost: 3 },
+      },
+    ]),
+    { name: 'leader stopped to the next one acts', unit: 's', values: handOver.stoppedMs.map((ms) => ms / 1000), limit: { atMost: 2 } },
+    { name: 'leader killed to the next one acts', unit: 's', values: handOver.killedMs.map((ms) => ms / 1000), limit: { atMost: 16 } },
   ]
 }
 

@@ -108,11 +108,11 @@ function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
   const { nodeOptions, resources } = values[component]!
   const limit = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])
-  return { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `${nodeOptions ?? ''} --max-old-space-size=${limit / 2}` }
+  return { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `${nodeOptions} --max-old-space-size=${limit / 2}`, MALLOC_ARENA_MAX: '1' }
 }
 
 interface ComponentValues {
-  readonly nodeOptions?: string
+  readonly nodeOptions: string
   readonly resources: { readonly limits: { readonly memory: string } }
 }
 

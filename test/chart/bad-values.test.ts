@@ -34,6 +34,7 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ metrics: { reader: { name: 'prometheus' } } }, "at '/metrics/reader': properties 'namespace' required, if 'name' exists"],
     [{ allInOne: { resources: { limits: { memory: 'much' } } } }, "at '/allInOne/resources/limits/memory'"],
     [{ scope: { namespaces: ['a', 'a'] } }, "at '/scope/namespaces': items at 0 and 1 are equal"],
+    [{ executor: { nodeOptions: ['--max-semi-space-size=8'] } }, "at '/executor/nodeOptions': got array, want string"],
     [{ scope: { namespaces: 'agents' } }, "at '/scope/namespaces': got string, want array"],
     [{ runAsUser: 0 }, "at '/runAsUser': minimum: got 0, want 1"],
   ])('%j are refused with their path', async (values, message) => {

@@ -114,6 +114,13 @@
 
 {{/* Environment of a component: { root, component, values }. */}}
 {{- define "tranche.env" -}}
+{{- with .values.nodeOptions }}
+- name: NODE_OPTIONS
+  value: {{ . | quote }}
+{{- end }}
+{{- /* What one thread has freed is of use to all. */}}
+- name: MALLOC_ARENA_MAX
+  value: "1"
 {{- if has .component (list "controller" "executor") }}
 {{- with .root.Values.redis.secret }}
 {{- if .urlKey }}
