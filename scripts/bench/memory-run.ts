@@ -3,7 +3,7 @@
  * others, and without. Prints one JSON object, {@link MemoryRun}.
  *
  *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 pods of others; 12 minutes
- *   node scripts/bench/memory-run.ts 200 5 2000      another size
+ *   node scripts/bench/memory-run.ts 200 5 2000 1    another size, and once instead of three times
  *
  * The simulated cluster is a process of its own; pods of others change while the processes are at rest, twenty a second.
  */
@@ -17,7 +17,7 @@ import { parse } from 'yaml'
 import { findRedis, startRedis } from '../redis-server.ts'
 import { handOver, leaderOf, type NamedController } from './hand-over.ts'
 import { type Component, type MeasuredProcess, type Memory, startMeasured } from './measured-process.ts'
-import { type MemoryCluster, startMemoryCluster } from './memory-cluster.ts'
+import { type ClusterSize, type MemoryCluster, startMemoryCluster } from './memory-cluster.ts'
 
 /** What one start of a process took; megabytes (10⁶ bytes) and milliseconds. */
 export interface ProcessFigures extends Memory {
@@ -38,14 +38,13 @@ export interface MemoryRun {
   readonly handOver: { readonly stoppedMs: readonly number[]; readonly killedMs: readonly number[] }
 }
 
-const ROUNDS = 3
 const STOPS = 5
 const KILLS = 3
 /** How long processes are left alone before they are measured, in milliseconds. */
 const REST_MS = 30_000
 
 /** Plays everything on one cluster, and ends what it started. */
-export async function measureMemory(size: { nodes: number; daemonSets: number; foreign: number }): Promise<MemoryRun> {
+export async function measureMemory(size: ClusterSize, rounds: number): Promise<MemoryRun> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -58,10 +57,10 @@ export async function measureMemory(size: { nodes: number; daemonSets: number; f
   const stage: Stage = { image, cluster, redis: `redis://127.0.0.1:${redis.port}` }
 
   const without: Round[] = []
-  for (let round = 0; round < ROUNDS; round++) without.push(await playRound(stage, false))
+  for (let round = 0; round < rounds; round++) without.push(await playRound(stage, false))
   await cluster.addForeign()
   const withForeign: Round[] = []
-  for (let round = 0; round < ROUNDS; round++) withForeign.push(await playRound(stage, true))
+  for (let round = 0; round < rounds; round++) withForeign.push(await playRound(stage, true))
   return { without, withForeign, handOver: await measureHandOver(stage) }
 }
 
@@ -138,6 +137,6 @@ async function measureHandOver(stage: Stage): Promise<MemoryRun['handOver']> {
 }
 
 if (import.meta.main) {
-  const [nodes = 1_000, daemonSets = 20, foreign = 30_000] = process.argv.slice(2).map(Number)
-  console.log(JSON.stringify(await measureMemory({ nodes, daemonSets, foreign })))
+  const [nodes = 1_000, daemonSets = 20, foreign = 30_000, rounds = 3] = process.argv.slice(2).map(Number)
+  console.log(JSON.stringify(await measureMemory({ nodes, daemonSets, foreign }, rounds)))
 }

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '@tranche/clock'
 import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
-import type { KubeClient, ListOptions, Scope } from './kube-client.ts'
+import type { KubeClient, Scope } from './kube-client.ts'
 import { isExpired } from './kube-status-error.ts'
 import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
 import type { ResourcePath } from './resource-path.ts'
@@ -15,7 +15,7 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   readonly resource: ResourcePath
   /** @default every object of the resource */
   readonly scope?: Scope
-  /** A word that stands in every object of which `transform` keeps something, as {@link ListOptions.mark}. @default there is none */
+  /** A word that stands in every object of which `transform` keeps something, as `mark` of a list. @default there is none */
   readonly mark?: string
   readonly clock: Clock
   readonly log: Logger
