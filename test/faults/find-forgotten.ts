@@ -10,7 +10,7 @@ export interface Forgotten {
 
 /**
  * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
- * as long as the same release runs, in the status of a BatchRelease, and in the permit record and its permits. Where the definitions
+ * as long as the same release runs, in the statuses of BatchReleases and policies, and in the permit record and its permits. Where the definitions
  * of the present version are back, it is the API server that drops it.
  *
  * @param isOurs whether this actor is one of our programs
@@ -26,7 +26,7 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
       else served.delete(names.kind)
       return []
     }
-    if (kind !== 'Rollout' && kind !== 'BatchRelease') return []
+    if (!kinds.includes(kind)) return []
     const present = type === 'DELETED' || !served.has(kind) ? new Map<string, string>() : placesOf(o as unknown as Recorded)
     const before = known.get(uid) ?? new Map<string, string>()
     known.set(uid, present)
@@ -35,6 +35,8 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
     return lost.map(([place, value]) => ({ atMs: t, text: `${actor} forgot ${place} of the ${kind}, which ${value} had written` }))
   })
 }
+
+const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy']
 
 interface Recorded {
   readonly status?: Marked & {

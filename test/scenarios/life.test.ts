@@ -7,7 +7,7 @@ import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { asNextVersion, bringDefinitions } from './next-version.ts'
 import { drive, type Program, setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -53,6 +53,8 @@ describe('a version that knows less than the one before it', () => {
     expect([status?.tomorrow, status?.canaryStatus?.tomorrow]).toEqual(['controller-next', 'controller-next'])
     // Its own counts are made anew each time, and whole.
     const release = (await stage.release()) as Seen | undefined
+    const policy = await stage.client.get<Seen>(resourcePaths.releasePolicies, policyKey)
+    expect(policy.status?.tomorrow).toBe('controller-next')
     expect([release?.status?.tomorrow, release?.status?.flight?.tomorrow]).toEqual(['controller-next', 'executor-next'])
     await stage.approve()
     await untilReleased(stage, 'v2')
@@ -119,11 +121,13 @@ async function upgradeUntilPaused(): Promise<void> {
   stage = await setStage({
     nodes: 6,
     steps: [{ replicas: 2, pause: {} }, { replicas: 4, pause: {} }, { replicas: '100%' }],
+    policy: { maxUnavailable: 1 },
     controllers: ['controller-next'],
     executors: ['executor-next'],
     tap: (identity, exchange) => (identity.endsWith('next') ? asNextVersion(exchange, identity) : exchange),
   })
   await bringDefinitions(stage.client, 'next')
+  await stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { maxUnavailable: 2 } } })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
 }

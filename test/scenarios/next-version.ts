@@ -14,8 +14,7 @@ export const NEXT_MEMBER = 'tomorrow'
  */
 export async function bringDefinitions(client: KubeClient, version: Version): Promise<void> {
   for (const { metadata, spec } of customResourceDefinitions as readonly CustomResourceDefinition[]) {
-    const at = spec.versions.findIndex(({ name }) => name === 'v1beta1')
-    const root = `/spec/versions/${at}/schema/openAPIV3Schema/properties`
+    const root = '/spec/versions/0/schema/openAPIV3Schema/properties'
     const paths = (places[spec.names.plural] ?? []).map((place) => `${root}/${place}/properties/${NEXT_MEMBER}`)
     const body = paths.map((path) =>
       version === 'next' ? ({ op: 'add', path, value: { type: 'string' } } as const) : ({ op: 'remove', path } as const),
@@ -25,8 +24,9 @@ export async function bringDefinitions(client: KubeClient, version: Version): Pr
   }
 }
 
-/** Where definitions of the next version have a member more, by plural. */
+/** Where definitions of the next version have a member more, by plural; each has one version of its schema. */
 const places: Readonly<Record<string, readonly string[]>> = {
+  releasepolicies: ['status'],
   rollouts: ['status', 'status/properties/canaryStatus'],
   batchreleases: [
     'spec/properties/tranche',
@@ -60,6 +60,7 @@ function withMember(request: WireRequest, by: string): WireRequest {
   if (method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(path)) return changed((rollout) => inStatus(rollout as Members, by))
   if (method === 'POST' && /\/batchreleases(\?|$)/.test(path)) return changed((release) => inSpec(release as Members, by))
   if (method !== 'PATCH' || !/json-patch/.test(request.headers['content-type'] ?? '')) return request
+  if (/\/releasepolicies\/[^/?]+\/status/.test(path)) return changed((patch) => inStatusPatch(patch as readonly Operation[], by))
   if (/\/batchreleases\//.test(path)) return changed((patch) => inReleasePatch(patch as readonly Operation[], by))
   return /\/daemonsets\//.test(path) ? changed((patch) => inAnnotations(patch as readonly Operation[], by)) : request
 }
@@ -91,8 +92,12 @@ function inReleasePatch(patch: readonly Operation[], by: string): readonly Opera
     if (path === '/status/canaryStatus') return { ...operation, value: added(value, by) }
     return path === '/status/flight' ? { ...operation, value: inRecord(value as Members, by) } : operation
   })
+  return inStatusPatch(changed, by)
+}
+
+function inStatusPatch(patch: readonly Operation[], by: string): readonly Operation[] {
   const isStatus = patch.some(({ op, path }) => op !== 'test' && path.startsWith('/status'))
-  return isStatus ? [...changed, { op: 'add', path: `/status/${NEXT_MEMBER}`, value: by }] : changed
+  return isStatus ? [...patch, { op: 'add', path: `/status/${NEXT_MEMBER}`, value: by }] : patch
 }
 
 function inRecord(record: Members, by: string): Members {

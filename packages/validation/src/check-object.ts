@@ -65,12 +65,14 @@ export function checkPolicy(value: unknown): Checked<ReleasePolicy> {
 }
 
 /**
- * Checks a policy, also one that an API server gave out: it lets words through that no field of ours knows. Never throws.
+ * Checks a policy, also one that an API server gave out: it lets words through that no field of ours knows. Not its status, which is
+ * written by us, and where a newer version has fields more. Never throws.
  *
  * @returns every problem, each with path, value and fix; empty when releases may go by it
  */
 export function validatePolicy(policy: ReleasePolicy): readonly Problem[] {
-  return checkPolicy(policy).problems
+  const { status: _ours, ...written } = policy
+  return checkPolicy(written).problems
 }
 
 /** One that names no workload is looked at as one of ours. */
