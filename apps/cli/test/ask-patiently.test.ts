@@ -1,7 +1,7 @@
 import { askPatiently, reachCluster } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { LoadedCluster } from '@tranche/kube-client'
+import { KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import { describe, expect, it } from 'vitest'
 
@@ -48,6 +48,28 @@ describe('a process that starts before its API server', () => {
     ])
   })
 
+  it.each([
+    ['does not know it', 401, 'error'],
+    ['forbids it everything', 403, 'error'],
+    ['has too much to do', 429, 'warn'],
+    ['starts', 503, 'warn'],
+  ])('waits for one that %s, and says whether somebody must mend that', async (_, status, level) => {
+    const answer = new KubeStatusError({ status, reason: '', message: 'no', attempt: 'GET /version' })
+    const { clock, lines, parts } = process(answer, '{}')
+    const reached = reachCluster(cluster, parts)
+    await clock.advanceAsync(1_000)
+    await reached
+    const fields = { ...cluster, err: answer, retryAfterMs: 1_000 }
+    const [words, hint] =
+      level === 'warn'
+        ? ['the API server did not answer', {}]
+        : ['the API server and this process do not trust each other', { hint: expect.stringContaining('credentials') as unknown }]
+    expect(lines).toEqual([
+      [level, words, { ...fields, ...hint }],
+      ['info', 'the API server answered', cluster],
+    ])
+  })
+
   it('says nothing where it answers at once', async () => {
     const { lines, parts } = process('{}')
     await reachCluster(cluster, parts)
@@ -65,7 +87,7 @@ describe('a process that starts before its API server', () => {
     const { clock, stop, options } = patience()
     const lines: unknown[] = []
     const level = (name: string) => (fields: object, message: string) => void lines.push([name, message, fields])
-    const log = { warn: level('warn'), info: level('info') } as unknown as Logger
+    const log = { error: level('error'), warn: level('warn'), info: level('info') } as unknown as Logger
     return { clock, stop, lines, parts: { client: { text: answers(...given) }, clock, log, signal: options.signal } }
   }
 })

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '@tranche/cli'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
 
 const program = inject('redisServer') ?? 'redis-server'
@@ -31,17 +31,37 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     rmSync(folder, { recursive: true })
   })
 
-  it('ends with one line about a Redis that does not let it in', async () => {
+  it('stays up with a Redis that does not let it in, unready, and goes on once the password is mended', async () => {
     const redis = await testRedis(['--requirepass', 'secret'])
-    const texts = { err: '' }
-    const io = { out: { write: () => true }, err: { write: (text: string) => void (texts.err += text) } }
-    const args = ['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${redis.port}`]
-    await expect(run(args, { ...io, env: {} })).resolves.toBe(1)
-    expect(texts.err).toMatch(/^REDIS_REFUSED: Redis redis:\/\/127\.0\.0\.1:\d+ asks for a password and none was given\. [^\n]+\n$/)
-    texts.err = ''
-    await expect(run(args, { ...io, env: { TRANCHE_REDIS_PASSWORD: 'wrong-one' } })).resolves.toBe(1)
-    expect(texts.err).toMatch(/^REDIS_REFUSED: Redis \S+ does not accept the user or the password\. [^\n]+\n$/)
-    expect(texts.err).not.toContain('wrong-one')
+    const passwordFile = join(folder, 'password')
+    writeFileSync(passwordFile, 'wrong-one')
+    const url = `redis://127.0.0.1:${redis.port}`
+    const args = ['--kubeconfig', kubeconfig, '--redis', url, '--redis-password-file', passwordFile, '--health-port', '0']
+    const executor = start(['executor', ...args])
+    const log = readLog(executor)
+    await log.has('does not accept the user or the password; not ready until that is mended')
+    const readyz = /http:[^"]+\/readyz/.exec(log.text())![0]
+    await expect((await fetch(readyz)).json()).resolves.toMatchObject({ programs: { redis: 'REDIS_REFUSED' } })
+    expect((await fetch(readyz)).status).toBe(503)
+    writeFileSync(passwordFile, 'secret')
+    await vi.waitUntil(async () => (await fetch(readyz)).ok, { timeout: 20_000, interval: 50 })
+    const exit = new Promise((resolve) => executor.once('exit', resolve))
+    executor.kill('SIGTERM')
+    await expect(exit).resolves.toBe(0)
+    expect(log.text().match(/"level":"error"/g)).toHaveLength(1)
+    expect(log.text()).not.toMatch(/wrong-one|secret/)
+  })
+
+  it.each([
+    ['a URL that is none', 'not-a-url', /^OPTION_INVALID: TRANCHE_REDIS_URL [^\n]*give redis:\/\/HOST:6379[^\n]+\n$/],
+    ['a URL with a word for a port', 'redis://host:secret', /^OPTION_INVALID: TRANCHE_REDIS_URL [^\n]+\n$/],
+  ])('ends with one line about %s, which only a new start could read anew', async (_, url, line) => {
+    let err = ''
+    const io = { out: { write: () => true }, err: { write: (text: string) => void (err += text) } }
+    const code = await run(['executor', '--kubeconfig', kubeconfig], { ...io, env: { TRANCHE_REDIS_URL: url } })
+    expect([code, err]).toEqual([expect.any(Number), expect.stringMatching(line)])
+    expect(code).not.toBe(0)
+    expect(err).not.toContain('secret')
   })
 
   it('waits for a Redis that is not there yet, says so in two lines, shows no password, and stops when asked', async () => {

@@ -3,7 +3,7 @@ import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
 import type { KubeClient, Scope } from './kube-client.ts'
-import { isExpired } from './kube-status-error.ts'
+import { isExpired, isForbidden, isNotFound } from './kube-status-error.ts'
 import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
@@ -144,9 +144,18 @@ async function runUntil<T, O extends KubeObject>(state: State<T, O>, signal: Abo
     failures++
     if (isExpired(fault) || fault instanceof SetBackError || failures % DOUBT_AFTER_FAILURES === 0) state.mustList = true
     const recheckAfterMs = backoffMs(BACKOFF, failures, random)
-    log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
+    const hint = hintFor(fault)
+    if (hint === undefined) log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
+    else log.error({ attempt: failures, recheckAfterMs, hint, err: fault }, 'may not watch, or there is nothing to watch')
     await pause(recheckAfterMs)
   }
+}
+
+/** @returns what somebody has to do; undefined where it may pass by itself */
+function hintFor(fault: unknown): string | undefined {
+  if (isForbidden(fault)) return 'Grant the right that the API server names; docs/operations/permissions.md lists all that are needed.'
+  if (isNotFound(fault)) return 'Apply the CustomResourceDefinitions of this version: the API server does not serve this resource.'
+  return undefined
 }
 
 /** Ends early, and quietly, when the signal aborts. */

@@ -24,12 +24,24 @@ export interface CheckRedisOptions {
   readonly signal?: AbortSignal
 }
 
+/** What should be set otherwise, though the queue works with it. */
+export interface RedisAdvice {
+  readonly message: string
+  readonly hint: string
+}
+
 /**
  * Looks at Redis once, before anything runs: whether it lets us in, takes writes, is new enough, and lets us at our keys.
  *
+ * @returns what should be set otherwise; null for nothing
  * @throws {AppError} REDIS_UNREACHABLE, REDIS_REFUSED, REDIS_TLS, REDIS_UNSUITABLE
  */
-export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADLINE_MS, signal }: CheckRedisOptions): Promise<void> {
+export async function checkRedis({
+  redis,
+  prefix = 'tranche',
+  deadlineMs = DEADLINE_MS,
+  signal,
+}: CheckRedisOptions): Promise<RedisAdvice | null> {
   const client = createProbeClient(redis, deadlineMs)
   const onAbort = (): void => client.disconnect()
   signal?.addEventListener('abort', onAbort, { once: true })
@@ -38,9 +50,11 @@ export async function checkRedis({ redis, prefix = 'tranche', deadlineMs = DEADL
   client.on('error', (error: unknown) => (firstError ??= error))
   try {
     await client.connect()
-    const fault = faultOf(await readFacts(client), redis)
+    const facts = await readFacts(client)
+    const fault = faultOf(facts, redis)
     if (fault !== null) throw fault
     await client.eval("return redis.call('ZCARD', KEYS[1])", 1, `${prefix}:${QUEUE_NAME}:due`)
+    return adviceOf(facts, redis)
   } catch (error) {
     if (error instanceof AppError) throw error
     const explained = explainRedisError(firstError ?? error, redis)
@@ -72,9 +86,10 @@ export async function checkServer(client: Redis, settings: RedisSettings, log: L
   const redis = addressText(settings)
   try {
     const facts = await readFacts(client)
-    if (facts.evictionPolicy !== undefined && facts.evictionPolicy !== 'noeviction')
+    const advice = adviceOf(facts, settings)
+    if (advice !== null)
       log.warn(
-        { redis, maxmemoryPolicy: facts.evictionPolicy, hint: 'Set maxmemory-policy to noeviction.' },
+        { redis, maxmemoryPolicy: facts.evictionPolicy, hint: advice.hint },
         'Redis may throw jobs away when its memory is full; each is found again by the next sweep',
       )
     return faultOf(facts, settings)
@@ -99,6 +114,14 @@ async function readFacts(client: Redis): Promise<ServerFacts> {
   })
   const field = (name: string): string | undefined => new RegExp(`^${name}:([^\\r\\n]*)`, 'm').exec(info)?.[1]
   return { version: field('redis_version'), role: field('role'), evictionPolicy: field('maxmemory_policy') }
+}
+
+function adviceOf({ evictionPolicy }: ServerFacts, settings: RedisSettings): RedisAdvice | null {
+  if (evictionPolicy === undefined || evictionPolicy === 'noeviction') return null
+  return {
+    message: `Redis ${addressText(settings)} may throw jobs away when its memory is full (maxmemory-policy ${evictionPolicy}); each is found again by the next sweep`,
+    hint: 'Set maxmemory-policy to noeviction.',
+  }
 }
 
 function faultOf({ version, role }: ServerFacts, settings: RedisSettings): AppError | null {

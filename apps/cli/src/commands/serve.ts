@@ -12,7 +12,6 @@ import {
   startWebhook,
 } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
-import { isAppError } from '@tranche/errors'
 import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
@@ -21,13 +20,14 @@ import { noTracer, type Tracer } from '@tranche/tracing'
 import { readTracingSettings } from '@tranche/tracing-otlp'
 import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
-import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
+import { createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { reachCluster } from '../desk/reach-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { followRedis } from '../health/follow-redis.ts'
 import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
 import { startHealth } from '../health/start-health.ts'
 import { startMetrics } from '../health/start-metrics.ts'
@@ -48,11 +48,10 @@ const TRACES_CLOSE_MS = 2_000
 /**
  * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
  *
- * A cluster or a Redis that does not answer is waited for, at the start as well as later, and the log says so; one that lets nobody
- * in ends it at the start.
+ * A cluster or a Redis that does not answer, or lets nobody in, is waited for, at the start as well as later, and the log says so: only
+ * what was given to this process alone ends it.
  *
- * @throws {AppError} KUBECONFIG_INVALID, API_REFUSED, OPTION_INVALID, PORT_IN_USE, REDIS_REFUSED, REDIS_TLS,
- * REDIS_UNSUITABLE at the start
+ * @throws {AppError} KUBECONFIG_INVALID, OPTION_INVALID, PORT_IN_USE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
   // The REST API keeps nothing that a crash could lose.
@@ -73,7 +72,8 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
     const sender = cleanup.adopt(await startTracing(tracing, own, identity), (open) => open.close(TRACES_CLOSE_MS))
     tracer = sender.tracer
   }
-  const healthOf = new Map(programsOf(options).map((name) => [name, notYet]))
+  const healthOf = new Map<ProgramName | 'redis', ProgramHealth>(programsOf(options).map((name) => [name, notYet]))
+  if (redis !== null) healthOf.set('redis', notYet)
   if (options.health !== null) {
     // Adopted before the programs, so that it answers to their end; and asked while nothing else answers.
     const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
@@ -87,25 +87,18 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   })
   await reachCluster(cluster, { client, clock: systemClock, log, signal: stop.signal })
   if (stop.signal.aborted) return exitCodes.done
-  if (redis !== null) await reachRedis(redis, options.redis.prefix, stop.signal)
-  if (stop.signal.aborted) return exitCodes.done
 
   const programs = await startPrograms(
     { ...options, redisSettings: redis, crashPoints, hostRules, log, healthOf, identity, tracer },
     sockets,
     cleanup,
   )
+  if (redis !== null) {
+    const looks = cleanup.adopt(new AbortController(), (controller) => controller.abort())
+    healthOf.set('redis', followRedis({ redis, prefix: options.redis.prefix, clock: systemClock, log, signal: looks.signal }))
+  }
   await Promise.race([whenAborted(stop.signal), ...programs.map((program) => program.stopped)])
   return exitCodes.done
-}
-
-/** A Redis that does not answer is waited for; the queue says so. */
-async function reachRedis(redis: RedisSettings, prefix: string | undefined, signal: AbortSignal): Promise<void> {
-  try {
-    await checkRedis({ redis, signal, ...(prefix !== undefined && { prefix }) })
-  } catch (error) {
-    if (!signal.aborted && (!isAppError(error) || error.remedy !== 'retry')) throw error
-  }
 }
 
 /** What was read and made before anything starts. */
@@ -115,7 +108,7 @@ interface Readings {
   readonly hostRules: readonly HostRule[]
   readonly log: Logger
   /** Of each program that is to run; told anew once it has been started. */
-  readonly healthOf: Map<ProgramName, ProgramHealth>
+  readonly healthOf: Map<ProgramName | 'redis', ProgramHealth>
   /** Which process it is. */
   readonly identity: string
   readonly tracer: Tracer
@@ -161,7 +154,7 @@ async function startPrograms(
     healthOf.set(name, followHealth(program))
   }
 
-  const runs = new Set(healthOf.keys())
+  const runs = new Set(programsOf(options))
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''

@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '@tranche/errors'
 import { KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
 import type { ServerSource } from '../options/access-options.ts'
+import { certificateHint } from './certificate-hint.ts'
 
 /** @returns the error with what a person at a terminal needs to know: which API server, by which context, and what to do */
 export function explained(error: unknown, { server, context }: LoadedCluster): unknown {
@@ -11,7 +12,7 @@ export function explained(error: unknown, { server, context }: LoadedCluster): u
   if (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE') return error
   return new AppError(error.code, `the API server ${where} does not answer: ${error.message}`, {
     details,
-    hint: 'Check that the cluster runs and that the kubeconfig names its present address.',
+    hint: certificateHint(error) ?? 'Check that the cluster runs and that the kubeconfig names its present address.',
     cause: error,
   })
 }

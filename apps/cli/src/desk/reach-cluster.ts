@@ -1,8 +1,9 @@
 import type { Clock } from '@tranche/clock'
-import { AppError, isAppError } from '@tranche/errors'
+import { isAppError } from '@tranche/errors'
 import { type KubeClient, KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import { askPatiently } from './ask-patiently.ts'
+import { certificateHint } from './certificate-hint.ts'
 
 /** How long an API server may take to answer for the first time, in milliseconds. */
 const FIRST_ANSWER_MS = 5_000
@@ -16,35 +17,30 @@ export interface ReachParts {
 }
 
 /**
- * Waits until an API server answers, and says in the log what keeps it from that. Resolves as well once `signal` aborts.
- *
- * @throws {AppError} API_REFUSED and whatever else does not pass by itself
+ * Waits until an API server answers and lets us in, and says in the log what keeps it from that: as a warning what passes by itself, as an
+ * error what somebody must mend. Whoever mends it need start nothing anew. Resolves as well once `signal` aborts.
  */
 export async function reachCluster({ server, context }: LoadedCluster, { client, clock, log, signal }: ReachParts): Promise<void> {
   const where = { server, context }
-  let isSilent = false
+  let hasFailed = false
   const failed = (err: unknown, retryAfterMs: number): void => {
-    isSilent = true
-    log.warn({ ...where, err, retryAfterMs }, 'the API server did not answer')
+    hasFailed = true
+    const hint = hintFor(err)
+    if (hint === undefined) log.warn({ ...where, err, retryAfterMs }, 'the API server did not answer')
+    else log.error({ ...where, hint, err, retryAfterMs }, 'the API server and this process do not trust each other')
   }
+  const ask = (): Promise<string> => client.text('/version', { deadlineMs: FIRST_ANSWER_MS, signal })
   try {
-    await askPatiently(() => client.text('/version', { deadlineMs: FIRST_ANSWER_MS, signal }), { clock, signal, mayPass, failed })
-    if (isSilent) log.info(where, 'the API server answered')
+    await askPatiently(ask, { clock, signal, mayPass: isAppError, failed })
+    if (hasFailed) log.info(where, 'the API server answered')
   } catch (error) {
-    if (!signal.aborted) throw error instanceof KubeStatusError ? refused(where, error) : error
+    if (!signal.aborted) throw error
   }
 }
 
-/** One that starts, or has too much to do, says so by a status. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof KubeStatusError) return error.status === 429 || error.status >= 500
-  return isAppError(error) && error.remedy === 'retry'
-}
-
-function refused({ server, context }: Pick<LoadedCluster, 'server' | 'context'>, cause: KubeStatusError): AppError {
-  return new AppError('API_REFUSED', `the API server ${server} (context ${context}) answers ${cause.status}: ${cause.message}`, {
-    details: { server, context },
-    hint: 'Check the credentials of the kubeconfig.',
-    cause,
-  })
+/** @returns what somebody has to do; undefined where it may pass by itself, as of a server that starts or has too much to do */
+function hintFor(error: unknown): string | undefined {
+  if (error instanceof KubeStatusError)
+    return error.status === 429 || error.status >= 500 ? undefined : 'Check the credentials of the kubeconfig, or the account of the pod.'
+  return certificateHint(error)
 }

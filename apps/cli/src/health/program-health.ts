@@ -1,7 +1,9 @@
-/** How one program of a process is. */
+/** How one program of a process is, or what it cannot work without. */
 export interface ProgramHealth {
-  /** Whether the first lists of the cluster have arrived. */
+  /** Whether the first lists of the cluster have arrived; of Redis, whether it has let us in. */
   readonly isReady: () => boolean
+  /** One word for how it is. @default what the other members come to */
+  readonly says?: () => string
   /** Whether it acts at this moment; only of programs that elect a leader. */
   readonly isLeading?: () => boolean
 }

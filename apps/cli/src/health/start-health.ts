@@ -5,7 +5,8 @@ import type { ProgramHealth } from './program-health.ts'
 
 /**
  * Answers `GET /healthz` with 200 as long as the process answers at all, and `GET /readyz` with 200 once every program has seen
- * the cluster: a controller that does not lead is ready, since it can take over at once. Who leads is told beside it.
+ * the cluster, and Redis was reached where there is one: a controller that does not lead is ready, since it can take over at once. Who leads is
+ * told beside it.
  *
  * @param programs by name, as they are when somebody asks
  * @throws {AppError} PORT_IN_USE
@@ -16,15 +17,21 @@ export function startHealth(options: PortOptions, programs: ReadonlyMap<string, 
     const path = url?.split('?')[0]
     if (path === '/healthz') return answer(response, 200, { status: 'ok' })
     if (path !== '/readyz') return answer(response, 404, { status: 'there are /healthz and /readyz' })
-    const isReady = [...programs.values()].every((program) => program.isReady())
-    answer(response, isReady ? 200 : 503, {
-      status: isReady ? 'ok' : 'the first lists of the cluster have not arrived yet',
+    const waiting = [...programs].find(([, program]) => !program.isReady())?.[0]
+    answer(response, waiting === undefined ? 200 : 503, {
+      status: statusFor(waiting),
       programs: Object.fromEntries([...programs].map(([name, program]) => [name, wordFor(program)])),
     })
   })
 }
 
-function wordFor({ isReady, isLeading }: ProgramHealth): string {
+function statusFor(waiting: string | undefined): string {
+  if (waiting === undefined) return 'ok'
+  return waiting === 'redis' ? 'Redis has not let us in yet' : 'the first lists of the cluster have not arrived yet'
+}
+
+function wordFor({ isReady, isLeading, says }: ProgramHealth): string {
+  if (says !== undefined) return says()
   if (!isReady()) return 'starting'
   if (isLeading === undefined) return 'ready'
   return isLeading() ? 'leading' : 'standing by'

@@ -1,0 +1,266 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '@tranche/clock'
+import { createReflector, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import type { KubeObject } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/log'
+import { freePort } from '../../scripts/redis-server.ts'
+import type { Image } from './image.ts'
+import type { Place } from './place.ts'
+import { type ContainerSpec, type RunningContainer, runContainer } from './pods.ts'
+
+/** As far as we act on them. */
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas: number; readonly template: { readonly spec: PodSpec } }
+  readonly status?: DeploymentStatus
+}
+
+interface DeploymentStatus {
+  readonly observedGeneration?: number
+  readonly replicas?: number
+  readonly updatedReplicas?: number
+  readonly readyReplicas?: number
+  readonly availableReplicas?: number
+}
+
+/** What we read of a pod's spec. */
+export interface PodSpec {
+  readonly serviceAccountName: string
+  readonly containers: readonly PodContainer[]
+  readonly volumes?: readonly {
+    readonly name: string
+    readonly secret?: { readonly secretName: string }
+    readonly configMap?: { readonly name: string }
+  }[]
+}
+
+interface PodContainer extends Pick<ContainerSpec, 'name' | 'command' | 'args'> {
+  readonly env?: readonly {
+    readonly name: string
+    readonly value?: string
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } }
+  }[]
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[]
+  readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly port: string } }
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
+}
+
+/** A pod of a Deployment as a process. */
+export interface Pod {
+  /** Of the Deployment. */
+  readonly name: string
+  readonly template: string
+  readonly container: RunningContainer
+  /** Origins by the name of the port: `health`, `metrics`, `http`. */
+  readonly urls: Readonly<Record<string, string>>
+  readonly isReady: () => boolean
+}
+
+/** Stands in for the Deployment controller and a node. */
+export interface Kubelet {
+  /** Those that run now, of all Deployments or one. */
+  pods(name?: string): readonly Pod[]
+  /** What has been said by every container there was. */
+  readonly outputs: () => string
+  /** Exit codes of containers that were asked to end. */
+  readonly exits: readonly (number | null)[]
+  /** Containers that ended by themselves, with what they said. */
+  readonly crashes: readonly string[]
+  /** Resolves once no pod runs. */
+  idle(): Promise<void>
+  end(): Promise<void>
+}
+
+/** What it works with. */
+export interface KubeletOptions {
+  readonly place: Place
+  readonly image: Image
+  /** Whose Deployments it acts on. */
+  readonly namespace: string
+  /** Called with each pod that is ready and is about to be asked to end. */
+  readonly onEnding?: (pod: Pod) => Promise<void>
+}
+
+const deployments: ResourcePath = { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true }
+const configMaps: ResourcePath = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+const FILES = '/etc/tranche/'
+/** How often it probes, in milliseconds. */
+const PROBE_MS = 100
+
+/**
+ * Runs the pods of all Deployments of a namespace as processes of this machine, and tells in their status how they are: the first
+ * at once, and those of another template one by one, each before it ends one of the old ones.
+ *
+ * What a pod has of its own, a machine shares: addresses and ports are exchanged, and nothing else.
+ */
+export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
+  const { place, namespace, onEnding = async () => undefined } = options
+  const { client } = place
+  const scope = { namespace }
+  const reflector = createReflector<Deployment, Deployment>({
+    ...{ client, clock: systemClock, log: silentLogger, resource: deployments, scope },
+    transform: (object) => object,
+  })
+  const running = new Map<string, readonly Pod[]>()
+  const all: RunningContainer[] = []
+  const [exits, crashes]: [(number | null)[], string[]] = [[], []]
+  const works = new Map<string, Promise<void>>()
+  const ending = new AbortController()
+
+  const podsOf = (name: string): readonly Pod[] => running.get(name) ?? []
+  const wantedOf = (name: string): Deployment | undefined => (ending.signal.aborted ? undefined : reflector.store.get({ namespace, name }))
+
+  async function begin(deployment: Deployment): Promise<Pod> {
+    const pod = await startPod(deployment, options)
+    running.set(pod.name, [...podsOf(pod.name), pod])
+    all.push(pod.container)
+    void pod.container.ended.then((code) => {
+      if (!podsOf(pod.name).includes(pod)) return
+      crashes.push(`${pod.name} ended with ${code}:\n${pod.container.output()}`)
+    })
+    return pod
+  }
+
+  async function terminate(pod: Pod): Promise<void> {
+    await onEnding(pod)
+    running.set(
+      pod.name,
+      podsOf(pod.name).filter((one) => one !== pod),
+    )
+    pod.container.terminate()
+    exits.push(await pod.container.ended)
+  }
+
+  /** One step towards what is wanted. @returns whether there may be more to do */
+  async function step(name: string): Promise<boolean> {
+    const wanted = wantedOf(name)
+    const now = podsOf(name)
+    if (wanted === undefined) {
+      await Promise.all(now.map(terminate))
+      return false
+    }
+    const { replicas } = wanted.spec
+    const template = JSON.stringify(wanted.spec.template)
+    const fresh = now.filter((pod) => pod.template === template)
+    const old = now.filter((pod) => pod.template !== template)
+    const ready = fresh.filter((pod) => pod.isReady()).length
+    await tell(client, wanted, { replicas: now.length, updatedReplicas: fresh.length, ready: now.filter((pod) => pod.isReady()).length })
+    const surplus = [...old.toSorted((a, b) => Number(a.isReady()) - Number(b.isReady())), ...fresh.slice(replicas)]
+    if (surplus[0] !== undefined && ready + old.length > replicas) await terminate(surplus[0])
+    else if (fresh.length < replicas && (old.length === 0 || ready === fresh.length)) await begin(wanted)
+    else if (ready < fresh.length) await pause(PROBE_MS)
+    else return false
+    return true
+  }
+
+  function wake(name: string): void {
+    const before = works.get(name) ?? Promise.resolve()
+    works.set(
+      name,
+      before.then(async () => {
+        while (await step(name));
+      }),
+    )
+  }
+
+  reflector.subscribe({ onChange: ({ name }) => wake(name) })
+  const watching = reflector.start(ending.signal)
+  await reflector.whenSynced()
+  return {
+    pods: (name) => (name === undefined ? [...running.values()].flat() : podsOf(name)),
+    outputs: () => all.map((one) => one.output()).join(''),
+    exits,
+    crashes,
+    async idle() {
+      await Promise.all(works.values())
+    },
+    async end() {
+      ending.abort(new Error('the test ends'))
+      for (const name of running.keys()) wake(name)
+      await Promise.all(works.values())
+      await watching
+    },
+  }
+}
+
+async function tell(
+  client: KubeClient,
+  { metadata, status, spec }: Deployment,
+  { ready, ...counts }: { readonly replicas: number; readonly updatedReplicas: number; readonly ready: number },
+): Promise<void> {
+  const next: DeploymentStatus = {
+    ...{ observedGeneration: metadata.generation ?? 0, ...counts },
+    ...{ readyReplicas: ready, availableReplicas: ready },
+  }
+  if (Object.entries(next).every(([name, value]) => status?.[name as keyof DeploymentStatus] === value)) return
+  const isDone = counts.updatedReplicas === spec.replicas && ready === spec.replicas
+  const condition = (type: string, holds: boolean, reason: string) => ({ type, status: holds ? 'True' : 'False', reason, message: reason })
+  const conditions = [
+    condition('Available', ready >= spec.replicas, 'MinimumReplicasAvailable'),
+    condition('Progressing', true, isDone ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated'),
+  ]
+  const key = { namespace: metadata.namespace ?? '', name: metadata.name }
+  const body = { status: { ...next, conditions } }
+  await client.patch(deployments, key, { type: 'merge', body }, { subresource: 'status' })
+}
+
+async function startPod({ metadata, spec: { template } }: Deployment, options: KubeletOptions): Promise<Pod> {
+  const { main, urls } = await exchangePorts(template.spec.containers[0]!)
+  const container = runContainer({ ...main, ...(await filledIn(main, template.spec, options)) }, await settingOf(template.spec, options))
+  let isReady = false
+  const { path, port } = main.readinessProbe!.httpGet
+  const hasEnded = container.ended.then(() => true)
+  void (async () => {
+    // As the kubelet probes: a pod that is ready stays so until it says otherwise.
+    while (!(await Promise.race([hasEnded, pause(PROBE_MS)]))) {
+      isReady = await fetch(`${urls[port]}${path}`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    }
+    isReady = false
+  })()
+  return { name: metadata.name, template: JSON.stringify(template), container, urls, isReady: () => isReady }
+}
+
+async function exchangePorts(main: PodContainer): Promise<{ readonly main: PodContainer; readonly urls: Readonly<Record<string, string>> }> {
+  const urls: Record<string, string> = {}
+  let args = main.args.map((arg) => arg.replace(/host=0\.0\.0\.0$/, 'host=127.0.0.1'))
+  for (const { name, containerPort } of main.ports ?? []) {
+    const port = await freePort()
+    urls[name] = `http://127.0.0.1:${port}`
+    args = args.map((arg) => arg.replace(new RegExp(`-port=${containerPort}$`), `-port=${port}`))
+  }
+  return { main: { ...main, args }, urls }
+}
+
+/** Environment and files, with what Secrets and ConfigMaps hold at this moment. */
+async function filledIn(
+  { env = [], volumeMounts = [] }: PodContainer,
+  { volumes = [] }: PodSpec,
+  { place: { client }, namespace }: KubeletOptions,
+): Promise<Pick<ContainerSpec, 'env' | 'files'>> {
+  const read = async (path: ResourcePath, name: string) =>
+    (await client.get<{ readonly data?: Readonly<Record<string, string>> }>(path, { namespace, name })).data ?? {}
+  const secret = async (name: string) =>
+    Object.fromEntries(
+      Object.entries(await read(resourcePaths.secrets, name)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+    )
+  const files: Record<string, string> = {}
+  for (const { name, mountPath } of volumeMounts.filter((mount) => mount.mountPath.startsWith(FILES))) {
+    const volume = volumes.find((one) => one.name === name)
+    const texts = volume?.secret ? await secret(volume.secret.secretName) : await read(configMaps, volume?.configMap?.name ?? '')
+    for (const [key, text] of Object.entries(texts)) files[`${mountPath.slice(FILES.length)}/${key}`] = text
+  }
+  const values = env.map(async ({ name, value, valueFrom }) => {
+    const from = valueFrom?.secretKeyRef
+    return { name, value: from === undefined ? (value ?? '') : ((await secret(from.name))[from.key] ?? '') }
+  })
+  return { env: await Promise.all(values), files }
+}
+
+/** Where the cluster is, and who the pod is: the token is that of its account. */
+export async function settingOf({ serviceAccountName }: PodSpec, { place, image, namespace }: KubeletOptions) {
+  const { server, caCertificate } = place
+  const { stdout } = await place.kubectl(['create', 'token', serviceAccountName, '--namespace', namespace])
+  return { image: image.folder, server, caCertificate, token: stdout.trim(), namespace }
+}

@@ -1,0 +1,311 @@
+import type { FaultInjector } from '@tranche/sim-api'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parse } from 'yaml'
+import { chartRules } from '../../scripts/chart-rules.ts'
+import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
+import { agentManifest } from '../clients/cluster.ts'
+import { chart, helm, programs, type Values } from './chart.ts'
+import { bundleImage, type Image } from './image.ts'
+import { type Kubelet, type Pod, type PodSpec, settingOf, startKubelet } from './kubelet.ts'
+import { type ChartCopy, olderChart } from './older-chart.ts'
+import { openPlace, type Place } from './place.ts'
+import { runContainer, whyNoContainers } from './pods.ts'
+
+const namespace = 'tranche-system'
+/** Where the DaemonSet and its Rollout are. */
+const demo = 'demo'
+const accountName = `system:serviceaccount:${namespace}:`
+const components = ['controller', 'executor', 'api'] as const
+type Component = (typeof components)[number]
+
+const redisServer = inject('redisServer')
+const missing = programs === null || redisServer === null ? 'helm or redis-server is not installed' : whyNoContainers()
+if (missing !== null) {
+  if (process.env['CI'] !== undefined) throw new Error(`${missing}; under CI no suite is skipped`)
+  console.log(`skipped: the suite that runs what the chart starts, because ${missing}`)
+}
+
+/** Requests of the accounts of separate processes as `verb group/resource`; the simulator tells them. */
+const asked: Readonly<Record<Component, Set<string>>> = { controller: new Set(), executor: new Set(), api: new Set() }
+/** Series of requests that the API server refused for want of rights. */
+const refused: string[] = []
+let place: Place
+let redis: RedisServer
+let image: Image
+let older: ChartCopy
+let kubelet: Kubelet
+let version = 1
+
+describe.skipIf(missing !== null)(
+  'an installation, whose processes have the rendered arguments, environment, files and rights and nothing else',
+  { timeout: 180_000 },
+  () => {
+    beforeAll(async () => {
+      image = await bundleImage()
+      older = olderChart()
+      redis = await startRedis({ program: redisServer!, args: ['--requirepass', 'hunter2'] })
+      place = await openPlace({ nodes: 6, faults: { onRequest: note } })
+      for (const name of [namespace, demo]) await place.kubectl(['create', 'namespace', name])
+      await place.kubectl(['create', 'secret', 'generic', 'redis', '-n', namespace, '--from-literal=password=hunter2'])
+      kubelet = await startKubelet({ place, image, namespace, onEnding: noteRefusals })
+      await apply(agentOf(version))
+    }, 240_000)
+
+    afterAll(async () => {
+      await kubelet?.end()
+      await place?.kubectl(['delete', 'namespace', namespace, demo, '--ignore-not-found', '--wait=false'])
+      await place?.kubectl(['delete', 'crd', '-l', 'app.kubernetes.io/part-of=tranche', '--wait=false'])
+      await place?.end()
+      await redis?.dispose()
+      older?.remove()
+      image?.remove()
+    }, 60_000)
+
+    it('of an older chart, whose definitions lack fields, releases nothing and says why', async () => {
+      await helmWaits(['install', 'tranche', older.path], {})
+      await apply(rollout)
+      await waitFor('rollout/agent', 'condition=Stalled')
+      const message = await get<string>('rollout/agent', '{.status.conditions[?(@.type=="Stalled")].message}')
+      expect(message).toMatch(/older ones.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*apply those of this version/)
+    })
+
+    it('is upgraded with its definitions, and goes on by itself with the Rollouts that there were', async () => {
+      const uid = await get<string>('rollout/agent', '{.metadata.uid}')
+      await helmWaits(['upgrade', 'tranche', chart], {})
+      await waitFor('rollout/agent', 'jsonpath={.status.phase}=Healthy')
+      expect(await get<string>('rollout/agent', '{.metadata.uid}')).toBe(uid)
+      expect(await get<string>('rollout/agent', '{.status.stableRevision}')).not.toBe('')
+    })
+
+    it.each<[string, Values, typeof approveOverRest, 'before' | 'inMidRelease']>([
+      ['as one process', {}, approveOverRest, 'before'],
+      ['as one process, with policies', { admission: 'policy' }, approveByKubectl, 'before'],
+      ['as separate processes, with policies', { ...distributed, admission: 'policy' }, approveOverRest, 'inMidRelease'],
+      ['as separate processes', distributed, approveByKubectl, 'before'],
+    ])('releases a version %s', async (_, values, approve, when) => {
+      if (when === 'before') await helmWaits(['upgrade', 'tranche', chart], values)
+      await releaseUntilPaused()
+      if (when === 'inMidRelease') await helmWaits(['upgrade', 'tranche', chart], values)
+      await approve()
+      await released()
+      const type = await get<string>('daemonset/agent', '{.spec.updateStrategy.type}')
+      expect(type).toBe(values['admission'] === 'policy' ? 'RollingUpdate' : 'OnDelete')
+    })
+
+    it('says of every process that it is ready, and which one leads', async () => {
+      const words = kubelet.pods().map(async ({ name, urls }) => {
+        const response = await fetch(`${urls['health'] ?? urls['http']}/readyz`)
+        const { programs: said = {} } = (await response.json()) as { readonly programs?: Readonly<Record<string, string>> }
+        return [response.status, name, ...Object.values(said)].join(' ')
+      })
+      expect((await Promise.all(words)).toSorted()).toEqual([
+        '200 tranche-api',
+        '200 tranche-api',
+        '200 tranche-controller leading',
+        '200 tranche-controller standing by',
+        '200 tranche-executor ready',
+        '200 tranche-executor ready',
+      ])
+    })
+
+    it('passes helm test', async () => {
+      const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], place)
+      const { spec } = parse(stdout) as { readonly spec: PodSpec }
+      for (const { name, command, args } of spec.containers) {
+        const exchanged = args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl()}`))
+        const run = runContainer({ name, command, args: exchanged }, await settingOf(spec, { place, image, namespace }))
+        expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/agent|Kubernetes/)])
+      }
+    })
+
+    it('goes back to the values before in the middle of a release, which goes on', async () => {
+      await releaseUntilPaused()
+      await helmWaits(['rollback', 'tranche'], {})
+      await approveByKubectl()
+      await released()
+    })
+
+    it('asks for nothing that it may not, and the API may hardly do what it does not ask for', async () => {
+      for (const pod of kubelet.pods()) await noteRefusals(pod)
+      expect(refused).toEqual([])
+      expect(kubelet.outputs()).not.toMatch(/forbidden|"level":"error"/i)
+      if (process.env['TRANCHE_TEST_KUBECONFIG'] !== undefined) return
+      const page = chartRules()
+      for (const component of components) {
+        const granted = [page.ClusterRole, page.Role].flatMap((roles) => [
+          ...(roles[`tranche-${component}`] ?? []),
+          ...((component === 'controller' && roles['tranche-admission']) || []),
+        ])
+        const rights = granted.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
+          verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`))),
+        )
+        expect([...asked[component]].filter((right) => !rights.includes(right))).toEqual([])
+        if (component === 'api') expect(rights.filter((right) => !asked.api.has(right) && !rareOfApi.includes(right))).toEqual([])
+      }
+    })
+
+    it('is uninstalled in the middle of a release, and leaves DaemonSets as they are', async () => {
+      await releaseUntilPaused()
+      const before = await looks()
+      const { code, stdout } = await helm(['uninstall', 'tranche', '--namespace', namespace, '--wait'], place)
+      expect([code, stdout.match(/\[CustomResourceDefinition\] \S+/g)]).toEqual([0, expect.toHaveLength(3)])
+      await kubelet.idle()
+      expect(kubelet.pods()).toEqual([])
+      expect(await looks()).toEqual(before)
+      expect(await leftovers()).toEqual([])
+    })
+
+    it('takes the release up where it stood, once it is installed again', async () => {
+      await helmWaits(['install', 'tranche', chart], {})
+      await waitFor('rollout/agent', 'jsonpath={.status.canaryStatus.currentStepState}=StepPaused')
+      await approveByKubectl()
+      await released()
+    })
+
+    it('ended each process that it replaced with 0, and none ended by itself', () => {
+      expect(kubelet.crashes).toEqual([])
+      expect(kubelet.exits.filter((code) => code !== 0)).toEqual([])
+      expect(kubelet.outputs()).not.toContain('hunter2')
+    })
+  },
+)
+
+/** Helm waits by ReplicaSets, which the simulator does not serve; there, as the notes of the chart say, kubectl does. */
+const waiting = process.env['TRANCHE_TEST_KUBECONFIG'] === undefined ? [] : ['--wait', '--timeout', '120s']
+
+/** Redis is told by what stands in {@link redis}; its port is known later. */
+const distributed: Values = { mode: 'distributed' }
+
+const rollout = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+  metadata: { name: 'agent', namespace: demo },
+  spec: {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+  },
+}
+
+const rareOfApi: readonly string[] = [
+  // Where somebody asks to undo or restart.
+  'get apps/daemonsets',
+  'patch apps/daemonsets',
+  // Where somebody asks for a forecast; apps/api/test/permissions.test.ts asks for one.
+  'get rollouts.kruise.io/batchreleases',
+  'get tranche.dev/releasepolicies',
+  'list /serviceaccounts',
+  'list /resourcequotas',
+  'list /limitranges',
+  'get scheduling.k8s.io/priorityclasses',
+  // The simulator shows no reviews; without them everything that is asked over REST here would be refused.
+  'create authentication.k8s.io/tokenreviews',
+  'create authorization.k8s.io/subjectaccessreviews',
+]
+
+function agentOf(tag: number): object {
+  const manifest = agentManifest(`v${tag}`)
+  return { ...manifest, metadata: { ...manifest.metadata, namespace: demo } }
+}
+
+function note({ actor, verb, resource, subresource }: Parameters<NonNullable<FaultInjector['onRequest']>>[0]): undefined {
+  const component = components.find((one) => actor === `${accountName}tranche-${one}`)
+  if (component === undefined || resource.resource.startsWith('self')) return undefined
+  asked[component].add(`${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
+  return undefined
+}
+
+async function noteRefusals({ name, urls }: Pod): Promise<void> {
+  if (urls['metrics'] === undefined) return
+  const text = await (await fetch(`${urls['metrics']}/metrics`)).text()
+  refused.push(...text.split('\n').flatMap((line) => (/code="40[13]"/.test(line) ? [`${name}: ${line}`] : [])))
+}
+
+/** Installs, upgrades or goes back, and waits until the new pods are ready and the old ones gone. */
+async function helmWaits(args: readonly string[], given: Values): Promise<void> {
+  const uses = given['mode'] === 'distributed' && { redis: { url: `redis://127.0.0.1:${redis.port}`, secret: { name: 'redis' } } }
+  const { code, stderr } = await helm([...args, '--namespace', namespace, ...waiting], { ...place, values: { ...given, ...uses } })
+  expect({ code, stderr }, kubelet.outputs()).toEqual({ code: 0, stderr: '' })
+  const { stdout } = await place.kubectl(['get', 'deployments', '-n', namespace, '-o', 'name'])
+  for (const name of stdout.trim().split('\n')) await place.kubectl(['rollout', 'status', name, '-n', namespace, '--timeout=120s'])
+  await kubelet.idle()
+}
+
+async function releaseUntilPaused(): Promise<void> {
+  version++
+  await place.kubectl(['set', 'image', 'daemonset/agent', `main=agent:v${version}`, '-n', demo])
+  await waitFor('rollout/agent', 'jsonpath={.status.canaryStatus.currentStepState}=StepPaused')
+  await waitFor('daemonset/agent', 'jsonpath={.status.updatedNumberScheduled}=1')
+}
+
+async function released(): Promise<void> {
+  await waitFor('rollout/agent', 'jsonpath={.status.phase}=Healthy')
+  const desired = await get<number>('daemonset/agent', '{.status.desiredNumberScheduled}')
+  expect(desired).toBeGreaterThan(1)
+  await waitFor('daemonset/agent', `jsonpath={.status.updatedNumberScheduled}=${desired}`)
+}
+
+async function approveOverRest(): Promise<void> {
+  await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pipeline', namespace: demo } })
+  await apply({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: 'pipeline', namespace: demo },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'tranche-approver' },
+    subjects: [{ kind: 'ServiceAccount', name: 'pipeline', namespace: demo }],
+  })
+  const { stdout: token } = await place.kubectl(['create', 'token', 'pipeline', '-n', demo])
+  const response = await fetch(`${apiUrl()}/api/v1/namespaces/${demo}/rollouts/agent/actions/approve?wait=30`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ expectedStep: 1, reason: 'looks good' }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"state":"acknowledged"')])
+}
+
+async function approveByKubectl(): Promise<void> {
+  const wish = JSON.stringify({ id: `v${version}`, type: 'approve', by: 'me', expectedStep: 1 })
+  await place.kubectl(['annotate', 'rollout', 'agent', '-n', demo, '--overwrite', `tranche.dev/action=${wish}`])
+  await waitFor('rollout/agent', 'jsonpath={.status.lastAction.result}=Accepted')
+}
+
+/** Any one of those that serve. */
+function apiUrl(): string {
+  const url = kubelet.pods().find(({ urls }) => urls['http'] !== undefined)?.urls['http']
+  if (url === undefined) throw new Error('no pod serves the REST API')
+  return url
+}
+
+/** The DaemonSet as people see it, and its pods. */
+async function looks(): Promise<unknown> {
+  const { stdout } = await place.kubectl(['get', 'daemonset/agent', '-n', demo, '-o', 'json'])
+  const { metadata, spec } = JSON.parse(stdout) as { readonly metadata: object; readonly spec: object }
+  const pods = await place.kubectl(['get', 'pods', '-n', demo, '-o', 'jsonpath={.items[*].metadata.uid}'])
+  return { metadata, spec, pods: pods.stdout.split(' ').toSorted() }
+}
+
+/** Objects of ours that are neither definitions nor made of them. */
+async function leftovers(): Promise<readonly string[]> {
+  const kinds =
+    'deployments,services,serviceaccounts,networkpolicies,poddisruptionbudgets,clusterroles,clusterrolebindings,roles,rolebindings,mutatingadmissionpolicies,validatingadmissionpolicies'
+  const { stdout } = await place.kubectl(['get', kinds, '--all-namespaces', '-o', 'name', '-l', 'app.kubernetes.io/part-of=tranche'])
+  return stdout.split('\n').filter((line) => line !== '')
+}
+
+async function waitFor(object: string, condition: string): Promise<void> {
+  try {
+    await place.kubectl(['wait', object, '-n', demo, `--for=${condition}`, '--timeout=60s'])
+  } catch (error) {
+    const { stdout } = await place.kubectl(['get', object, '-n', demo, '-o', 'yaml'])
+    throw new Error(`${String(error)}\n${stdout}\n${kubelet.outputs()}`, { cause: error })
+  }
+}
+
+async function apply(object: object): Promise<void> {
+  await place.kubectl(['apply', '-f', '-'], JSON.stringify(object))
+}
+
+/** @param path of jsonpath: a text that looks like a number is one */
+async function get<Value>(what: string, path: string): Promise<Value> {
+  const { stdout } = await place.kubectl(['get', what, '-n', demo, '-o', `jsonpath=${path}`])
+  return (/^\d+$/.test(stdout) ? Number(stdout) : stdout) as Value
+}
