@@ -61,6 +61,8 @@ export interface Kubelet {
   pods(name?: string): readonly Pod[]
   /** What has been said by every container there was. */
   readonly outputs: () => string
+  /** The same but for containers whose Deployment was taken away, and with it the rights of their account. */
+  readonly outputsOfKept: () => string
   /** Exit codes of containers that were asked to end. */
   readonly exits: readonly (number | null)[]
   /** Containers that ended by themselves, with what they said. */
@@ -76,8 +78,8 @@ export interface KubeletOptions {
   readonly image: Image
   /** Whose Deployments it acts on. */
   readonly namespace: string
-  /** Called with each pod that is ready and is about to be asked to end. */
-  readonly onEnding?: (pod: Pod) => Promise<void>
+  /** Called with each pod that is about to be replaced. */
+  readonly onReplaced?: (pod: Pod) => Promise<void>
 }
 
 const deployments: ResourcePath = { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true }
@@ -93,7 +95,7 @@ const PROBE_MS = 100
  * What a pod has of its own, a machine shares: addresses and ports are exchanged, and nothing else.
  */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
-  const { place, namespace, onEnding = async () => undefined } = options
+  const { place, namespace, onReplaced = async () => undefined } = options
   const { client } = place
   const scope = { namespace }
   const reflector = createReflector<Deployment, Deployment>({
@@ -102,6 +104,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   })
   const running = new Map<string, readonly Pod[]>()
   const all: RunningContainer[] = []
+  const orphans = new Set<RunningContainer>()
   const [exits, crashes]: [(number | null)[], string[]] = [[], []]
   const works = new Map<string, Promise<void>>()
   const ending = new AbortController()
@@ -121,7 +124,6 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   }
 
   async function terminate(pod: Pod): Promise<void> {
-    await onEnding(pod)
     running.set(
       pod.name,
       podsOf(pod.name).filter((one) => one !== pod),
@@ -135,6 +137,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     const wanted = wantedOf(name)
     const now = podsOf(name)
     if (wanted === undefined) {
+      for (const { container } of now) orphans.add(container)
       await Promise.all(now.map(terminate))
       return false
     }
@@ -145,8 +148,10 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     const ready = fresh.filter((pod) => pod.isReady()).length
     await tell(client, wanted, { replicas: now.length, updatedReplicas: fresh.length, ready: now.filter((pod) => pod.isReady()).length })
     const surplus = [...old.toSorted((a, b) => Number(a.isReady()) - Number(b.isReady())), ...fresh.slice(replicas)]
-    if (surplus[0] !== undefined && ready + old.length > replicas) await terminate(surplus[0])
-    else if (fresh.length < replicas && (old.length === 0 || ready === fresh.length)) await begin(wanted)
+    if (surplus[0] !== undefined && ready + old.length > replicas) {
+      await onReplaced(surplus[0])
+      await terminate(surplus[0])
+    } else if (fresh.length < replicas && (old.length === 0 || ready === fresh.length)) await begin(wanted)
     else if (ready < fresh.length) await pause(PROBE_MS)
     else return false
     return true
@@ -168,6 +173,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   return {
     pods: (name) => (name === undefined ? [...running.values()].flat() : podsOf(name)),
     outputs: () => all.map((one) => one.output()).join(''),
+    outputsOfKept: () => all.flatMap((one) => (orphans.has(one) ? [] : [one.output()])).join(''),
     exits,
     crashes,
     async idle() {
@@ -205,7 +211,9 @@ async function tell(
 
 async function startPod({ metadata, spec: { template } }: Deployment, options: KubeletOptions): Promise<Pod> {
   const { main, urls } = await exchangePorts(template.spec.containers[0]!)
-  const container = runContainer({ ...main, ...(await filledIn(main, template.spec, options)) }, await settingOf(template.spec, options))
+  const { name, command, args } = main
+  const filled = await filledIn(main, template.spec, options)
+  const container = runContainer({ name, command, args, ...filled }, await settingOf(template.spec, options))
   let isReady = false
   const { path, port } = main.readinessProbe!.httpGet
   const hasEnded = container.ended.then(() => true)
@@ -222,7 +230,9 @@ async function startPod({ metadata, spec: { template } }: Deployment, options: K
   return { name: metadata.name, template: JSON.stringify(template), container, urls, isReady: () => isReady }
 }
 
-async function exchangePorts(main: PodContainer): Promise<{ readonly main: PodContainer; readonly urls: Readonly<Record<string, string>> }> {
+async function exchangePorts(
+  main: PodContainer,
+): Promise<{ readonly main: PodContainer; readonly urls: Readonly<Record<string, string>> }> {
   const urls: Record<string, string> = {}
   let args = main.args.map((arg) => arg.replace(/host=0\.0\.0\.0$/, 'host=127.0.0.1'))
   for (const { name, containerPort } of main.ports ?? []) {
@@ -238,7 +248,7 @@ async function filledIn(
   { env = [], volumeMounts = [] }: PodContainer,
   { volumes = [] }: PodSpec,
   { place: { client }, namespace }: KubeletOptions,
-): Promise<Pick<ContainerSpec, 'env' | 'files'>> {
+): Promise<Required<Pick<ContainerSpec, 'env' | 'files'>>> {
   const read = async (path: ResourcePath, name: string) =>
     (await client.get<{ readonly data?: Readonly<Record<string, string>> }>(path, { namespace, name })).data ?? {}
   const secret = async (name: string) =>

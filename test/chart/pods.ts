@@ -122,7 +122,10 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-function follow(child: ChildProcess, { write: put, onEnd }: Pick<RunningContainer, 'write'> & { readonly onEnd: () => void }): RunningContainer {
+function follow(
+  child: ChildProcess,
+  { write: put, onEnd }: Pick<RunningContainer, 'write'> & { readonly onEnd: () => void },
+): RunningContainer {
   let output = ''
   const waiting = new Set<() => void>()
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(onEnd)

@@ -122,11 +122,19 @@ function requestId(sent: string | readonly string[] | undefined): string {
   return typeof sent === 'string' && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID()
 }
 
+/** Whoever asks whether we are ready may be told that we are not, and what is too much for now passes by itself. */
+function levelOf(code: string, route: string | undefined): 'debug' | 'warn' | 'error' {
+  if (code !== 'NOT_READY') return 'error'
+  return route === '/readyz' ? 'debug' : 'warn'
+}
+
 function answerProblems(app: ApiServer, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, request.id)
-    if (problem.status >= 500)
-      log.error({ requestId: request.id, route: request.routeOptions.url, code: problem.code, err: error }, 'failed')
+    if (problem.status >= 500) {
+      const fields = { requestId: request.id, route: request.routeOptions.url, code: problem.code, err: error }
+      log[levelOf(problem.code, fields.route)](fields, 'failed')
+    }
     return sendProblem(reply as FastifyReply, problem)
   })
   app.setNotFoundHandler((request, reply) => {

@@ -30,7 +30,7 @@ export function followRedis({ redis, prefix, clock, log, signal }: FollowRedisOp
     says = error.code
     if (error.remedy !== 'retry') log.error({ code: error.code, hint: error.hint }, `${error.message}; not ready until that is mended`)
   }
-  const ask = (): Promise<void> => checkRedis({ redis, signal, ...(prefix !== undefined && { prefix }) })
+  const ask = (): Promise<unknown> => checkRedis({ redis, signal, ...(prefix !== undefined && { prefix }) })
   askPatiently(ask, { clock, signal, mayPass: isAppError, failed }).then(
     () => (isReady = true),
     (error: unknown) => {
