@@ -211,9 +211,7 @@ async function tell(
 
 async function startPod({ metadata, spec: { template } }: Deployment, options: KubeletOptions): Promise<Pod> {
   const { main, urls } = await exchangePorts(template.spec.containers[0]!)
-  const { name, command, args } = main
-  const filled = await filledIn(main, template.spec, options)
-  const container = runContainer({ name, command, args, ...filled }, await settingOf(template.spec, options))
+  const container = await runOnce(main, template.spec, options)
   let isReady = false
   const { path, port } = main.readinessProbe!.httpGet
   const hasEnded = container.ended.then(() => true)
@@ -243,6 +241,12 @@ async function exchangePorts(
   return { main: { ...main, args }, urls }
 }
 
+/** A container of a pod that is run once, to its end. */
+export async function runOnce(container: PodContainer, spec: PodSpec, options: KubeletOptions): Promise<RunningContainer> {
+  const { name, command, args } = container
+  return runContainer({ name, command, args, ...(await filledIn(container, spec, options)) }, await settingOf(spec, options))
+}
+
 /** Environment and files, with what Secrets and ConfigMaps hold at this moment. */
 async function filledIn(
   { env = [], volumeMounts = [] }: PodContainer,
@@ -269,7 +273,7 @@ async function filledIn(
 }
 
 /** Where the cluster is, and who the pod is: the token is that of its account. */
-export async function settingOf({ serviceAccountName }: PodSpec, { place, image, namespace }: KubeletOptions) {
+async function settingOf({ serviceAccountName }: PodSpec, { place, image, namespace }: KubeletOptions) {
   const { server, caCertificate } = place
   const { stdout } = await place.kubectl(['create', 'token', serviceAccountName, '--namespace', namespace])
   return { image: image.folder, server, caCertificate, token: stdout.trim(), namespace }

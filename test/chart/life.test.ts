@@ -6,14 +6,15 @@ import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
 import { agentManifest } from '../clients/cluster.ts'
 import { chart, helm, programs, type Values } from './chart.ts'
 import { bundleImage, type Image } from './image.ts'
-import { type Kubelet, type Pod, type PodSpec, settingOf, startKubelet } from './kubelet.ts'
+import { type Kubelet, type Pod, type PodSpec, runOnce, startKubelet } from './kubelet.ts'
+import { commandsOfNotes, openNotesShell } from './notes.ts'
 import { type ChartCopy, olderChart } from './older-chart.ts'
 import { openPlace, type Place } from './place.ts'
-import { runContainer, whyNoContainers } from './pods.ts'
+import { whyNoContainers } from './pods.ts'
 
 const namespace = 'tranche-system'
 /** Where the DaemonSet and its Rollout are. */
-const demo = 'demo'
+const agents = 'agents'
 const accountName = `system:serviceaccount:${namespace}:`
 const components = ['controller', 'executor', 'api'] as const
 type Component = (typeof components)[number]
@@ -45,7 +46,7 @@ describe.skipIf(missing !== null)(
       older = olderChart()
       redis = await startRedis({ program: redisServer!, args: ['--requirepass', 'hunter2'] })
       place = await openPlace({ nodes: 6, faults: { onRequest: note } })
-      for (const name of [namespace, demo]) await place.kubectl(['create', 'namespace', name])
+      for (const name of [namespace, agents]) await place.kubectl(['create', 'namespace', name])
       await place.kubectl(['create', 'secret', 'generic', 'redis', '-n', namespace, '--from-literal=password=hunter2'])
       kubelet = await startKubelet({ place, image, namespace, onReplaced: noteRefusals })
       await apply(agentOf(version))
@@ -53,7 +54,7 @@ describe.skipIf(missing !== null)(
 
     afterAll(async () => {
       await kubelet?.end()
-      await place?.kubectl(['delete', 'namespace', namespace, demo, '--ignore-not-found', '--wait=false'])
+      await place?.kubectl(['delete', 'namespace', namespace, agents, 'demo', '--ignore-not-found', '--wait=false'])
       await place?.kubectl(['delete', 'crd', '-l', 'app.kubernetes.io/part-of=tranche', '--wait=false'])
       await place?.end()
       await redis?.dispose()
@@ -116,11 +117,29 @@ describe.skipIf(missing !== null)(
     it('passes helm test', async () => {
       const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], place)
       const { spec } = parse(stdout) as { readonly spec: PodSpec }
-      for (const { name, command, args } of spec.containers) {
-        const exchanged = args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl()}`))
-        const run = runContainer({ name, command, args: exchanged }, await settingOf(spec, { place, image, namespace }))
+      for (const one of spec.containers) {
+        const args = one.args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl()}`))
+        const run = await runOnce({ ...one, args }, spec, { place, image, namespace })
         expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/agent|Kubernetes/)])
       }
+    })
+
+    it('prints commands that do what it says, one after the other', async () => {
+      await place.kubectl(['create', 'namespace', 'demo'])
+      const { metadata, ...agent } = agentManifest('v1')
+      await apply({ ...agent, metadata: { ...metadata, name: 'node-agent', namespace: 'demo' } })
+      await bindPipeline('tranche-viewer', 'demo')
+      const { stdout: notes } = await helm(['get', 'notes', 'tranche', '--namespace', namespace], place)
+      using shell = openNotesShell(`${image.folder}/bin/tranche.mjs`, place.kubeconfig)
+      const said: string[] = []
+      for (const command of commandsOfNotes(notes)) {
+        const { code, stdout, stderr } = await shell.type(onThisMachine(command))
+        expect({ command, code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/error|INVALID/i) as string })
+        said.push(stdout)
+        if (command.startsWith('kubectl apply')) await releaseNodeAgent()
+      }
+      expect(said.join('')).toMatch(/demo\/node-agent: approve accepted[\s\S]*"name":"node-agent"/)
+      await place.kubectl(['delete', 'rollout/node-agent', 'daemonset/node-agent', '-n', 'demo'])
     })
 
     it('goes back to the values before in the middle of a release, which goes on', async () => {
@@ -184,7 +203,7 @@ const distributed: Values = { mode: 'distributed' }
 const rollout = {
   apiVersion: 'rollouts.kruise.io/v1beta1',
   kind: 'Rollout',
-  metadata: { name: 'agent', namespace: demo },
+  metadata: { name: 'agent', namespace: agents },
   spec: {
     workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
     strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
@@ -209,7 +228,7 @@ const rareOfApi: readonly string[] = [
 
 function agentOf(tag: number): object {
   const manifest = agentManifest(`v${tag}`)
-  return { ...manifest, metadata: { ...manifest.metadata, namespace: demo } }
+  return { ...manifest, metadata: { ...manifest.metadata, namespace: agents } }
 }
 
 function note({ actor, verb, resource, subresource }: Parameters<NonNullable<FaultInjector['onRequest']>>[0]): undefined {
@@ -237,7 +256,7 @@ async function helmWaits(args: readonly string[], given: Values): Promise<void> 
 
 async function releaseUntilPaused(): Promise<void> {
   version++
-  await place.kubectl(['set', 'image', 'daemonset/agent', `main=agent:v${version}`, '-n', demo])
+  await place.kubectl(['set', 'image', 'daemonset/agent', `main=agent:v${version}`, '-n', agents])
   await waitFor('rollout/agent', 'jsonpath={.status.canaryStatus.currentStepState}=StepPaused')
   await waitFor('daemonset/agent', 'jsonpath={.status.updatedNumberScheduled}=1')
 }
@@ -249,17 +268,22 @@ async function released(): Promise<void> {
   await waitFor('daemonset/agent', `jsonpath={.status.updatedNumberScheduled}=${desired}`)
 }
 
-async function approveOverRest(): Promise<void> {
-  await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pipeline', namespace: demo } })
+/** Lets the account of a pipeline do something in a namespace. */
+async function bindPipeline(role: string, where: string): Promise<void> {
+  await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pipeline', namespace: agents } })
   await apply({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
-    metadata: { name: 'pipeline', namespace: demo },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'tranche-approver' },
-    subjects: [{ kind: 'ServiceAccount', name: 'pipeline', namespace: demo }],
+    metadata: { name: 'pipeline', namespace: where },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name: 'pipeline', namespace: agents }],
   })
-  const { stdout: token } = await place.kubectl(['create', 'token', 'pipeline', '-n', demo])
-  const response = await fetch(`${apiUrl()}/api/v1/namespaces/${demo}/rollouts/agent/actions/approve?wait=30`, {
+}
+
+async function approveOverRest(): Promise<void> {
+  await bindPipeline('tranche-approver', agents)
+  const { stdout: token } = await place.kubectl(['create', 'token', 'pipeline', '-n', agents])
+  const response = await fetch(`${apiUrl()}/api/v1/namespaces/${agents}/rollouts/agent/actions/approve?wait=30`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' },
     body: JSON.stringify({ expectedStep: 1, reason: 'looks good' }),
@@ -269,8 +293,26 @@ async function approveOverRest(): Promise<void> {
 
 async function approveByKubectl(): Promise<void> {
   const wish = JSON.stringify({ id: `v${version}`, type: 'approve', by: 'me', expectedStep: 1 })
-  await place.kubectl(['annotate', 'rollout', 'agent', '-n', demo, '--overwrite', `tranche.dev/action=${wish}`])
+  await place.kubectl(['annotate', 'rollout', 'agent', '-n', agents, '--overwrite', `tranche.dev/action=${wish}`])
   await waitFor('rollout/agent', 'jsonpath={.status.lastAction.result}=Accepted')
+}
+
+/** Nothing runs the pods of the cluster, or waits for them; what they are has an address of this machine. */
+function onThisMachine(command: string): string {
+  return command
+    .replace(/ rollout status .*/, '$& --watch=false')
+    .replace(/^helm test .*/, '$& --filter name=!tranche-test')
+    .replace(/ port-forward (service\/\S+) 8080:\d+$/, ' get $1')
+    .replace('http://127.0.0.1:8080', apiUrl())
+    .replace('ACCOUNT', `pipeline -n ${agents}`)
+}
+
+/** The notes say in words that the image is changed, and that the rest waits then. */
+async function releaseNodeAgent(): Promise<void> {
+  const wait = ['wait', '-n', 'demo', 'rollout/node-agent', '--timeout=120s']
+  await place.kubectl([...wait, '--for=jsonpath={.status.phase}=Healthy'])
+  await place.kubectl(['set', 'image', '-n', 'demo', 'daemonset/node-agent', 'main=agent:v2'])
+  await place.kubectl([...wait, '--for=jsonpath={.status.canaryStatus.currentStepState}=StepPaused'])
 }
 
 /** Any one of those that serve. */
@@ -282,9 +324,9 @@ function apiUrl(): string {
 
 /** The DaemonSet as people see it, and its pods. */
 async function looks(): Promise<unknown> {
-  const { stdout } = await place.kubectl(['get', 'daemonset/agent', '-n', demo, '-o', 'json'])
+  const { stdout } = await place.kubectl(['get', 'daemonset/agent', '-n', agents, '-o', 'json'])
   const { metadata, spec } = JSON.parse(stdout) as { readonly metadata: object; readonly spec: object }
-  const pods = await place.kubectl(['get', 'pods', '-n', demo, '-o', 'jsonpath={.items[*].metadata.uid}'])
+  const pods = await place.kubectl(['get', 'pods', '-n', agents, '-o', 'jsonpath={.items[*].metadata.uid}'])
   return { metadata, spec, pods: pods.stdout.split(' ').toSorted() }
 }
 
@@ -298,9 +340,9 @@ async function leftovers(): Promise<readonly string[]> {
 
 async function waitFor(object: string, condition: string): Promise<void> {
   try {
-    await place.kubectl(['wait', object, '-n', demo, `--for=${condition}`, '--timeout=120s'])
+    await place.kubectl(['wait', object, '-n', agents, `--for=${condition}`, '--timeout=120s'])
   } catch (error) {
-    const { stdout } = await place.kubectl(['get', object, '-n', demo, '-o', 'yaml'])
+    const { stdout } = await place.kubectl(['get', object, '-n', agents, '-o', 'yaml'])
     throw new Error(`${String(error)}\n${stdout}\n${kubelet.outputs()}`, { cause: error })
   }
 }
@@ -311,6 +353,6 @@ async function apply(object: object): Promise<void> {
 
 /** @param path of jsonpath: a text that looks like a number is one */
 async function get<Value>(what: string, path: string): Promise<Value> {
-  const { stdout } = await place.kubectl(['get', what, '-n', demo, '-o', `jsonpath=${path}`])
+  const { stdout } = await place.kubectl(['get', what, '-n', agents, '-o', `jsonpath=${path}`])
   return (/^\d+$/.test(stdout) ? Number(stdout) : stdout) as Value
 }

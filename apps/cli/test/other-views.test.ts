@@ -39,7 +39,7 @@ const well: ClusterSigns = {
   admission: ['tranche-daemonsets'],
   installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
   releases: [],
-  redis: { kind: 'asked', of: '', problem: null },
+  redis: { kind: 'asked', of: '', problem: null, advice: null },
   skewMs: 300,
   nowMs: NOW_MS,
 }
@@ -57,7 +57,7 @@ const ill: ClusterSigns = {
   peer: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
   admission: [],
   installed: [pod('controller'), pod('executor', { version: '0.4.0', isReady: false })],
-  redis: { kind: 'asked', of: '', problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' } },
+  redis: { kind: 'asked', of: '', problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' }, advice: null },
   skewMs: -95_000,
 }
 

@@ -87,6 +87,7 @@ export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
   switch (redis.kind) {
     case 'asked':
       if (redis.problem !== null) return { check: 'redis', state: 'problem', ...redis.problem }
+      if (redis.advice !== null) return { check: 'redis', state: 'note', ...redis.advice }
       return { check: 'redis', state: 'ok', message: `Redis ${redis.of}lets us in, and takes what the queue writes` }
     case 'several':
       return {

@@ -36,11 +36,17 @@ export interface ClusterSigns {
  * `unknown`: nobody names one.
  */
 export type RedisSign =
-  | { readonly kind: 'asked'; readonly of: string; readonly problem: { readonly message: string; readonly fix: string } | null }
+  | { readonly kind: 'asked'; readonly of: string; readonly problem: RedisFault | null; readonly advice: RedisFault | null }
   | { readonly kind: 'several'; readonly names: readonly string[] }
   | { readonly kind: 'hidden'; readonly name: string; readonly why: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
+
+/** What is wrong with a Redis, or should be set otherwise. */
+export interface RedisFault {
+  readonly message: string
+  readonly fix: string
+}
 
 /** A Lease as it was read. */
 export interface LeaseSign {

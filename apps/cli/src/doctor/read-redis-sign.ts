@@ -1,7 +1,7 @@
 import { isAppError } from '@tranche/errors'
-import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
+import { checkRedis, type RedisAdvice, type RedisSettings } from '@tranche/queue-bullmq'
 import { readRedisSettings } from '../redis-options.ts'
-import type { ClusterSigns, RedisSign } from './cluster-signs.ts'
+import type { ClusterSigns, RedisFault, RedisSign } from './cluster-signs.ts'
 import type { RedisOfPod } from './installed-signs.ts'
 
 /** Which Redis to look at. */
@@ -14,7 +14,7 @@ export interface RedisQuestion {
 
 /** Looks at the Redis that is named; else at the one that the pods name, where that can be judged from here. Reads no Secret. */
 export async function readRedisSign({ named, installed, signal }: RedisQuestion): Promise<RedisSign> {
-  if (named !== null) return { kind: 'asked', of: '', problem: await problemOf(named, signal) }
+  if (named !== null) return { kind: 'asked', of: '', ...(await lookAt(named, signal)) }
   if (installed === 'forbidden' || installed.length === 0) return { kind: 'unknown' }
   const all = new Map(installed.flatMap(({ redis }) => (redis === null ? [] : [[nameOf(redis), redis] as const])))
   const [[name, redis] = ['', undefined], another] = [...all]
@@ -34,22 +34,30 @@ async function lookFromHere(name: string, redis: RedisOfPod & { readonly kind: '
       { TRANCHE_REDIS_URL: redis.url },
     )
     if (settings === null) return hidden('its address is empty')
-    await checkRedis({ redis: settings, signal })
-    return { kind: 'asked', of: `${withoutUser(redis.url)} of the pods `, problem: null }
+    const advice = await checkRedis({ redis: settings, signal })
+    return { kind: 'asked', of: `${withoutUser(redis.url)} of the pods `, problem: null, advice: toAdvice(advice) }
   } catch (error) {
     if (!isAppError(error)) throw error
     return hidden(`from here, ${error.message}`)
   }
 }
 
-async function problemOf(redis: RedisSettings, signal: AbortSignal): Promise<{ readonly message: string; readonly fix: string } | null> {
+interface Looked {
+  readonly problem: RedisFault | null
+  readonly advice: RedisFault | null
+}
+
+async function lookAt(redis: RedisSettings, signal: AbortSignal): Promise<Looked> {
   try {
-    await checkRedis({ redis, signal })
-    return null
+    return { problem: null, advice: toAdvice(await checkRedis({ redis, signal })) }
   } catch (error) {
     if (!isAppError(error)) throw error
-    return { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' }
+    return { problem: { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' }, advice: null }
   }
+}
+
+function toAdvice(advice: RedisAdvice | null): RedisFault | null {
+  return advice && { message: advice.message, fix: advice.hint }
 }
 
 /** What stands before an @ may be a password. */
