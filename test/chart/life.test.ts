@@ -177,6 +177,8 @@ describe.skipIf(missing !== null)(
       expect(kubelet.pods()).toEqual([])
       expect(await looks()).toEqual(before)
       expect(await leftovers()).toEqual([])
+      // It is left behind, and nobody may be left to give it up.
+      await place.kubectl(['delete', 'lease', 'tranche-controller', '-n', 'kube-system'])
     })
 
     it('takes the release up where it stood, once it is installed again', async () => {
