@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(
     afterAll(async () => {
       await kubelet?.end()
       await place?.kubectl(['delete', 'namespace', namespace, agents, 'demo', '--ignore-not-found', '--wait=false'])
-      await place?.kubectl(['delete', 'crd', '-l', 'app.kubernetes.io/part-of=tranche', '--wait=false'])
+      await place?.kubectl(['delete', 'lease', 'tranche-controller', '-n', 'kube-system', '--ignore-not-found'])
       await place?.end()
       await redis?.dispose()
       older?.remove()
@@ -186,6 +186,17 @@ describe.skipIf(missing !== null)(
       await waitFor('rollout/agent', 'jsonpath={.status.canaryStatus.currentStepState}=StepPaused')
       await approveByKubectl()
       await released()
+    })
+
+    it('leaves nothing behind where the Rollouts go before it', async () => {
+      await place.kubectl(['delete', 'rollouts.rollouts.kruise.io', '--all', '-n', agents, '--timeout=60s'])
+      expect(await get<string>('daemonset/agent', '{.spec.updateStrategy.type}')).toBe('RollingUpdate')
+      const { code } = await helm(['uninstall', 'tranche', '--namespace', namespace, '--wait'], place)
+      expect(code).toBe(0)
+      await kubelet.idle()
+      const carrying = await place.kubectl(['get', 'daemonsets', '-A', '-o', 'name', '-l', 'rollouts.kruise.io/workload-type=daemonset'])
+      expect([carrying.stdout, await leftovers()]).toEqual(['', []])
+      await place.kubectl(['delete', 'crd', '-l', 'app.kubernetes.io/part-of=tranche', '--timeout=60s'])
     })
 
     it('ended each process that it replaced with 0, and none ended by itself', () => {
