@@ -129,7 +129,7 @@ async function setTheStage(): Promise<void> {
   await leaveAsPeer(peerCluster(), { step: 1, state: 'StepPaused', updated: 2, size: 2 })
   await leaveIdle()
   await hurry()
-  peer = await startPeer(peerCluster())
+  peer = await startPeer(peerCluster(), 5)
   await create(itsDeployment, itsValidation)
   const annotations = { 'meta.helm.sh/release-name': 'kruise-rollout', 'meta.helm.sh/release-namespace': 'kruise-rollout' }
   for (const { metadata } of customResourceDefinitions)

@@ -39,8 +39,15 @@ export async function leaveAsPeer(stage: PeerCluster, leavings: PeerLeavings): P
   await drive(clock, writeRollout(stage, { ...leavings, ...revisions }))
 }
 
-/** Makes OpenKruise active on the cluster: its webhook for DaemonSets, and a Lease that is renewed until `stop` is called. */
-export async function startPeer({ client, clock }: Pick<PeerCluster, 'client' | 'clock'>): Promise<{ stop(): void }> {
+/**
+ * Makes OpenKruise active on the cluster: its webhook for DaemonSets, and a Lease that is renewed until `stop` is called.
+ *
+ * @param leaseDurationSeconds so long it is held after the last renewal; 15 as OpenKruise has it
+ */
+export async function startPeer(
+  { client, clock }: Pick<PeerCluster, 'client' | 'clock'>,
+  leaseDurationSeconds = 15,
+): Promise<{ stop(): void }> {
   const webhook = {
     name: 'mdaemonset-native.kb.io',
     clientConfig: { url: 'https://127.0.0.1:1/none' },
@@ -53,7 +60,7 @@ export async function startPeer({ client, clock }: Pick<PeerCluster, 'client' | 
   await drive(clock, client.create(resourcePaths.mutatingWebhookConfigurations, configuration as never))
   const key = { namespace: 'kruise-rollout', name: '71ddec2c.kruise.io' }
   await drive(clock, client.create(resourcePaths.namespaces, { metadata: { name: key.namespace } } as never))
-  const spec = { holderIdentity: 'manager-0', leaseDurationSeconds: 15, renewTime: stamp(clock.nowMs()) }
+  const spec = { holderIdentity: 'manager-0', leaseDurationSeconds, renewTime: stamp(clock.nowMs()) }
   await drive(clock, client.create<Lease>(resourcePaths.leases, { metadata: key, spec } as never))
   const renew = (): void => {
     const body = { spec: { renewTime: stamp(clock.nowMs()) } }
