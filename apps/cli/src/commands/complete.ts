@@ -33,7 +33,7 @@ async function askedOf(ask: Asked, typed: string, io: CommandIo): Promise<readon
   const access = toAccessOptions({ ...ask.values, requestTimeout: TIMEOUT }, io.env)
   if (isOfReleases(ask.what)) {
     await using session = await openSession(access, io)
-    return candidatesOf(session, ask, typed)
+    return await candidatesOf(session, ask, typed)
   }
   if (access.source.kind === 'server') return []
   if (ask.what !== 'namespaces') return (await namesOf(access.source, io))[ask.what].map((word) => ({ word, about: '' }))
@@ -84,5 +84,6 @@ interface NamedRollout {
 function rolloutWords({ name, daemonSet, outcome }: NamedRollout, typed: string): readonly Candidate[] {
   if (!typed.includes('/')) return [{ word: name, about: outcome }]
   const [kind = ''] = typed.split('/', 1)
-  return [{ word: `${kind}/${kind.startsWith('d') ? daemonSet : name}`, about: outcome }]
+  const word = kind.startsWith('d') ? daemonSet : kind.startsWith('r') ? name : null
+  return word === null ? [] : [{ word: `${kind}/${word}`, about: outcome }]
 }
