@@ -4,6 +4,7 @@
  *   pnpm bench            everything below but the test suite
  *   pnpm bench --queue    the queue alone, in process and on Redis
  *   pnpm bench --api      the REST API alone: requests, streams; 1 minute; API, simulated cluster and sender share the processors
+ *   pnpm bench --cli      how soon the bundled command answers, alone
  *   pnpm bench --tests    the whole test suite as well
  *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
  *   pnpm bench --memory   memory, start and hand-over of controller, executor and API on a large cluster alone: 12 minutes
@@ -23,6 +24,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
+import type { CommandStart } from './bench/command-start.ts'
 import type { ForecastRun } from './bench/forecast-run.ts'
 import type { HundredAnalyses } from './bench/hundred-analyses.ts'
 import type { FailureStop } from './bench/failure-stop.ts'
@@ -48,6 +50,7 @@ const { values: options } = parseArgs({
     tests: flag,
     queue: flag,
     api: flag,
+    cli: flag,
     plan: flag,
     memory: flag,
     paced: flag,
@@ -65,6 +68,7 @@ process.exitCode = rows.every(isKept) ? 0 : 1
 
 function chosen(): Promise<readonly Row[]> {
   if (options.api) return restLoad()
+  if (options.cli) return commandStarts()
   if (options.plan) return forecasts()
   return options.memory ? memory() : everything()
 }
@@ -150,8 +154,19 @@ async function forecasts(): Promise<readonly Row[]> {
   ]
 }
 
+/** Bundled, as the npm package and the image have it. */
+async function commandStarts(): Promise<readonly Row[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/command-start.ts'])
+  const { versionMs, getMs } = JSON.parse(stdout) as CommandStart
+  return [
+    { name: 'tranche version, bundled', unit: 'ms', values: versionMs, limit: { atMost: 80 } },
+    { name: 'tranche get, bundled, with a cluster on this machine', unit: 'ms', values: getMs, limit: { atMost: 250 } },
+  ]
+}
+
 async function commands(): Promise<readonly Row[]> {
   return [
+    ...(await commandStarts()),
     { name: 'start to ready', unit: 's', values: await times(runs, startToReady), limit: { atMost: 2 } },
     { name: '300 nodes, 3 steps, virtual time', unit: 's', values: await times(runs, demoRelease), limit: { atMost: 10 } },
     ...(await largeFleet()),

@@ -1,0 +1,58 @@
+/**
+ * How long the bundled command takes from its start to its end, as people wait for it: `tranche version`, and `tranche get` of a
+ * simulated cluster of 30 nodes on this machine. Prints a {@link CommandStart} as JSON.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Milliseconds on the wall, of each run. */
+export interface CommandStart {
+  readonly versionMs: readonly number[]
+  /** With the answers of the API server, which runs on the same machine. */
+  readonly getMs: readonly number[]
+}
+
+const execute = promisify(execFile)
+const count = Number(process.argv[2] ?? '11')
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
+try {
+  await execute(process.execPath, ['scripts/bundle-cli.ts', join(folder, 'package')])
+  const program = join(folder, 'package/bin/tranche.mjs')
+  const seen: CommandStart = { versionMs: await runs(program, ['version']), getMs: await ofCluster(program) }
+  console.log(JSON.stringify(seen))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function ofCluster(program: string): Promise<readonly number[]> {
+  const [ready, kubeconfig] = [join(folder, 'ready.json'), join(folder, 'kubeconfig')]
+  const cluster = spawn(process.execPath, [program, 'dev', '--nodes', '30', '--ready-file', ready, '--kubeconfig', kubeconfig], {
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => cluster.on('exit', resolve))
+  try {
+    while (!existsSync(ready)) {
+      if (cluster.exitCode !== null) throw new Error(`tranche dev ended with ${cluster.exitCode} before it was ready`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    await execute(process.execPath, [program, 'status', 'node-agent', '-n', 'demo', '--kubeconfig', kubeconfig])
+    return await runs(program, ['get', 'node-agent', '-n', 'demo', '--kubeconfig', kubeconfig])
+  } finally {
+    cluster.kill('SIGINT')
+    await ended
+  }
+}
+
+/** The first run, which fills the cache of compiled code, does not count. */
+async function runs(program: string, args: readonly string[]): Promise<readonly number[]> {
+  const values: number[] = []
+  for (let i = 0; i <= count; i++) {
+    const startMs = performance.now()
+    await execute(process.execPath, [program, ...args])
+    if (i > 0) values.push(performance.now() - startMs)
+  }
+  return values
+}
