@@ -60,13 +60,18 @@ function words(text: string): readonly string[] {
 }
 
 function faultsOf(line: ShellLine, args: readonly string[]): readonly string[] {
-  const subcommand = args[0]?.startsWith('-') === false ? args[0] : undefined
+  const subcommand = args[0]?.startsWith('-') === false ? args[0] : commandBehindOptions(args)
   const help = helpOf(subcommand)
   if (help === null) return [`${line.where}: tranche has no subcommand ${subcommand}`]
   const flags = args.filter((word) => word.startsWith('-') && word !== '-').map((word) => word.split('=')[0] ?? '')
   return flags
     .filter((flag) => !new RegExp(`(^|[ ,])${flag}\\b`, 'm').test(help))
     .map((flag) => `${line.where}: tranche ${subcommand} has no ${flag}`)
+}
+
+/** Options of kubectl may stand before the command. */
+function commandBehindOptions(args: readonly string[]): string | undefined {
+  return args.find((word) => !word.startsWith('-') && new RegExp(`^\\s+${word}\\b`, 'm').test(helpOf() ?? ''))
 }
 
 const helpTexts = new Map<string, string | null>()
