@@ -63,7 +63,16 @@ interface Lane {
   readonly workers: number
 }
 
-type LaneName = 'rollout' | 'release' | 'analysis' | 'policy' | 'notify'
+/** What the reconcilers are called in the log and in metrics. */
+export const laneNames = {
+  rollout: 'rollout',
+  release: 'batch-release',
+  analysis: 'analysis',
+  policy: 'release-policy',
+  notify: 'notify',
+} as const
+
+type LaneName = keyof typeof laneNames
 
 /** @returns a term that has not begun; it may begin and end any number of times */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
@@ -154,7 +163,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   return {
     lanes: {
       rollout: {
-        name: 'rollout',
+        name: laneNames.rollout,
         reconcile:
           admission === 'policy' || admission === 'webhook'
             ? withRefusals(passOverRollout, { cluster: createRefusalPort(client, cluster), log })
@@ -162,14 +171,14 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         workers: 2,
       },
       release: {
-        name: 'batch-release',
+        name: laneNames.release,
         reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, log, events }),
         workers: 2,
       },
-      analysis: { name: 'analysis', reconcile: analysis.reconcile, workers: 2 },
-      policy: { name: 'release-policy', reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock, log }), workers: 1 },
+      analysis: { name: laneNames.analysis, reconcile: analysis.reconcile, workers: 2 },
+      policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock, log }), workers: 1 },
       notify: {
-        name: 'notify',
+        name: laneNames.notify,
         reconcile: createNotifyPass({ cluster: wrap('notify', notifyPort), clock, log }),
         workers: NOTIFY_WORKERS,
       },

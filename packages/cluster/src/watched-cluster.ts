@@ -162,7 +162,8 @@ function telling<T extends KubeObject>(
   reflector: Reflector<T>,
 ): ((object: T) => void) | undefined {
   if (onWritten === undefined) return undefined
-  return ({ metadata }) => onWritten({ resource: plural, shown: reflector.whenReached(metadata.resourceVersion) })
+  return ({ metadata: { namespace = '', resourceVersion } }) =>
+    onWritten({ resource: plural, shown: reflector.whenReachedIn(namespace, resourceVersion) })
 }
 
 /** One watch, or one for each namespace. */

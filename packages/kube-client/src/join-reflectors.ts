@@ -31,6 +31,11 @@ export function joinReflectors<T>(byNamespace: ReadonlyMap<string, Reflector<T>>
     whenSynced: async (signal) => void (await Promise.all(all.map((reflector) => reflector.whenSynced(signal)))),
     whenReached: async (resourceVersion, signal) =>
       void (await Promise.all(all.map((reflector) => reflector.whenReached(resourceVersion, signal)))),
+    async whenReachedIn(namespace, resourceVersion, signal) {
+      const one = byNamespace.get(namespace)
+      if (one === undefined) throw new Error(`namespace ${JSON.stringify(namespace)} is not watched`)
+      return one.whenReachedIn(namespace, resourceVersion, signal)
+    },
     subscribe(handler) {
       const ends = all.map((reflector) => reflector.subscribe(handler))
       return () => {

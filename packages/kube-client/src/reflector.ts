@@ -49,6 +49,8 @@ export interface Reflector<T> {
   whenSynced(signal?: AbortSignal): Promise<void>
   /** Resolves once the store shows `resourceVersion`; rejects when the reflector ends before, or with the signal's reason. */
   whenReached(resourceVersion: string, signal?: AbortSignal): Promise<void>
+  /** As `whenReached`, for the objects of one namespace; rejects where that one is not watched. */
+  whenReachedIn(namespace: string, resourceVersion: string, signal?: AbortSignal): Promise<void>
   /** Handlers hear of changes from now on, in order of subscription. @returns ends the subscription */
   subscribe(handler: ReflectorHandler<T>): () => void
 }
@@ -94,6 +96,7 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     },
     whenSynced: (signal) => position.whenReached('0', signal),
     whenReached: (resourceVersion, signal) => position.whenReached(resourceVersion, signal),
+    whenReachedIn: (_namespace, resourceVersion, signal) => position.whenReached(resourceVersion, signal),
     subscribe,
   }
 }

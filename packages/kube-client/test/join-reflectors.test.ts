@@ -48,6 +48,20 @@ describe('reflectors of several namespaces, joined', () => {
     expect(joined.positionOf('default')).toBe('')
   })
 
+  it('have reached a version in one namespace as soon as its own watch has, whatever the others have seen', async () => {
+    const { joined, create, pass } = await watching('agents', 'network')
+    const version = await create('agents', 'a')
+    const reached: string[] = []
+    void joined.whenReachedIn('agents', version).then(() => reached.push('agents'))
+    void joined.whenReached(version).then(() => reached.push('all'))
+    await pass()
+    expect(reached).toEqual(['agents'])
+    await create('network', 'a')
+    await pass()
+    expect(reached).toEqual(['agents', 'all'])
+    await expect(joined.whenReachedIn('default', version)).rejects.toThrow('namespace "default" is not watched')
+  })
+
   it('are synced once each is, and end together', async () => {
     const { joined, pass, running } = await watching('agents', 'network')
     expect(joined.synced).toBe(true)

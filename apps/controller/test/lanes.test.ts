@@ -1,0 +1,11 @@
+import { metricCatalog } from '@tranche/metrics'
+import { expect, it } from 'vitest'
+import { laneNames } from '../src/term.ts'
+
+it('every reconciler is counted under its own name, and not as another', () => {
+  const names: readonly string[] = Object.values(laneNames)
+  const { queue } = metricCatalog.tranche_queue_keys.labels
+  const { controller } = metricCatalog.tranche_passes_total.labels
+  expect(queue.filter((name) => name !== 'jobs')).toEqual(names)
+  expect(controller.filter((name) => name !== 'partition-executor')).toEqual(names)
+})
