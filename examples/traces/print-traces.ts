@@ -1,5 +1,6 @@
-// Takes traces by OTLP in JSON on port 4318 of this machine, and prints each span below the one it belongs to, as it ends.
+// Takes traces by OTLP in JSON on port 4318 of this machine, or on the one that is given, and prints each span below the one it belongs to, as it ends.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 interface Span {
@@ -17,7 +18,8 @@ interface Message {
 }
 
 const server = createServer((request, response) => void take(request, response))
-server.listen(4318, '127.0.0.1', () => console.log('waits for traces'))
+const port = Number(process.argv[2] ?? 4318)
+server.listen(port, '127.0.0.1', () => console.log(`waits for traces on port ${(server.address() as AddressInfo).port}`))
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request)
