@@ -184,7 +184,7 @@ describe('tranche doctor', () => {
     },
     'a batch that was begun just now': {
       signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
-      state: 'unknown',
+      state: 'note',
       says: /^whether one runs cannot be told: no pods of the chart are here, and no release/,
     },
     'nothing that may be seen': {

@@ -39,7 +39,7 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
   const why = installed === 'forbidden' ? 'you may not list its pods' : 'no pods of the chart are here'
   return {
     check: 'executor',
-    state: 'unknown',
+    state: installed === 'forbidden' ? 'unknown' : 'note',
     message: `whether one runs cannot be told: ${why}, and no release that is under way shows it`,
   }
 }
@@ -54,7 +54,7 @@ export function versionsFinding({ installed }: ClusterSigns, own: string): Docto
   if (installed.length === 0)
     return {
       check: 'versions',
-      state: 'unknown',
+      state: 'note',
       message: `this command is ${own}; no pods of the chart are here, whose version could be told`,
     }
   const running = Map.groupBy(installed, ({ version }) => version ?? 'of unknown version')
