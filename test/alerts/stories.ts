@@ -2,6 +2,7 @@ import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { define } from '../scenarios/definitions.ts'
 import { drive, setStage, type Stage, type StageOptions } from '../scenarios/stage.ts'
 import { apiStories, healthyApi } from './api-stories.ts'
+import { webhookStories } from './webhook-stories.ts'
 import { type Look, watch } from './watching.ts'
 
 /** How an alert comes to be fired. */
@@ -166,6 +167,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
         return watch(stage, both, { minutes: 30 })
       }),
   },
+  ...webhookStories,
   ...apiStories,
 ]
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
-import { createSimulator, type Simulator } from '@tranche/sim'
+import { createSimulator, type Simulator, type SimulatorOptions } from '@tranche/sim'
 import { type FaultInjector, listen, resources } from '@tranche/sim-api'
 
 /** A simulated cluster on a socket, in real time. */
@@ -25,18 +25,21 @@ export interface ClusterOptions {
   readonly faults?: FaultInjector
   /** Whether our CustomResourceDefinitions are there. @default true */
   readonly definitions?: boolean
+  /** How webhooks are reached, as `createSimulator` says. */
+  readonly webhooks?: SimulatorOptions['webhooks']
   /** Takes one line for every accepted write, as `createSimulator` says. */
   readonly record?: (line: string) => void
 }
 
 /** @param nodes how many to start, with controllers and kubelets; without any only the API server runs */
-export async function startCluster(nodes: number, { faults, record, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster(nodes: number, { faults, record, webhooks, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
   const simulator = createSimulator({
     clock: systemClock,
     nodes,
     speed: 20,
     watchDelayMs: 1,
     ...(faults && { faults }),
+    ...(webhooks && { webhooks }),
     ...(record && { record }),
   })
   const admin = simulator.clientFor({ name: 'admin' })

@@ -6,6 +6,7 @@ import { issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
 import { startWebhook } from '@tranche/controller'
 import { silentLogger } from '@tranche/log'
+import type { Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 
 /** Where webhooks listen, and whom to trust there. */
@@ -26,7 +27,7 @@ const HOST = process.env['TRANCHE_TEST_WEBHOOK_HOST'] ?? '127.0.0.1'
 const DAY_MS = 24 * 3_600_000
 
 /** Serves our webhooks with a certificate out of files. @param lastsMs below 0 it has expired */
-export async function startTestWebhook(exchange: Exchange, lastsMs = DAY_MS): Promise<TestWebhook> {
+export async function startTestWebhook(exchange: Exchange, lastsMs = DAY_MS, metrics?: Metrics): Promise<TestWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-webhook-'))
   const { authority, cert, key } = await issueCertificate({ names: [HOST], nowMs: systemClock.nowMs(), lastsMs })
   const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
@@ -36,6 +37,7 @@ export async function startTestWebhook(exchange: Exchange, lastsMs = DAY_MS): Pr
     ...{ exchange, clock: systemClock, log: silentLogger, identity: 'webhook-1' },
     listen: { host: HOST, port: 0 },
     certificate: { kind: 'files', files },
+    ...(metrics && { metrics }),
   })
   return {
     url: running.url,

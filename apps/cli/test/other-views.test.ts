@@ -39,6 +39,7 @@ const well: ClusterSigns = {
   admission: ['tranche-daemonsets'],
   installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
   releases: [],
+  webhooks: [],
   redis: { kind: 'asked', of: '', problem: null, advice: null },
   skewMs: 300,
   nowMs: NOW_MS,

@@ -2,6 +2,7 @@ import { PEER_LEASE_NAME } from '@tranche/cluster'
 import { LEASE_NAME } from '@tranche/controller'
 import { durationText } from '../view/duration-text.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
+import { webhookFindings } from './check-webhooks.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
@@ -26,6 +27,7 @@ export function checkFindings(signs: ClusterSigns, own: string): readonly Doctor
     clockFinding(signs),
     peerFinding(signs),
     admissionFinding(signs),
+    ...webhookFindings(signs),
     executorFinding(signs),
     versionsFinding(signs, own),
     redisFinding(signs),

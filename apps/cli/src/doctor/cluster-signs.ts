@@ -1,5 +1,6 @@
 import type { InstalledPod } from './installed-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
+import type { WebhookSign } from './webhook-signs.ts'
 
 /** What was seen of a cluster; `forbidden` where we are not let look. */
 export interface ClusterSigns {
@@ -23,6 +24,8 @@ export interface ClusterSigns {
   /** Pods of the chart; none where it was not installed by that. */
   readonly installed: readonly InstalledPod[] | 'forbidden'
   readonly releases: readonly ReleaseSign[] | 'forbidden'
+  /** Configurations of our webhooks; none where admission is by other means. */
+  readonly webhooks: readonly WebhookSign[] | 'forbidden'
   readonly redis: RedisSign
   /** The API server's time less ours, in milliseconds; null where it says none. */
   readonly skewMs: number | null

@@ -19,6 +19,7 @@ import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
 import { readRedisSign } from './read-redis-sign.ts'
 import { type ReleaseSign, toReleaseSign } from './release-signs.ts'
 import { tallyRollouts, toRolloutSign } from './rollout-signs.ts'
+import { readWebhooks } from './webhook-signs.ts'
 
 /** What looking takes. */
 export interface SignReader {
@@ -68,7 +69,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { cluster, clock, client, signal } = reader
   const { version, skewMs } = await readVersion(reader)
   const installed = unlessForbidden(readInstalled(reader))
-  const [served, schemaGap, rights, leader, rollouts, peer, admission, releases, redis] = await Promise.all([
+  const [served, schemaGap, rights, leader, rollouts, peer, admission, releases, webhooks, redis] = await Promise.all([
     readServed(reader),
     readSchemaGap(client, signal),
     Promise.all(commandRights.map((right) => readRight(reader, right))),
@@ -77,11 +78,24 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     unlessForbidden(readPeer(reader)),
     unlessForbidden(readAdmission(reader)),
     unlessForbidden(readReleases(reader)),
+    unlessForbidden(readWebhooks(client, { labelSelector, signal })),
     installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
   ])
   const { server, context } = cluster
   const { leaseNamespace } = reader
-  const looked = { schemaGap, rights, leader, leaseNamespace, rollouts, peer, admission, installed: await installed, releases, redis }
+  const looked = {
+    schemaGap,
+    rights,
+    leader,
+    leaseNamespace,
+    rollouts,
+    peer,
+    admission,
+    installed: await installed,
+    releases,
+    webhooks,
+    redis,
+  }
   return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() }
 }
 

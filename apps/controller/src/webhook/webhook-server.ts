@@ -81,7 +81,8 @@ async function answer(door: WebhookDoor, request: IncomingMessage, response: Ser
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Left half-read, it can still be answered.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if ((size += chunk.length) > LARGEST_REVIEW) return undefined
     chunks.push(chunk)
   }

@@ -11,6 +11,9 @@ export interface ReviewRequest {
   readonly uid: string
   readonly operation: AdmissionOperation
   readonly namespace?: string
+  /** Absent where the API server has yet to make it up. */
+  readonly name?: string
+  readonly kind?: { readonly group?: string; readonly kind?: string }
   /** What would be stored; null for DELETE. */
   readonly object: KubeObject | null
   /** What is stored; null for CREATE. */
@@ -63,11 +66,13 @@ export function decideReview(name: WebhookName, request: ReviewRequest, { refuse
 }
 
 /** @returns the AdmissionReview that answers, as an object of JSON */
-export function answerReview({ uid }: Pick<ReviewRequest, 'uid'>, admission: Admission): object {
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...responseOf(admission) } }
+export function answerReview(request: Pick<ReviewRequest, 'uid' | 'name' | 'kind'>, admission: Admission): object {
+  const response = { uid: request.uid, ...responseOf(request, admission) }
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
 }
 
-function responseOf(admission: Admission): object {
+/** What is refused is named, so that kubectl says: `The Rollout "node-agent" is invalid`. */
+function responseOf({ name, kind }: Pick<ReviewRequest, 'name' | 'kind'>, admission: Admission): object {
   switch (admission.kind) {
     case 'allow':
       return { allowed: true, ...warningsOf(admission.warnings) }
@@ -75,7 +80,7 @@ function responseOf(admission: Admission): object {
       return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(admission.patch)), ...warningsOf(admission.warnings) }
     case 'deny': {
       const { message, causes } = admission
-      const details = causes.length > 0 && { details: { causes } }
+      const details = causes.length > 0 && { details: { name, group: kind?.group, kind: kind?.kind, causes } }
       return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, ...details } }
     }
   }

@@ -1,0 +1,97 @@
+import { issueCertificate } from '@tranche/certificates'
+import { describe, expect, it } from 'vitest'
+import { webhookFindings } from '../src/doctor/check-webhooks.ts'
+import type { WebhookSign } from '../src/doctor/webhook-signs.ts'
+
+const DAY_MS = 24 * 3_600_000
+const nowMs = Date.UTC(2026, 10, 22)
+const name = 'tranche-webhook.tranche-system.svc'
+const good = await issue()
+const other = await issue()
+
+describe('what the doctor says of webhooks', () => {
+  it('is nothing where there are none', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
+
+  it('is until when their certificate is good', () => {
+    expect(findings()).toEqual([
+      {
+        check: 'webhook',
+        state: 'ok',
+        message:
+          'the API server trusts the certificate in the Secret tranche-system/tranche-webhook, which is good until 2027-02-20T00:00:00.000Z',
+      },
+    ])
+  })
+
+  it.each<[string, Partial<WebhookSign>, number, string]>([
+    [
+      'nobody is trusted',
+      { bundles: [good.authority, ''] },
+      nowMs,
+      'ValidatingWebhookConfiguration tranche names nobody to trust (caBundle)',
+    ],
+    [
+      'somebody else is trusted',
+      { bundles: [other.authority] },
+      nowMs,
+      'does not take the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
+    ],
+    ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts nothing but authorities that have expired'],
+    ['there is no Secret', { certificate: { kind: 'missing' } }, nowMs, 'there is no Secret tranche-system/tranche-webhook'],
+    [
+      'the Secret is empty',
+      { certificate: { kind: 'found', cert: '' } },
+      nowMs,
+      'the Secret tranche-system/tranche-webhook has no certificate for the webhook (tls.crt)',
+    ],
+    ['the certificate is none', { certificate: { kind: 'found', cert: 'none' } }, nowMs, 'it cannot be read'],
+    ['the Service has another name', { names: ['webhook.other.svc'] }, nowMs, 'it is not for webhook.other.svc'],
+  ])('is a problem where %s', (_what, fields, atMs, says) => {
+    const [finding, ...others] = findings(fields, atMs)
+    expect([finding?.state, finding?.message, others]).toEqual(['problem', expect.stringContaining(says), []])
+    expect(finding?.fix).toContain('cannot keep the certificate of the webhook')
+  })
+
+  it('is a problem where one of the two configurations is away', () => {
+    expect(webhookFindings({ webhooks: [sign('Mutating')], nowMs })).toMatchObject([
+      { state: 'problem', message: 'there is MutatingWebhookConfiguration tranche alone, of a mutating and a validating one' },
+    ])
+  })
+
+  it('is a note where the certificate should have been renewed', () => {
+    expect(findings({}, nowMs + 85 * DAY_MS)).toMatchObject([
+      { state: 'note', message: expect.stringContaining('it should have been renewed') as string },
+    ])
+  })
+
+  it('is unknown to who may not read the Secret', () => {
+    expect(findings({ certificate: { kind: 'unseen' } })).toMatchObject([{ state: 'unknown' }])
+  })
+})
+
+function findings(fields: Partial<WebhookSign> = {}, atMs = nowMs) {
+  return webhookFindings({
+    webhooks: [sign('Mutating'), { ...sign('Validating'), ...fields }].map((one) => ({ ...one, ...ofSecret(fields) })),
+    nowMs: atMs,
+  })
+}
+
+/** Both look at the same Secret. */
+function ofSecret({ certificate }: Partial<WebhookSign>): Partial<WebhookSign> {
+  return certificate === undefined ? {} : { certificate }
+}
+
+function sign(kind: string): WebhookSign {
+  const secret = 'tranche-system/tranche-webhook'
+  return {
+    name: `${kind}WebhookConfiguration tranche`,
+    bundles: [good.authority],
+    names: [name],
+    secret,
+    certificate: { kind: 'found', cert: good.cert },
+  }
+}
+
+function issue() {
+  return issueCertificate({ names: [name], nowMs, lastsMs: 90 * DAY_MS })
+}

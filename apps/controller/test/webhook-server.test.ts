@@ -1,0 +1,90 @@
+import { request } from 'node:https'
+import { issueCertificate } from '@tranche/certificates'
+import { systemClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/log'
+import { createMetrics, type Metrics } from '@tranche/metrics'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWebhookDoor } from '../src/webhook/webhook-door.ts'
+import { openWebhookServer, type WebhookServer } from '../src/webhook/webhook-server.ts'
+
+const listen = { host: '127.0.0.1', port: 0 }
+let server: WebhookServer
+let metrics: Metrics
+let authority = ''
+beforeAll(async () => {
+  metrics = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
+  const gone = () => Promise.reject(new Error('the API server is gone'))
+  server = await openWebhookServer(
+    listen,
+    createWebhookDoor({ client: { get: gone, list: gone }, clock: systemClock, log: silentLogger, metrics }),
+  )
+})
+afterAll(() => server.close())
+
+describe('the server of the webhooks', () => {
+  it('lets nobody through before it has a certificate', async () => {
+    await expect(ask('POST', '/daemonsets', '')).rejects.toThrow(/handshake|alert|ECONNRESET|disconnected|hang up/)
+    const issued = await issueCertificate({ names: ['127.0.0.1'], nowMs: Date.now(), lastsMs: 60_000 })
+    server.use(issued)
+    authority = issued.authority
+  })
+
+  it.each<[string, string, string, string, number]>([
+    ['another path', 'POST', '/pods', review({}), 404],
+    ['another method', 'GET', '/daemonsets', '', 405],
+    ['no review', 'POST', '/daemonsets', '{}', 400],
+    ['a review that is too large', 'POST', '/daemonsets', ' '.repeat(8 * 1024 * 1024 + 1), 413],
+    ['a review with the time that is left', 'POST', '/daemonsets?timeout=5s', review({}), 200],
+    ['a deletion', 'POST', '/rollouts', review({ operation: 'DELETE', object: null }), 200],
+  ])('answers %s', async (_what, method, path, body, status) => {
+    expect((await ask(method, path, body)).status).toBe(status)
+  })
+
+  it('decides on a DaemonSet though it can read nothing', async () => {
+    const annotations = { 'tranche.dev/rollout': 'agent' }
+    const spec = (image: string) => ({ updateStrategy: { type: 'RollingUpdate' }, template: { spec: { containers: [{ image }] } } })
+    const bound = { oldObject: { metadata: { annotations }, spec: spec('a') }, object: { metadata: { annotations }, spec: spec('b') } }
+    const { body } = await ask('POST', '/daemonsets', review(bound))
+    expect(JSON.parse(body)).toMatchObject({ response: { uid: 'u', allowed: true, patchType: 'JSONPatch' } })
+  })
+
+  it('fails where it cannot read what is refused, so that the API server goes on by its failurePolicy', async () => {
+    expect((await ask('POST', '/reapply', review({}))).status).toBe(500)
+  })
+
+  it('counts what it answers', async () => {
+    const text = await metrics.text()
+    for (const [webhook, outcome] of [
+      ['daemonsets', 'changed'],
+      ['daemonsets', 'failed'],
+      ['rollouts', 'allowed'],
+      ['reapply', 'failed'],
+    ])
+      expect(text).toContain(`tranche_webhook_reviews_total{webhook="${webhook}",outcome="${outcome}"} 1\n`)
+  })
+
+  it('says which port is taken', async () => {
+    const port = Number(new URL(server.url).port)
+    const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
+    await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 takes a free one.' })
+  })
+})
+
+function review(fields: object): string {
+  const object = { metadata: {} }
+  const asked = { uid: 'u', operation: 'UPDATE', namespace: 'default', oldObject: object, object, ...fields }
+  return JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: asked })
+}
+
+function ask(method: string, path: string, body: string): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { method, agent: false, ...(authority !== '' && { ca: authority }) }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => (text += String(chunk)))
+      response.once('end', () => resolve({ status: response.statusCode, body: text }))
+    })
+    // The rest of a body that is too large is not read.
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
