@@ -18,7 +18,7 @@ export interface WebhookSign {
 /** What was found where the certificate is said to be; `unseen`: it is not said, or may not be read. */
 export type SecretCertificate =
   /** PEM; empty where the Secret has none. */
-  { readonly kind: 'found'; readonly cert: string } | { readonly kind: 'missing' | 'unseen' }
+  { readonly kind: 'found'; readonly cert: string } | { readonly kind: 'missing' } | { readonly kind: 'unseen' }
 
 /** Where a configuration says where its certificate is. */
 const SECRET_ANNOTATION = 'tranche.dev/webhook-secret'
