@@ -57,6 +57,14 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     await expect(renderText(values)).rejects.toThrow(message)
   })
 
+  it.each([
+    ['policy', '1.35.0', 'admission: policy needs Kubernetes 1.36'],
+    ['webhook', '1.29.0', 'admission: webhook needs Kubernetes 1.30'],
+  ])('are refused where the cluster is too old for %s', async (admission, version, message) => {
+    const { code, stderr } = await helm(['template', 'tranche', chart, '--kube-version', version], { values: { admission } })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+  })
+
   it('are refused without repeating a password', async () => {
     const { code, stderr, stdout } = await helm(['template', 'tranche', chart], {
       values: { mode: 'distributed', redis: { url: 'redis://user:geheim@redis' } },

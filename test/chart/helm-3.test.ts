@@ -82,6 +82,14 @@ describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
 })
 
 /** Helm 4 leaves out the empty lines that templates leave. */
+/** In one order: the two put objects of a kind that they do not know elsewhere. */
 function objectsOf(text: string): readonly unknown[] {
-  return parseAllDocuments(text).flatMap((document) => (document.toJS() as object | null) ?? [])
+  const objects = parseAllDocuments(text).flatMap((document) => (document.toJS() as Named | null) ?? [])
+  const at = ({ kind, metadata }: Named): string => `${kind}/${metadata.name}`
+  return objects.toSorted((a, b) => (at(a) < at(b) ? -1 : 1))
+}
+
+interface Named {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
 }

@@ -30,6 +30,9 @@
 {{- if and (eq .Values.admission "webhook") (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- fail (printf "admission: webhook needs Kubernetes 1.30, in which it can be kept away from what is none of ours, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
+{{- if and (eq .Values.admission "policy") (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "admission: policy needs Kubernetes 1.36, which serves MutatingAdmissionPolicy in version v1, and this is %s: set admission: webhook or none" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
 {{- $login := .Values.api.login -}}
 {{- if $login.issuer -}}
 {{- range $key := list "clientId" "externalUrl" -}}
