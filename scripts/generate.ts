@@ -5,7 +5,7 @@
  * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
 import { admissionPolicies, admissionWebhooks } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
@@ -34,6 +34,10 @@ write(
 write(
   'charts/tranche/files/admission-webhooks.yaml',
   `# Made by \`pnpm generate\` from packages/admission/src/webhooks; changes belong there.\n${yaml(webhooksByKind())}`,
+)
+write(
+  'charts/tranche/files/defaults.yaml',
+  `# Made by \`pnpm generate\` from charts/tranche/values.yaml, which templates cannot read; changes belong there.\n${yaml(parse(readFileSync('charts/tranche/values.yaml', 'utf8')))}`,
 )
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)

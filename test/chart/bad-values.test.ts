@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { chart, helm, programs, renderText } from './chart.ts'
+import { chart, helm, programs, renderText, type Values } from './chart.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -17,6 +17,9 @@ const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')) a
 const defaults = parse(readFileSync(`${chart}/values.yaml`, 'utf8')) as object
 /** Parts that are handed on as they are, since Kubernetes and the Prometheus operator check them. */
 const handedOn = /^(global|metrics\.serviceMonitor\.authorization|\w+\.affinity|extraEnv\.valueFrom|variable\.valueFrom)$/
+
+/** As far as login with a browser must be told. */
+const login = { issuer: 'https://i.example', clientId: 'a', externalUrl: 'https://a.example', secret: { name: 'login' } }
 
 describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_000 }, () => {
   it.each([
@@ -49,11 +52,98 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ mode: 'distributed', redis: { secret: { urlKey: 'url' } } }, 'redis.secret.name: name the Secret'],
     [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: stands beside a URL without TLS'],
     [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
-    [{ webhook: { certManager: { enabled: true } } }, 'webhook.certManager.enabled: there is no webhook: set admission: webhook'],
     [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
-    [{ api: { enabled: false, ingress: { enabled: true, host: 'a' } } }, 'api.ingress.enabled: there is no REST API'],
     [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: nobody'],
   ])('%j are refused with what to write instead', async (values, message) => {
+    await expect(renderText(values)).rejects.toThrow(message)
+  })
+
+  it.each<[string, Values, Readonly<Record<string, string>>]>([
+    [
+      'in one process',
+      {
+        allInOne: { serviceAccount: { create: false, annotations: { team: 'platform' } } },
+        controller: { replicas: 3, resources: { limits: { cpu: '1' } } },
+        executor: { podLabels: { tier: 'control' } },
+        redis: { prefix: 'team-a', secret: { name: 'redis' } },
+        api: { replicas: 3, hooks: { secrets: [{ namespace: 'demo', names: ['ci'] }] }, login: { clientId: 'a' }, ingress: { host: 'a' } },
+        webhook: { certManager: { issuerRef: { name: 'internal' } } },
+        metrics: { serviceMonitor: { interval: '10s' }, prometheusRule: { labels: { a: 'b' } }, dashboard: { labels: { a: 'b' } } },
+        networkPolicy: { redisPorts: [6380] },
+        tracing: { samplerArg: '0.1', headersSecret: { name: 'collector' } },
+      },
+      {
+        'allInOne.serviceAccount.annotations': 'it does nothing: write them on the account, or set allInOne.serviceAccount.create: true',
+        'api.hooks.secrets': 'it does nothing: set api.hooks.enabled: true',
+        'api.ingress.host': '"a" does nothing: set api.ingress.enabled: true',
+        'api.login.clientId': '"a" does nothing: set api.login.issuer',
+        'api.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
+        'controller.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
+        'controller.resources.limits.cpu': '"1" does nothing: set it below allInOne, or set mode: distributed',
+        'executor.podLabels': 'it does nothing: set it below allInOne, or set mode: distributed',
+        'metrics.dashboard.labels.a': '"b" does nothing: set metrics.dashboard.enabled: true',
+        'metrics.prometheusRule.labels': 'it does nothing: set metrics.prometheusRule.enabled: true',
+        'metrics.serviceMonitor.interval': '"10s" does nothing: set metrics.serviceMonitor.enabled: true',
+        'networkPolicy.redisPorts': 'it does nothing: set mode: distributed',
+        'redis.prefix': '"team-a" does nothing: set mode: distributed',
+        'redis.secret.name': '"redis" does nothing: set mode: distributed',
+        'tracing.headersSecret.name': '"collector" does nothing: set tracing.endpoint',
+        'tracing.samplerArg': '"0.1" does nothing: set tracing.endpoint',
+        'webhook.certManager.issuerRef': 'it does nothing: set admission: webhook',
+      },
+    ],
+    [
+      'with separate processes',
+      {
+        mode: 'distributed',
+        redis: { url: 'redis://redis', ca: { key: 'a.crt' }, secret: { name: 'redis', sentinelPasswordKey: 'sentinels' } },
+        allInOne: { replicas: 2 },
+        admission: 'webhook',
+        webhook: { certManager: { issuerRef: { name: 'internal' } } },
+        api: { login: { groupsPrefix: 'oidc:', ...login } },
+        tracing: { endpoint: 'http://collector:4318', samplerArg: '0.1', headersSecret: { key: 'all' } },
+      },
+      {
+        'allInOne.replicas': '2 does nothing: set it below controller, executor or api, or set mode: all-in-one',
+        'api.login.groupsPrefix': '"oidc:" does nothing: set api.login.groupsClaim',
+        'redis.ca.key': '"a.crt" does nothing: set redis.ca.configMap',
+        'redis.secret.sentinelPasswordKey': '"sentinels" does nothing: write redis+sentinel://HOST:26379/NAME',
+        'tracing.headersSecret.key': '"all" does nothing: set tracing.headersSecret.name',
+        'tracing.samplerArg': '"0.1" does nothing: set tracing.sampler: parentbased_traceidratio',
+        'webhook.certManager.issuerRef': 'it does nothing: set webhook.certManager.enabled: true',
+      },
+    ],
+    [
+      'where what they belong to is off',
+      {
+        api: { enabled: false, requestsPerSecond: 50, ingress: { enabled: true } },
+        metrics: { enabled: false, reader: { namespace: 'monitoring', name: 'prometheus' }, prometheusRule: { enabled: true } },
+        networkPolicy: { enabled: false, apiServerPorts: [6443] },
+        rbac: { create: false, policySecrets: [{ namespace: 'demo', names: ['slack'] }] },
+      },
+      {
+        'api.ingress.enabled': 'true does nothing: set api.enabled: true',
+        'api.requestsPerSecond': '50 does nothing: set api.enabled: true',
+        'metrics.prometheusRule.enabled': 'true does nothing: set metrics.enabled: true',
+        'metrics.reader': 'it does nothing: set api.enabled: true',
+        'networkPolicy.apiServerPorts': 'it does nothing: set networkPolicy.enabled: true',
+        'rbac.policySecrets': 'it does nothing: set rbac.create: true',
+      },
+    ],
+  ])('are refused where they do nothing, all at once, with what to write instead: %s', async (_, values, refused) => {
+    const { stderr } = await helm(['template', 'tranche', chart], { values })
+    const told = stderr.matchAll(/^(?:.*: )?(\w+(?:\.\w+)+): .*, and so (.* does nothing: .*), or leave it out$/gm)
+    expect(Object.fromEntries([...told].map(([, path, rest]) => [path, rest]))).toEqual(refused)
+  })
+
+  it.each([
+    [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, "commonLabels: app.kubernetes.io/part-of is the chart's own"],
+    [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, "allInOne.podLabels: app.kubernetes.io/name is the chart's own"],
+    [
+      { allInOne: { extraEnv: [{ name: 'NODE_OPTIONS' }] } },
+      'allInOne.extraEnv[0]: NODE_OPTIONS is set by the chart already: set allInOne.nodeOptions',
+    ],
+  ])('%j are refused where the chart says something else', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
 

@@ -98,8 +98,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
 
   it('counts nothing, and has nothing that would read it, where metrics are off', async () => {
     const values = { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } }
-    const on = { prometheusRule: { enabled: true }, dashboard: { enabled: true } }
-    const objects = await render({ ...values, metrics: { ...on, enabled: false } })
+    const objects = await render({ ...values, metrics: { enabled: false } })
     expect(objects.filter(({ kind }) => kind === 'ServiceMonitor' || kind === 'Service')).toEqual([])
     expect(JSON.stringify(objects.filter(({ kind }) => kind !== 'CustomResourceDefinition'))).not.toContain('metrics-port')
   })

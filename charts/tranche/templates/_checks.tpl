@@ -24,9 +24,9 @@
 {{- if and $redis.ca.configMap $redis.url (not (hasPrefix "rediss" $redis.url)) -}}
 {{- fail "redis.ca.configMap: stands beside a URL without TLS: write rediss:// in redis.url, or leave it out" -}}
 {{- end -}}
-{{- if and .Values.webhook.certManager.enabled (ne .Values.admission "webhook") -}}
-{{- fail "webhook.certManager.enabled: there is no webhook: set admission: webhook, or leave it out" -}}
-{{- end -}}
+{{- include "tranche.checkIdle" . -}}
+{{- include "tranche.checkLabels" . -}}
+{{- include "tranche.checkVariables" . -}}
 {{- if and (eq .Values.admission "webhook") (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- fail (printf "admission: webhook needs Kubernetes 1.30, in which it can be kept away from what is none of ours, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
@@ -42,13 +42,35 @@
 {{- fail "api.login.secret.name: name the Secret with the session key: login needs one that all replicas share" -}}
 {{- end -}}
 {{- end -}}
-{{- if and .Values.api.ingress.enabled (not .Values.api.enabled) -}}
-{{- fail "api.ingress.enabled: there is no REST API to lead to: set api.enabled: true, or leave it out" -}}
-{{- end -}}
 {{- if and .Values.api.ingress.enabled (not .Values.api.ingress.host) -}}
 {{- fail "api.ingress.host: name the host that the Ingress is for" -}}
 {{- end -}}
-{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.api.enabled) (not .Values.metrics.enabled) -}}
-{{- fail "metrics.serviceMonitor.enabled: nobody tells metrics: set metrics.enabled: true, or leave it out" -}}
+{{- end -}}
+
+{{/* By these objects are found: two of one name, and one of them would count. */}}
+{{- define "tranche.checkLabels" -}}
+{{- range $path := list "commonLabels" "allInOne.podLabels" "controller.podLabels" "executor.podLabels" "api.podLabels" "metrics.serviceMonitor.labels" "metrics.prometheusRule.labels" "metrics.dashboard.labels" -}}
+{{- range $label := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value | default dict | keys | sortAlpha -}}
+{{- if regexMatch "^(helm\\.sh/chart|app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by))$" $label -}}
+{{- fail (printf "%s: %s is the chart's own, by which objects and pods are found: leave it out, or take another name" $path $label) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "tranche.checkVariables" -}}
+{{- range $component, $key := include "tranche.components" . | fromYaml -}}
+{{- $values := index $.Values $key -}}
+{{- range $own := include "tranche.env" (dict "root" $ "component" $component "values" (omit $values "extraEnv")) | fromYamlArray -}}
+{{- range $at, $given := $values.extraEnv -}}
+{{- if eq $own.name $given.name -}}
+{{- $fix := "leave it out" -}}
+{{- if eq $own.name "NODE_OPTIONS" }}{{ $fix = printf "set %s.nodeOptions" $key }}{{ end -}}
+{{- if hasPrefix "OTEL_" $own.name }}{{ $fix = "set it below tracing" }}{{ end -}}
+{{- if hasPrefix "TRANCHE_REDIS_" $own.name }}{{ $fix = "set it below redis" }}{{ end -}}
+{{- fail (printf "%s.extraEnv[%d]: %s is set by the chart already: %s" $key $at $own.name $fix) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

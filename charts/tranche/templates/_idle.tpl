@@ -1,0 +1,181 @@
+{{/*
+Values that do nothing beside the others, as YAML: [{ of, but, why, fix }]. `of` names values or whole sections, `but` those of a section that
+count all the same. What is as in values.yaml counts as left out.
+*/}}
+{{- define "tranche.idle" -}}
+{{- $values := .Values -}}
+{{- $tellsNothing := not (or $values.api.enabled $values.metrics.enabled) -}}
+{{- if eq $values.mode "distributed" }}
+- of: [allInOne]
+  why: "mode distributed has no such process"
+  fix: "set it below controller, executor or api, or set mode: all-in-one"
+{{- else }}
+- of: [controller, executor]
+  why: "mode all-in-one has no such process"
+  fix: "set it below allInOne, or set mode: distributed"
+- of: [redis, networkPolicy.redisPorts]
+  why: "mode all-in-one uses no Redis"
+  fix: "set mode: distributed"
+- of: [{{ range without (keys $values.allInOne) "workers" | sortAlpha }}api.{{ . }}, {{ end }}]
+  why: "with mode all-in-one the REST API has no process of its own"
+  fix: "set it below allInOne, or set mode: distributed"
+{{- end }}
+{{- if ne $values.admission "webhook" }}
+- of: [webhook]
+  why: "there is no webhook"
+  fix: "set admission: webhook"
+{{- end }}
+{{- if not $values.webhook.certManager.enabled }}
+- of: [webhook.certManager]
+  why: "the leader makes the certificate"
+  fix: "set webhook.certManager.enabled: true"
+{{- end }}
+{{- if not $values.api.enabled }}
+- of: [api, networkPolicy.apiFrom, metrics.reader, metrics.serviceMonitor.authorization]
+  but: [api.enabled]
+  why: "there is no REST API"
+  fix: "set api.enabled: true"
+{{- end }}
+{{- if not $values.api.hooks.enabled }}
+- of: [api.hooks.secrets]
+  why: "no hook is let in"
+  fix: "set api.hooks.enabled: true"
+{{- end }}
+{{- if not $values.api.login.issuer }}
+- of: [api.login]
+  why: "nobody logs in without an issuer"
+  fix: "set api.login.issuer"
+{{- end }}
+{{- if not $values.api.login.groupsClaim }}
+- of: [api.login.groupsPrefix]
+  why: "users have no groups"
+  fix: "set api.login.groupsClaim"
+{{- end }}
+{{- if not $values.api.ingress.enabled }}
+- of: [api.ingress]
+  why: "there is no Ingress"
+  fix: "set api.ingress.enabled: true"
+{{- end }}
+{{- if not $values.rbac.create }}
+- of: [rbac.policySecrets, api.hooks.secrets, metrics.reader]
+  why: "nothing is granted"
+  fix: "set rbac.create: true"
+{{- end }}
+{{- if not $values.networkPolicy.enabled }}
+- of: [networkPolicy]
+  but: [networkPolicy.enabled]
+  why: "there is no NetworkPolicy"
+  fix: "set networkPolicy.enabled: true"
+{{- end }}
+{{- if $tellsNothing }}
+- of: [metrics.serviceMonitor, metrics.prometheusRule, metrics.dashboard]
+  why: "nobody tells metrics"
+  fix: "set metrics.enabled: true"
+{{- end }}
+{{- if not $values.metrics.enabled }}
+- of: [networkPolicy.metricsFrom]
+  why: "controller and executor tell no metrics"
+  fix: "set metrics.enabled: true"
+{{- end }}
+{{- range $object, $kind := dict "serviceMonitor" "ServiceMonitor" "prometheusRule" "PrometheusRule" "dashboard" "dashboard" }}
+{{- if not (index $values.metrics $object).enabled }}
+- of: [metrics.{{ $object }}]
+  why: "there is no {{ $kind }}"
+  fix: "set metrics.{{ $object }}.enabled: true"
+{{- end }}
+{{- end }}
+{{- range $section := list "allInOne" "controller" "executor" "api" }}
+{{- $component := index $values $section | default dict }}
+{{- if and (hasKey $component "serviceAccount") (not $component.serviceAccount.create) }}
+- of: [{{ $section }}.serviceAccount.annotations]
+  why: "the account is not made by the chart"
+  fix: "write them on the account, or set {{ $section }}.serviceAccount.create: true"
+{{- end }}
+{{- end }}
+{{- include "tranche.idleOfRedis" $values.redis }}
+{{- include "tranche.idleOfTracing" $values.tracing }}
+{{- end -}}
+
+{{- define "tranche.idleOfRedis" }}
+{{- if not .secret.name }}
+- of: [redis.secret]
+  why: "no Secret is named"
+  fix: "set redis.secret.name"
+{{- else if not (or .secret.passwordKey .secret.urlKey .secret.sentinelPasswordKey) }}
+- of: [redis.secret.name]
+  why: "none of its keys is read"
+  fix: "set redis.secret.passwordKey, urlKey or sentinelPasswordKey"
+{{- end }}
+{{- if .secret.urlKey }}
+- of: [redis.secret.passwordKey]
+  why: "the URL in redis.secret.urlKey holds the password"
+  fix: "leave redis.secret.urlKey out and set redis.url"
+{{- end }}
+{{- if and .url (not (contains "+sentinel" .url)) }}
+- of: [redis.secret.sentinelPasswordKey]
+  why: "redis.url names no sentinels"
+  fix: "write redis+sentinel://HOST:26379/NAME"
+{{- end }}
+{{- if not .ca.configMap }}
+- of: [redis.ca.key]
+  why: "no ConfigMap is named"
+  fix: "set redis.ca.configMap"
+{{- end }}
+{{- end }}
+
+{{- define "tranche.idleOfTracing" }}
+{{- if not .endpoint }}
+- of: [tracing]
+  why: "without tracing.endpoint nothing is told"
+  fix: "set tracing.endpoint"
+{{- end }}
+{{- if not (hasSuffix "traceidratio" .sampler) }}
+- of: [tracing.samplerArg]
+  why: "the sampler {{ .sampler }} takes none"
+  fix: "set tracing.sampler: parentbased_traceidratio"
+{{- end }}
+{{- if not .headersSecret.name }}
+- of: [tracing.headersSecret]
+  why: "no Secret is named"
+  fix: "set tracing.headersSecret.name"
+{{- end }}
+{{- end }}
+
+{{/* Refuses values that do nothing, each with its path, why, and what to write instead. */}}
+{{- define "tranche.checkIdle" -}}
+{{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
+{{- $told := dict -}}
+{{- range include "tranche.idle" . | fromYamlArray -}}
+{{- $idle := . -}}
+{{- range $of := .of -}}
+{{- $own := include "tranche.valueAt" (dict "values" $.Values "path" $of) | fromYaml -}}
+{{- $default := include "tranche.valueAt" (dict "values" $defaults "path" $of) | fromYaml -}}
+{{- range $found := include "tranche.changes" (dict "path" $of "own" $own.value "default" $default.value) | fromYamlArray -}}
+{{- if not (or (has $found.path $idle.but) (hasKey $told $found.path)) -}}
+{{- $_ := set $told $found.path (printf "%s: %s, and so %s does nothing: %s, or leave it out" $found.path $idle.why $found.text $idle.fix) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $told -}}{{- values $told | sortAlpha | join "\n" | fail -}}{{- end -}}
+{{- end -}}
+
+{{/* { value } of a path, as YAML: { values, path }. */}}
+{{- define "tranche.valueAt" -}}
+{{- $value := .values -}}
+{{- range splitList "." .path -}}{{- $value = index (default dict $value) . -}}{{- end -}}
+{{- dict "value" $value | toYaml -}}
+{{- end -}}
+
+{{/* What is not as it is without being set: [{ path, text }] as YAML; of { path, own, default }. Only what is one word is repeated. */}}
+{{- define "tranche.changes" -}}
+{{- $default := .default -}}
+{{- $path := .path -}}
+{{- if and (kindIs "map" .own) (kindIs "map" $default) (or $default (eq 0 (len .own))) -}}
+{{- range $key, $one := .own -}}
+{{- include "tranche.changes" (dict "path" (printf "%s.%s" $path $key) "own" $one "default" (get $default $key)) }}
+{{ end -}}
+{{- else if and (not (kindIs "invalid" .own)) (ne (toJson .own) (toJson $default)) -}}
+- { path: {{ $path }}, text: {{ ternary "it" (toJson .own) (or (kindIs "map" .own) (kindIs "slice" .own)) | quote }} }
+{{- end -}}
+{{- end -}}
