@@ -15,7 +15,7 @@ export interface ScopedRules {
   readonly Namespaced: Rules
 }
 
-const PROCESS_ROLES = ['tranche-controller', 'tranche-executor', 'tranche-api']
+const PROCESS_ROLES = ['tranche-controller', 'tranche-executor', 'tranche-api', 'tranche-test']
 
 interface RoleOfPage {
   readonly kind: RoleKind
@@ -45,6 +45,21 @@ export function chartRules(): Readonly<Record<RoleKind, Readonly<Record<string, 
 export function scopedRoles(): Readonly<Record<string, ScopedRules>> {
   const { ClusterRole } = chartRules()
   return Object.fromEntries(PROCESS_ROLES.map((name) => [name, scopedRules(ClusterRole[name] ?? [])]))
+}
+
+/** What `tranche doctor` asks about, by program, and for the leader by what it was told. */
+export function processRules(): object {
+  const { ClusterRole, Role } = chartRules()
+  const programs = Object.entries(scopedRoles()).flatMap(([name, rules]) =>
+    name === 'tranche-test' ? [] : [[name.replace('tranche-', ''), rules]],
+  )
+  return {
+    ...Object.fromEntries(programs),
+    lease: Role['tranche-controller'],
+    admission: ClusterRole['tranche-admission'],
+    webhookConfigurations: ClusterRole['tranche-webhook'],
+    webhookSecret: Role['tranche-webhook'],
+  }
 }
 
 function scopedRules(rules: Rules): ScopedRules {

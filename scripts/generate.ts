@@ -10,7 +10,7 @@ import { describeApi } from '../apps/api/src/index.ts'
 import { admissionPolicies, admissionWebhooks } from '../packages/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
-import { chartRules, scopedRoles } from './chart-rules.ts'
+import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
 import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
@@ -39,6 +39,7 @@ write(
   'charts/tranche/files/defaults.yaml',
   `# Made by \`pnpm generate\` from charts/tranche/values.yaml, which templates cannot read; changes belong there.\n${yaml(parse(readFileSync('charts/tranche/values.yaml', 'utf8')))}`,
 )
+write('apps/cli/src/doctor/process-rules.json', `${JSON.stringify(processRules(), null, 2)}\n`)
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()

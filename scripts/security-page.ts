@@ -13,6 +13,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-api': 'REST API',
   'tranche-admission': 'controller, with `admission: policy` or `webhook`',
   'tranche-webhook': 'controller, with `admission: webhook` and a certificate of its own',
+  'tranche-test': '`helm test`, while it runs',
 }
 
 /** Of people and other programs, and those that you write yourself, with names of yours. */

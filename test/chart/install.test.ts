@@ -5,6 +5,7 @@ import { chart, helm, programs, renderText, type Values } from './chart.ts'
 import { choices } from './values.ts'
 
 const namespace = 'tranche-system'
+const tranche = 'apps/cli/src/main.ts'
 const target = ['tranche', chart, '--namespace', namespace]
 
 let cluster: Cluster
@@ -59,6 +60,23 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     await kubectl(['create', 'namespace', 'demo'])
     const { stdout: said, stderr } = await kubectl(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], manifest)
     expect(said + stderr).toBe('rollout.rollouts.kruise.io/node-agent created (server dry run)\n')
+  })
+
+  it('grants all that its processes need, and the doctor sees where somebody takes some of it away', async () => {
+    const { stdout } = await kubectl(['get', 'deployment', 'tranche', '-n', namespace, '-o', 'json'])
+    const { template } = (JSON.parse(stdout) as { readonly spec: { readonly template: { readonly metadata: object } } }).spec
+    const pod = { apiVersion: 'v1', kind: 'Pod', ...template, metadata: { ...template.metadata, name: 'tranche-0', namespace } }
+    await kubectl(['create', '-f', '-'], JSON.stringify(pod))
+    await kubectl(['delete', 'clusterrolebinding', 'tranche-executor'])
+    const doctor = await runProgram(process.execPath, [tranche, 'doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json'])
+    expect(JSON.parse(doctor.stdout)).toContainEqual(
+      expect.objectContaining({
+        ...{ check: 'accounts', state: 'problem' },
+        message: 'the account tranche-system/tranche of all-in-one may not get nodes, get pods, delete pods',
+        fix: expect.stringContaining('helm upgrade brings back what the chart grants') as string,
+      }),
+    )
+    await kubectl(['delete', 'pod', 'tranche-0', '-n', namespace, '--now'])
   })
 
   it('upgrades to separate Deployments', async () => {

@@ -1,6 +1,6 @@
 import type { FaultInjector } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { parse } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 import { chartRules } from '../../scripts/chart-rules.ts'
 import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
 import { agentManifest } from '../clients/cluster.ts'
@@ -116,12 +116,18 @@ describe.skipIf(missing !== null)(
 
     it('passes helm test', async () => {
       const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], place)
-      const { spec } = parse(stdout) as { readonly spec: PodSpec }
+      const hooks = parseAllDocuments(stdout).map((document) => document.toJS() as { readonly kind: string; readonly spec: PodSpec })
+      const { spec } = hooks.find(({ kind }) => kind === 'Pod')!
+      // What helm brings before the pod, and takes away after it.
+      const account = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: hooks.filter(({ kind }) => kind !== 'Pod') })
+      await place.kubectl(['apply', '-f', '-'], account)
       for (const one of spec.containers) {
         const args = one.args.map((arg) => arg.replace(/^--server=.*/, `--server=${apiUrl()}`))
         const run = await runOnce({ ...one, args }, spec, { place, image, namespace })
         expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/agent|Kubernetes/)])
+        expect(run.output()).not.toMatch(/^(problem|unknown)/m)
       }
+      await place.kubectl(['delete', '-f', '-'], account)
     })
 
     it('prints commands that do what it says, one after the other', async () => {

@@ -67,11 +67,11 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
       expect(roles.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name)?.rules).toEqual(Cluster)
       const scopes = objects.filter(({ kind, metadata }) => kind === 'Role' && metadata.name === `${name}-scope`)
       expect(scopes.map(({ metadata, rules }) => [metadata.namespace, rules])).toEqual(
-        ['agents', 'network'].map((one) => [one, Namespaced]),
+        ['agents', 'network', ...(name === 'tranche-test' ? ['tranche-system'] : [])].map((one) => [one, Namespaced]),
       )
     }
     const bound = objects.filter(({ kind, metadata }) => kind === 'ClusterRoleBinding' && metadata.name in scoped)
-    expect(bound).toHaveLength(3)
+    expect(bound).toHaveLength(4)
   })
 
   it('let Secrets be read by name, in the namespaces that are named, and nowhere without', async () => {
@@ -94,7 +94,8 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
 
   it.each(names)('are given to the accounts of the pods and nobody else: %s', async (name) => {
     const objects = await render(choices[name]!)
-    const accounts = new Set(deploymentsOf(objects).map((deployment) => podOf(deployment).serviceAccountName))
+    const pods = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Pod')
+    const accounts = new Set(pods.map((one) => podOf(one).serviceAccountName))
     const subjects = objects
       .filter(({ kind }) => kind.endsWith('RoleBinding'))
       .flatMap((binding) => (binding as unknown as { readonly subjects: readonly { readonly name: string }[] }).subjects)

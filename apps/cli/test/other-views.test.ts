@@ -1,5 +1,6 @@
 import type { Explanation, HistoryReport } from '@tranche/api-schema'
 import {
+  type AccountSign,
   checkFindings,
   type ClusterSigns,
   createDrawing,
@@ -12,10 +13,11 @@ import {
   progressLine,
   readRedisSign,
   type ReleaseSign,
+  type RolloutSign,
   releaseView,
-  tallyRollouts,
   templateDiff,
   toReleaseSign,
+  toHeldDaemonSet,
   toRolloutSign,
   wishPreview,
 } from '@tranche/cli'
@@ -34,10 +36,12 @@ const well: ClusterSigns = {
   ],
   leaseNamespace: 'kube-system',
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 2_000, lengthMs: 15_000 },
-  rollouts: { all: 3, answered: 3 },
+  rollouts: [rolloutSign()],
+  daemonSets: [],
   peer: { webhook: false, lease: null },
   admission: ['tranche-daemonsets'],
   installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
+  accounts: [account('tranche-controller', 'controller'), account('tranche-api', 'api')],
   releases: [],
   webhooks: [],
   redis: { kind: 'asked', of: '', problem: null, advice: null },
@@ -46,7 +50,16 @@ const well: ClusterSigns = {
 }
 
 function pod(component: InstalledPod['component'], more: Partial<InstalledPod> = {}): InstalledPod {
-  return { component, version: '0.1.0', isReady: true, redis: null, ...more }
+  const where = { namespace: 'tranche-system', account: `tranche-${component}`, args: [component] }
+  return { component, ...where, version: '0.1.0', isReady: true, redis: null, ...more }
+}
+
+function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
+  return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', isAnswered: true, isLeaving: false, ...more }
+}
+
+function account(name: string, component: InstalledPod['component'], missing: AccountSign['missing'] = []): AccountSign {
+  return { account: `tranche-system/${name}`, components: [component], asked: 20, missing }
 }
 
 const ill: ClusterSigns = {
@@ -57,6 +70,7 @@ const ill: ClusterSigns = {
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 600_000, lengthMs: 15_000 },
   peer: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
   admission: [],
+  accounts: [account('tranche-executor', 'executor', [{ verb: 'delete', group: '', resource: 'pods' }])],
   installed: [pod('controller'), pod('executor', { version: '0.4.0', isReady: false })],
   redis: { kind: 'asked', of: '', problem: { message: 'redis.example:6379 does not answer', fix: 'Check that it runs.' }, advice: null },
   skewMs: -95_000,
@@ -148,8 +162,17 @@ describe('tranche doctor', () => {
 
   it('tells what it may not look at from what is wrong', () => {
     expect(
-      states({ ...well, leader: 'forbidden', peer: 'forbidden', admission: 'forbidden', installed: 'forbidden', skewMs: null }),
+      states({
+        ...well,
+        leader: 'forbidden',
+        peer: 'forbidden',
+        admission: 'forbidden',
+        installed: 'forbidden',
+        skewMs: null,
+        accounts: 'forbidden',
+      }),
     ).toMatchObject({
+      accounts: 'unknown',
       executor: 'unknown',
       versions: 'unknown',
       controller: 'unknown',
@@ -161,8 +184,10 @@ describe('tranche doctor', () => {
 
   it('knows a controller without leader election by its answers', () => {
     expect(states({ ...well, leader: null })).toMatchObject({ controller: 'ok' })
-    expect(states({ ...well, leader: null, rollouts: { all: 3, answered: 2 } })).toMatchObject({ controller: 'problem' })
-    expect(states({ ...well, leader: null, rollouts: { all: 0, answered: 0 } })).toMatchObject({ controller: 'problem' })
+    expect(states({ ...well, leader: null, rollouts: [rolloutSign(), rolloutSign({ isAnswered: false })] })).toMatchObject({
+      controller: 'problem',
+    })
+    expect(states({ ...well, leader: null, rollouts: [] })).toMatchObject({ controller: 'problem' })
   })
 
   const release: ReleaseSign = { namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs: NOW_MS - 300_000, executorMs: null }
@@ -246,6 +271,50 @@ describe('tranche doctor', () => {
     await expect(look(closed, { ...closed, url: 'redis://other:6379' })).resolves.toMatchObject({ kind: 'several' })
   })
 
+  it.each<[string, Partial<ClusterSigns>, readonly (readonly [string, RegExp])[]]>([
+    ['nothing while a controller leads', { daemonSets: [{ namespace: 'demo', name: 'node-agent' }] }, []],
+    [
+      'Rollouts that nobody lets go, and DaemonSets that wait',
+      {
+        leader: null,
+        rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })],
+        daemonSets: [{ namespace: 'demo', name: 'node-agent' }],
+      },
+      [
+        ['problem', /^no controller runs that would let go of what is being deleted: Rollout demo\/node-agent$/],
+        ['note', /only when somebody deletes its pod: DaemonSet demo\/node-agent \(OnDelete\)$/],
+      ],
+    ],
+    [
+      'what a Rollout that is gone has left, whether a controller leads or not',
+      { daemonSets: Array.from({ length: 7 }, (_, at) => ({ namespace: 'other', name: `agent-${at}` })) },
+      [['note', /^left on OnDelete by a Rollout that is gone: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
+    ],
+    ['nothing to who may not list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
+  ])('says what is left behind: %s', (_what, signs, expected) => {
+    const found = checkFindings({ ...well, ...signs }, '0.1.0').filter(({ check }) => check === 'left')
+    expect(found).toEqual(
+      expected.map(([state, says]) => expect.objectContaining({ state, message: expect.stringMatching(says) as string })),
+    )
+  })
+
+  it('names in what it tells to type what is there', () => {
+    const [{ fix } = {}] = checkFindings(
+      { ...well, leader: null, rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })] },
+      '0.1.0',
+    ).filter(({ check }) => check === 'left')
+    expect(fix).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
+  })
+
+  it('knows a DaemonSet that waits for us from others on OnDelete', () => {
+    const daemonSet = (type: string, annotations: object) =>
+      toHeldDaemonSet({ metadata: { namespace: 'demo', name: 'a', annotations }, spec: { updateStrategy: { type } } } as never)
+    expect(daemonSet('OnDelete', { 'tranche.dev/rollout': 'a' })).toEqual({ namespace: 'demo', name: 'a' })
+    expect(daemonSet('OnDelete', { 'tranche.dev/frozen': '{}' })).toEqual({ namespace: 'demo', name: 'a' })
+    expect(daemonSet('RollingUpdate', { 'tranche.dev/rollout': 'a' })).toBeNull()
+    expect(daemonSet('OnDelete', {})).toBeNull()
+  })
+
   it('reads Leases by the clock of the server, not by ours', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
@@ -266,7 +335,7 @@ describe('a Rollout of another workload', () => {
     const rolloutOf = (kind: string, status?: object) =>
       toRolloutSign({ metadata: { generation: 2 }, spec: { workloadRef: { apiVersion: 'apps/v1', kind, name: 'agent' } }, status } as never)
     const rollouts = [rolloutOf('Deployment'), rolloutOf('DaemonSet', { observedGeneration: 2 }), rolloutOf('DaemonSet')]
-    expect(tallyRollouts(rollouts)).toEqual({ all: 2, answered: 1 })
+    expect(rollouts.map((sign) => sign?.isAnswered)).toEqual([undefined, true, false])
   })
 })
 

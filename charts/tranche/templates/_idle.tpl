@@ -4,6 +4,7 @@ count all the same. What is as in values.yaml counts as left out.
 */}}
 {{- define "tranche.idle" -}}
 {{- $values := .Values -}}
+{{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
 {{- $tellsNothing := not (or $values.api.enabled $values.metrics.enabled) -}}
 {{- if eq $values.mode "distributed" }}
 - of: [allInOne]
@@ -16,7 +17,7 @@ count all the same. What is as in values.yaml counts as left out.
 - of: [redis, networkPolicy.redisPorts]
   why: "mode all-in-one uses no Redis"
   fix: "set mode: distributed"
-- of: [{{ range without (keys $values.allInOne) "workers" | sortAlpha }}api.{{ . }}, {{ end }}]
+- of: [{{ range without (keys $defaults.allInOne) "workers" | sortAlpha }}api.{{ . }}, {{ end }}]
   why: "with mode all-in-one the REST API has no process of its own"
   fix: "set it below allInOne, or set mode: distributed"
 {{- end }}

@@ -1,7 +1,9 @@
 import { PEER_LEASE_NAME } from '@tranche/cluster'
 import { LEASE_NAME } from '@tranche/controller'
 import { durationText } from '../view/duration-text.ts'
+import { accountFindings } from './check-accounts.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
+import { leftFindings } from './check-left.ts'
 import { webhookFindings } from './check-webhooks.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
@@ -19,11 +21,14 @@ const LEASES_UNTIL_GONE = 2
  * @param own version of this command
  */
 export function checkFindings(signs: ClusterSigns, own: string): readonly DoctorFinding[] {
+  const leader = leaderFinding(signs)
   return [
     serverFinding(signs),
     ...resourceFindings(signs),
     rightsFinding(signs.rights),
-    leaderFinding(signs),
+    ...accountFindings(signs),
+    leader,
+    ...leftFindings(signs, leader.state !== 'problem'),
     clockFinding(signs),
     peerFinding(signs),
     admissionFinding(signs),
@@ -86,8 +91,9 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
   const name = `Lease ${leaseNamespace}/${LEASE_NAME}`
   if (leader === 'forbidden') return { check: 'controller', state: 'unknown', message: `you may not read the ${name}` }
   const start = 'Start one: tranche controller, or tranche all-in-one.'
+  const gone = `After an uninstall the Lease holds nothing: kubectl delete lease ${LEASE_NAME} -n ${leaseNamespace}.`
   // One without leader election holds no Lease, and shows by its answers that it is there.
-  if (leader === null && rollouts !== 'forbidden' && rollouts.all > 0 && rollouts.answered === rollouts.all)
+  if (leader === null && rollouts !== 'forbidden' && rollouts.length > 0 && rollouts.every(({ isAnswered }) => isAnswered))
     return {
       check: 'controller',
       state: 'ok',
@@ -95,14 +101,14 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
     }
   if (leader === null) return { check: 'controller', state: 'problem', message: `no controller runs: there is no ${name}`, fix: start }
   if (leader.holder === '')
-    return { check: 'controller', state: 'problem', message: `nobody holds the ${name}: no controller runs`, fix: start }
+    return { check: 'controller', state: 'problem', message: `nobody holds the ${name}: no controller runs`, fix: `${start} ${gone}` }
   const ageMs = nowMs + (skewMs ?? 0) - leader.renewedMs
   if (ageMs > leader.lengthMs * LEASES_UNTIL_GONE)
     return {
       check: 'controller',
       state: 'problem',
       message: `${leader.holder} holds the ${name}, and has not renewed it for ${durationText(ageMs)}`,
-      fix: 'Look at the log of that process, or start another: tranche controller.',
+      fix: `Look at the log of that process, or start another: tranche controller. ${gone}`,
     }
   return { check: 'controller', state: 'ok', message: `${leader.holder} leads; it renewed the ${name} ${durationText(ageMs)} ago` }
 }

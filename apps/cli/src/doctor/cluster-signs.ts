@@ -1,5 +1,8 @@
+import type { ObjectKey } from '@tranche/kube-types'
+import type { AccountSign } from './account-signs.ts'
 import type { InstalledPod } from './installed-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
+import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
 
 /** What was seen of a cluster; `forbidden` where we are not let look. */
@@ -16,13 +19,17 @@ export interface ClusterSigns {
   readonly leader: LeaseSign | null | 'forbidden'
   /** Where the Lease of controllers was looked for. */
   readonly leaseNamespace: string
-  /** Rollouts of DaemonSets, and those of them whose status is of their present spec. */
-  readonly rollouts: { readonly all: number; readonly answered: number } | 'forbidden'
+  /** Rollouts of DaemonSets. */
+  readonly rollouts: readonly RolloutSign[] | 'forbidden'
+  /** DaemonSets that wait for us to delete their pods. */
+  readonly daemonSets: readonly ObjectKey[] | 'forbidden'
   readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
   /** Names of what of ours sees updates of DaemonSets. */
   readonly admission: readonly string[] | 'forbidden'
   /** Pods of the chart; none where it was not installed by that. */
   readonly installed: readonly InstalledPod[] | 'forbidden'
+  /** Accounts of these pods, and what they may do; `forbidden`: we may not ask. */
+  readonly accounts: readonly AccountSign[] | 'forbidden'
   readonly releases: readonly ReleaseSign[] | 'forbidden'
   /** Configurations of our webhooks; none where admission is by other means. */
   readonly webhooks: readonly WebhookSign[] | 'forbidden'

@@ -8,6 +8,11 @@ export type Component = (typeof components)[number]
 /** A pod of the chart, as far as it tells of the installation. */
 export interface InstalledPod {
   readonly component: Component
+  readonly namespace: string
+  /** Its ServiceAccount. */
+  readonly account: string
+  /** What its program is told. */
+  readonly args: readonly string[]
   /** By its image, else by its label: `0.1.0`; null where neither says. */
   readonly version: string | null
   readonly isReady: boolean
@@ -21,7 +26,7 @@ export type RedisOfPod =
   | { readonly kind: 'secret'; readonly namespace: string; readonly name: string; readonly key: string }
 
 interface PodObject extends KubeObject {
-  readonly spec?: { readonly containers?: readonly ContainerOfPod[] }
+  readonly spec?: { readonly serviceAccountName?: string; readonly containers?: readonly ContainerOfPod[] }
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
@@ -43,11 +48,12 @@ export function toInstalledPod(object: KubeObject): InstalledPod | null {
   const component = components.find((one) => one === metadata.labels?.['app.kubernetes.io/component'])
   const main = spec?.containers?.[0]
   if (component === undefined || main === undefined || metadata.deletionTimestamp !== undefined) return null
+  const { namespace = '' } = metadata
   return {
-    component,
+    ...{ component, namespace, account: spec?.serviceAccountName ?? 'default', args: main.args ?? [] },
     version: versionOf(main.image) ?? metadata.labels?.['app.kubernetes.io/version'] ?? null,
     isReady: status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true,
-    redis: redisOf(main, metadata.namespace ?? ''),
+    redis: redisOf(main, namespace),
   }
 }
 

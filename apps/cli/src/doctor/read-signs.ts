@@ -14,11 +14,13 @@ import {
 import type { KubeObject, Lease } from '@tranche/kube-types'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { Exchange } from '@tranche/wire'
+import { readAccounts } from './account-signs.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
+import { toHeldDaemonSet } from './left-signs.ts'
 import { readRedisSign } from './read-redis-sign.ts'
 import { type ReleaseSign, toReleaseSign } from './release-signs.ts'
-import { tallyRollouts, toRolloutSign } from './rollout-signs.ts'
+import { toRolloutSign } from './rollout-signs.ts'
 import { readWebhooks } from './webhook-signs.ts'
 
 /** What looking takes. */
@@ -69,18 +71,23 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { cluster, clock, client, signal } = reader
   const { version, skewMs } = await readVersion(reader)
   const installed = unlessForbidden(readInstalled(reader))
-  const [served, schemaGap, rights, leader, rollouts, peer, admission, releases, webhooks, redis] = await Promise.all([
-    readServed(reader),
-    readSchemaGap(client, signal),
-    Promise.all(commandRights.map((right) => readRight(reader, right))),
-    unlessForbidden(readLease(reader, reader.leaseNamespace)),
-    unlessForbidden(readRollouts(reader)),
-    unlessForbidden(readPeer(reader)),
-    unlessForbidden(readAdmission(reader)),
-    unlessForbidden(readReleases(reader)),
-    unlessForbidden(readWebhooks(client, { labelSelector, signal })),
-    installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
-  ])
+  const [served, schemaGap, rights, leader, rollouts, daemonSets, peer, admission, releases, webhooks, redis, accounts] = await Promise.all(
+    [
+      readServed(reader),
+      readSchemaGap(client, signal),
+      Promise.all(commandRights.map((right) => readRight(reader, right))),
+      unlessForbidden(readLease(reader, reader.leaseNamespace)),
+      unlessForbidden(listWide(reader, resourcePaths.rollouts, { transform: toRolloutSign })),
+      unlessForbidden(listWide(reader, resourcePaths.daemonSets, { transform: toHeldDaemonSet })),
+      unlessForbidden(readPeer(reader)),
+      unlessForbidden(readAdmission(reader)),
+      unlessForbidden(readReleases(reader)),
+      unlessForbidden(readWebhooks(client, { labelSelector, signal })),
+      installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
+      // Of who may not list pods there are none to ask about.
+      unlessForbidden(installed.then((pods) => (pods === 'forbidden' ? [] : readAccounts(client, { installed: pods, signal })))),
+    ],
+  )
   const { server, context } = cluster
   const { leaseNamespace } = reader
   const looked = {
@@ -89,9 +96,11 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     leader,
     leaseNamespace,
     rollouts,
+    daemonSets,
     peer,
     admission,
     installed: await installed,
+    accounts,
     releases,
     webhooks,
     redis,
@@ -139,10 +148,6 @@ async function readLease({ client, signal }: SignReader, namespace: string): Pro
   }
 }
 
-async function readRollouts(reader: SignReader): Promise<Exclude<ClusterSigns['rollouts'], 'forbidden'>> {
-  return tallyRollouts(await listWide(reader, resourcePaths.rollouts, { transform: toRolloutSign }))
-}
-
 async function readInstalled(reader: SignReader): Promise<readonly InstalledPod[]> {
   return listWide(reader, resourcePaths.pods, { labelSelector, transform: toInstalledPod })
 }
@@ -152,17 +157,23 @@ async function readReleases(reader: SignReader): Promise<readonly ReleaseSign[]>
 }
 
 /**
- * Of all namespaces; of the one where rights are asked for, where we may not read the others. Where they are not served, there are none.
+ * Of all namespaces; where we may not read the others, of the one where rights are asked for and that of the context, which in a pod is
+ * its own. Where they are not served, there are none.
  */
 async function listWide<T>(
-  { client, signal, namespace }: SignReader,
+  { client, signal, namespace, cluster }: SignReader,
   resource: ResourcePath,
   options: Pick<ListOptions<T>, 'labelSelector' | 'transform'>,
 ): Promise<readonly T[]> {
   const list = async (scope: Scope): Promise<readonly T[]> => (await client.list<T>(resource, { signal, ...options, ...scope })).items
-  const inOne = (error: unknown): Promise<readonly T[]> => (isForbidden(error) ? list({ namespace }) : fail(error))
+  const inSome = async (error: unknown): Promise<readonly T[]> => {
+    if (!isForbidden(error)) throw error
+    const namespaces = [...new Set([namespace, cluster.namespace])]
+    const lists = await Promise.all(namespaces.map((one) => unlessForbidden(list({ namespace: one }))))
+    return lists.every((one) => one === 'forbidden') ? fail(error) : lists.flatMap((one) => (one === 'forbidden' ? [] : one))
+  }
   return list({})
-    .catch(inOne)
+    .catch(inSome)
     .catch((error: unknown) => (isNotFound(error) ? [] : fail(error)))
 }
 

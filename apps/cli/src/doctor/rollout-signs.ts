@@ -1,20 +1,26 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { KubeObject } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import type { ClusterSigns } from './cluster-signs.ts'
 
-/** What is kept of a Rollout: whether our controller has answered it; `other` where another one is to. */
-export type RolloutSign = 'answered' | 'unanswered' | 'other'
-
-/** @returns what a Rollout says of the controller */
-export function toRolloutSign(object: KubeObject): RolloutSign {
-  const { metadata, spec, status } = object as Rollout
-  if (!isDaemonSetRef(spec.workloadRef)) return 'other'
-  return status?.observedGeneration === metadata.generation ? 'answered' : 'unanswered'
+/** What is kept of a Rollout of a DaemonSet. */
+export interface RolloutSign {
+  readonly namespace: string
+  readonly name: string
+  /** Name of the DaemonSet. */
+  readonly workload: string
+  /** Its status is of its present spec. */
+  readonly isAnswered: boolean
+  /** It is deleted as soon as its finalizers are gone. */
+  readonly isLeaving: boolean
 }
 
-/** @returns how many Rollouts our controller is to answer, and how many it has */
-export function tallyRollouts(signs: readonly RolloutSign[]): Exclude<ClusterSigns['rollouts'], 'forbidden'> {
-  const own = signs.filter((sign) => sign !== 'other')
-  return { all: own.length, answered: own.filter((sign) => sign === 'answered').length }
+/** @returns what a Rollout says of the controller; null where another one is to answer it */
+export function toRolloutSign(object: KubeObject): RolloutSign | null {
+  const { metadata, spec, status } = object as Rollout
+  if (!isDaemonSetRef(spec.workloadRef)) return null
+  return {
+    ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: spec.workloadRef.name },
+    isAnswered: status?.observedGeneration === metadata.generation,
+    isLeaving: metadata.deletionTimestamp !== undefined,
+  }
 }

@@ -1,0 +1,40 @@
+import type { AccountSign, NeededRight } from './account-signs.ts'
+import type { ClusterSigns } from './cluster-signs.ts'
+import type { DoctorFinding } from './finding.ts'
+
+/** So many rights that are missing are told; the others are counted. */
+const MOST_TOLD = 6
+const FIX =
+  'helm upgrade brings back what the chart grants; with rbac.create: false, bind the rules of docs/operations/permissions.md to the account.'
+
+/** Whether the accounts of the processes may do what these do: nothing where there are no pods of the chart. Pure. */
+export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): readonly DoctorFinding[] {
+  if (accounts === 'forbidden')
+    return [
+      {
+        check: 'accounts',
+        state: 'unknown',
+        message: 'you may not ask what the accounts of the processes may do (create subjectaccessreviews.authorization.k8s.io)',
+      },
+    ]
+  if (accounts.length === 0) return []
+  const lacking = accounts.filter(({ missing }) => missing.length > 0)
+  if (lacking.length > 0) return [{ check: 'accounts', state: 'problem', message: lacking.map(lackText).join('; '), fix: FIX }]
+  const asked = accounts.reduce((sum, one) => sum + one.asked, 0)
+  const names = accounts.map(({ account }) => account).join(', ')
+  return [{ check: 'accounts', state: 'ok', message: `${names} may do all ${asked} things that the processes do` }]
+}
+
+function lackText({ account, components, missing, asked }: AccountSign): string {
+  const who = `the account ${account} of ${components.join(' and ')}`
+  if (missing.length === asked) return `${who} has none of the ${asked} rights that it needs`
+  const told = missing.slice(0, MOST_TOLD).map(rightText)
+  const more = missing.length - told.length
+  return `${who} may not ${told.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
+}
+
+/** `patch rollouts/status.rollouts.kruise.io in agents` */
+function rightText({ verb, group, resource, name, namespace }: NeededRight): string {
+  const what = `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}`
+  return namespace === undefined ? what : `${what} in ${namespace}`
+}
