@@ -1,4 +1,5 @@
 /** The pages of docs/reference that are made from the sources; its README.md is written by hand. */
+import { chartValuesPage } from './chart-values.ts'
 import { commandLinePage } from './command-line.ts'
 import { customResourcePages } from './custom-resources.ts'
 import { errorsPage } from './errors.ts'
@@ -14,5 +15,6 @@ export async function writtenReference(): Promise<ReadonlyMap<string, string>> {
     ['commands.md', commandLinePage()] as const,
     ['errors.md', errorsPage()] as const,
     ['rest.md', await restPage()] as const,
+    ['values.md', chartValuesPage()] as const,
   ])
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { chartValues } from '../../scripts/reference/chart-values.ts'
 import { chart, helm, programs, renderText, type Values } from './chart.ts'
 
 interface Schema {
@@ -176,6 +177,13 @@ describe('the schema of the values', () => {
   it('says of every value what it is, and takes no other', () => {
     expect(objectsOf(schema, '').filter(({ path, schema: one }) => isOpen(one) && !handedOn.test(path))).toEqual([])
     expect(objectsOf(schema, '').filter(({ schema: one }) => one.$ref === undefined && !one.description)).toEqual([])
+  })
+
+  it('stands beside a comment on every value in values.yaml, but for those that stand in one line', () => {
+    const values = chartValues().filter(({ default: value }) => value !== undefined)
+    expect(values.length).toBeGreaterThan(150)
+    const inOneLine = /\.(resources|serviceAccount|headersSecret)\../
+    expect(values.filter(({ path, comment }) => comment === '' && !inOneLine.test(path)).map(({ path }) => path)).toEqual([])
   })
 
   it('knows exactly the values of values.yaml', () => {

@@ -1,6 +1,6 @@
 import type { KubeClient, ResourcePath } from '@tranche/kube-client'
 import type { Component, InstalledPod } from './installed-signs.ts'
-import rulesOfPrograms from './process-rules.json' with { type: 'json' }
+import rulesOfPrograms from './process-rules.generated.json' with { type: 'json' }
 
 /** One thing that the account of a process needs. */
 export interface NeededRight {

@@ -8,7 +8,7 @@ import { webhookFindings } from './check-webhooks.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** The oldest minor version of Kubernetes 1 that Tranche is tested with. */
+/** The oldest minor version of Kubernetes 1 that Tranche is meant for; docs/operations/support.md says with which it was tried. */
 const OLDEST_MINOR = 28
 /** Clocks may differ so much (ms) before Leases are misread; the header that we compare with counts whole seconds. */
 const MOST_SKEW_MS = 5_000

@@ -97,3 +97,8 @@ export function notOurs(managers: readonly string[]): NamedExpression {
 export function celList(texts: readonly string[]): string {
   return `[${texts.map((text) => `'${text}'`).join(', ')}]`
 }
+
+/** @returns a text as CEL */
+export function celText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}

@@ -1,7 +1,15 @@
 import { onDeletePolicies } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { adviceRules, problemRules } from '@tranche/validation'
-import { celList, type NamedExpression, type PolicyObject, type PolicyScope, type Validation, validatingPolicy } from './policy-objects.ts'
+import {
+  celList,
+  celText,
+  type NamedExpression,
+  type PolicyObject,
+  type PolicyScope,
+  type Validation,
+  validatingPolicy,
+} from './policy-objects.ts'
 
 type RuleName = keyof typeof problemRules | keyof typeof adviceRules
 
@@ -48,18 +56,18 @@ const denied: readonly Validation[] = [
   rule('WorkloadVersion', `variables.ref.apiVersion == 'apps/v1'`),
   rule('WorkloadName', `variables.ref.name.size() <= 253 && variables.ref.name.matches('${objectName}')`),
   rule('StepsMissing', '!has(object.spec.strategy.canary) || variables.steps.size() > 0'),
-  rule('StepSize', `variables.steps.all(step, has(step.replicas) ? ${size('step.replicas')} : has(step.nodes))`),
-  rule('StepShrinks', sorted('variables.sizes.filter(size, type(size) == int).map(size, int(size))')),
-  rule(
+  ruleOfSteps('StepSize', `has(step.replicas) ? ${size('step.replicas')} : has(step.nodes)`),
+  ruleOfSizes('StepShrinks', sorted('variables.sizes.filter(size, type(size) == int).map(size, int(size))')),
+  ruleOfSizes(
     'StepShrinks',
     sorted(
       `variables.sizes.filter(size, type(size) == string && string(size).matches('^[0-9]{1,9}%$')).map(size, int(string(size).replace('%', '')))`,
     ),
   ),
-  rule('PauseNegative', 'variables.steps.all(step, step.?pause.?duration.orValue(0) >= 0)'),
-  rule('StepTraffic', '!variables.steps.exists(step, has(step.traffic))'),
-  rule('StepHeaders', '!variables.steps.exists(step, has(step.requestHeaderModifier))'),
-  rule('StepMatches', '!variables.steps.exists(step, has(step.matches))'),
+  ruleOfSteps('PauseNegative', 'step.?pause.?duration.orValue(0) >= 0'),
+  ruleOfSteps('StepTraffic', '!has(step.traffic)'),
+  ruleOfSteps('StepHeaders', '!has(step.requestHeaderModifier)'),
+  ruleOfSteps('StepMatches', '!has(step.matches)'),
   rule('TrafficRoutings', 'variables.canary.?trafficRoutings.orValue([]).size() == 0'),
   rule('TrafficRoutingRef', `variables.canary.?trafficRoutingRef.orValue('') == ''`),
   rule('TemplateMetadata', '!has(variables.canary.patchPodTemplateMetadata)'),
@@ -79,7 +87,7 @@ const denied: readonly Validation[] = [
     'RollbackInBatch',
     setting(rolloutAnnotations.rollbackInBatch, (value) => `${value} in ['true', 'false']`),
   ),
-].map(({ expression, message }) => ({ expression: `!variables.ours || (${expression})`, message }))
+].map((one) => ({ ...one, expression: `!variables.ours || (${one.expression})` }))
 
 const changes: readonly Validation[] = [
   rule(
@@ -108,8 +116,9 @@ export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
   'Warn',
   [
     rule('OtherWorkload', 'variables.ours'),
-    rule(
+    atStep(
       'LastStepBelowAll',
+      'variables.steps.size() - 1',
       `!variables.ours || variables.steps.exists(step, has(step.nodes)) || variables.sizes.size() == 0 || type(variables.sizes[variables.sizes.size() - 1]) == int || variables.sizes[variables.sizes.size() - 1] == '100%'`,
     ),
     rule('ExtraWorkload', '!variables.ours || !variables.canary.?enableExtraWorkloadForCanary.orValue(false)'),
@@ -121,6 +130,32 @@ export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
 export function rule(ruleName: RuleName, expression: string): Validation {
   const { path, says, fix } = { ...problemRules, ...adviceRules }[ruleName]
   return { expression, message: `${path}: ${says}; ${fix}` }
+}
+
+/** What must be true of each `step`; the first of which it is not is named. */
+function ruleOfSteps(ruleName: RuleName, ofStep: string): Validation {
+  return atStep(ruleName, `variables.steps.map(step, ${ofStep}).indexOf(false)`, `variables.steps.all(step, ${ofStep})`)
+}
+
+/** The words of the rule, with the number of a step, which is CEL. */
+function atStep(ruleName: RuleName, step: string, expression: string): Validation {
+  const [before = '', ...after] = rule(ruleName, expression).message.split('steps[i]')
+  return {
+    ...rule(ruleName, expression),
+    messageExpression: `${celText(`${before}steps[`)} + string(${step}) + ${celText(`]${after.join('steps[i]')}`)}`,
+  }
+}
+
+/** Of sizes that do not fit each other all are told in their order, since none alone is wrong. */
+function ruleOfSizes(ruleName: RuleName, expression: string): Validation {
+  const { message } = rule(ruleName, expression)
+  const [path = '', ...words] = message.split(': ')
+  const sizes = "variables.sizes.map(size, string(size)).join(', ')"
+  return {
+    expression,
+    message,
+    messageExpression: `${celText(`${path.replace('[i]', '[*]')} are `)} + ${sizes} + ${celText(`: ${words.join(': ')}`)}`,
+  }
 }
 
 function setting(annotation: string, isRight: (value: string) => string): string {

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml'
+import { type FieldSchema, typeText } from './fields.ts'
+import { code, MADE, page, prose, table } from './markdown.ts'
+
+const folder = 'charts/tranche'
+/** Sections that have the values of a component; what the first says of one of them holds for all. */
+const components = ['allInOne', 'controller', 'executor', 'api']
+
+/** A value of the chart, or a section of values. */
+export interface ChartValue {
+  /** `api.service.port`; of lists `api.hooks.secrets[].names`. */
+  readonly path: string
+  readonly schema: FieldSchema
+  /** As it stands in values.yaml; undefined: it does not. */
+  readonly default: unknown
+  /** What stands above it in values.yaml, or above the same value of another component; empty: nothing. */
+  readonly comment: string
+}
+
+/** @returns the page of the chart's values: each with its type, its default, and what values.yaml says of it */
+export function chartValuesPage(): string {
+  const values = chartValues()
+  const isSection = ({ path }: ChartValue): boolean => values.some((one) => one.path.startsWith(`${path}.`))
+  const top = values.filter(({ path }) => !path.includes('.'))
+  const sections = top
+    .filter(isSection)
+    .flatMap((section) => [
+      `## ${section.path}`,
+      prose(section.comment || sentence(section.schema.description ?? '')),
+      rowsOf(values.filter(({ path }) => path.startsWith(`${section.path}.`))),
+    ])
+  return page([
+    '# Values of the chart',
+    MADE,
+    'What `helm install` and `helm upgrade` take by `--set` and `--values`, as [values.yaml](../../charts/tranche/values.yaml) says it and `values.schema.json` checks it. Every other value is refused, and so is one that does nothing beside the others. How they are used stands in [install.md](../operations/install.md).',
+    rowsOf(top.filter((one) => !isSection(one))),
+    ...sections,
+  ])
+}
+
+/** @returns every value that the schema knows, in the order of values.yaml; what that does not have comes last */
+export function chartValues(): readonly ChartValue[] {
+  const schema = JSON.parse(readFileSync(`${folder}/values.schema.json`, 'utf8')) as Schema
+  const { contents } = parseDocument(readFileSync(`${folder}/values.yaml`, 'utf8'))
+  if (!isMap(contents)) throw new Error(`${folder}/values.yaml holds no map`)
+  const comments = commentsOf(contents, '')
+  return below({ schema: resolved(schema, schema), defaults: contents.toJSON() as unknown, path: '' }, comments)
+}
+
+interface Schema extends FieldSchema {
+  readonly definitions?: Readonly<Record<string, FieldSchema>>
+}
+
+interface Node {
+  readonly schema: FieldSchema
+  readonly defaults: unknown
+  readonly path: string
+}
+
+function below({ schema, defaults, path }: Node, comments: ReadonlyMap<string, string>): readonly ChartValue[] {
+  const given = typeof defaults === 'object' && defaults !== null ? (defaults as Readonly<Record<string, unknown>>) : {}
+  const order = Object.keys(given)
+  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length)
+  return Object.entries(schema.properties ?? {})
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .flatMap(([name, field]) => {
+      const here = path === '' ? name : `${path}.${name}`
+      const value = { path: here, schema: field, default: given[name], comment: commentOn(here, comments) }
+      const items = field.items === undefined ? [] : below({ schema: field.items, defaults: {}, path: `${here}[]` }, comments)
+      return [value, ...below({ schema: field, defaults: given[name], path: here }, comments), ...items]
+    })
+}
+
+function commentOn(path: string, comments: ReadonlyMap<string, string>): string {
+  const [section = '', ...rest] = path.split('.')
+  const shared = components.includes(section) && rest.length > 0 ? comments.get([components[0], ...rest].join('.')) : undefined
+  return comments.get(path) ?? shared ?? ''
+}
+
+function rowsOf(values: readonly ChartValue[]): string {
+  const rows = values.map((value) => [
+    code(value.path),
+    typeOf(value),
+    defaultText(value),
+    prose(value.comment || sentence(value.schema.description ?? '')),
+  ])
+  return table(['value', 'type', 'default', 'means'], rows)
+}
+
+function typeOf({ schema }: ChartValue): string {
+  return schema.properties === undefined ? typeText(schema) : 'section'
+}
+
+/** That of a section is those of its values. */
+function defaultText({ schema, default: value }: ChartValue): string {
+  return value === undefined || schema.properties !== undefined ? '' : code(JSON.stringify(value))
+}
+
+function sentence(text: string): string {
+  return text === '' ? '' : `${text[0]?.toUpperCase()}${text.slice(1)}.`
+}
+
+/** With what stands elsewhere in its place. */
+function resolved(field: FieldSchema, schema: Schema): FieldSchema {
+  const { $ref, ...own } = field
+  if ($ref !== undefined) return resolved(schema.definitions?.[$ref.split('/').at(-1) ?? ''] ?? {}, schema)
+  return {
+    ...own,
+    ...(own.properties && {
+      properties: Object.fromEntries(Object.entries(own.properties).map(([name, one]) => [name, resolved(one, schema)])),
+    }),
+    ...(own.items && { items: resolved(own.items, schema) }),
+  }
+}
+
+/** What stands above each key, by its path. */
+function commentsOf(map: YAMLMap, path: string): ReadonlyMap<string, string> {
+  return new Map(
+    map.items.flatMap(({ key, value }, at) => {
+      if (!isScalar(key)) return []
+      const here = path === '' ? String(key.value) : `${path}.${String(key.value)}`
+      // Above the first key, a comment belongs to the map.
+      const text = key.commentBefore ?? (at === 0 ? map.commentBefore : undefined)
+      // What stands apart above it is about the file.
+      const words = text?.split(/\n\s*\n/).at(-1) ?? ''
+      const own =
+        words === ''
+          ? []
+          : [
+              [
+                here,
+                words
+                  .split('\n')
+                  .map((line) => line.trim())
+                  .join(' ')
+                  .trim(),
+              ] as const,
+            ]
+      return [...own, ...(isMap(value) ? commentsOf(value, here) : [])]
+    }),
+  )
+}
