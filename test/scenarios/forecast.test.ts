@@ -57,3 +57,27 @@ it('foretells the order of a release on 60 nodes, and when it ends', async () =>
   expect(foretold.etaSeconds!.low).toBeGreaterThan(0.95 * seconds)
   expect(foretold.etaSeconds!.high).toBeLessThan(1.05 * seconds)
 })
+
+/** The cluster as one whose kubelets say nothing of how long pods take to stop. */
+function withRealKubelets(simulated: ClusterSnapshot): ClusterSnapshot {
+  const text = JSON.stringify(simulated).replaceAll('sim.tranche.dev/', 'kubelet.example/').replaceAll('sim://', 'containerd://')
+  return JSON.parse(text) as ClusterSnapshot
+}
+
+it('foretells when a release ends from how soon places were taken in the last one, where kubelets say nothing', async () => {
+  const stopping = { 'sim.tranche.dev/start-ms': '2500', 'sim.tranche.dev/jitter-ms': '2000', 'sim.tranche.dev/stop-ms': '4000' }
+  stage = await setStage({ nodes: 60, steps, annotations: stopping, maxUnavailable: 6, minReadySeconds: 5 })
+  await release('v2')
+
+  const before = withRealKubelets(await snapshot())
+  const { etaSeconds, assumptions } = await forecast(
+    before,
+    { image: 'registry.example/node-agent:v3' },
+    { startController, startExecutor },
+  )
+  expect(assumptions).toContainEqual(expect.stringMatching(/^pods stop within .* s: so long places stood empty in the last release$/))
+
+  const { seconds } = await release('v3')
+  expect(etaSeconds!.low).toBeGreaterThan(0.95 * seconds)
+  expect(etaSeconds!.high).toBeLessThan(1.05 * seconds)
+})

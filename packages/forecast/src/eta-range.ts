@@ -1,4 +1,5 @@
 import type { PodTimes } from './pod-times.ts'
+import { createRandom, meanOf } from './statistics.ts'
 
 /** What a release was, batch by batch, for the question how long another run of it would take. */
 export interface EtaQuestion {
@@ -20,29 +21,41 @@ const TAIL = 0.1
 const UNKNOWN = 0.5
 /** What whole seconds hide, in milliseconds for each pod. */
 const COARSE_MS = 500
+/** How far a stop that nothing tells may be off, in milliseconds for each pod. */
+const STOP_OFF_MS = 1_000
 
 /**
  * How long the release takes, from and to, in seconds: the run that was played, made shorter and longer by what drawing the start times
- * anew from the measured ones does to the time in which pods are replaced. Pauses and soaks stay as they are.
+ * anew from the measured ones does to the time in which pods are replaced, and by what nothing tells. Pauses and soaks stay as they are.
  */
 export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQuestion): { readonly low: number; readonly high: number } {
-  const { measured, stopMs } = times
-  const perPodMs = stopMs + minReadyMs
+  const { believed, stop } = times
+  const perPodMs = stop.ms + minReadyMs
   const played = makespan(batches, limit, (node) => perPodMs + times.startMsOf(node))
   const random = createRandom(batches.length + limit)
   const drawFrom = (values: readonly number[]): number => values[Math.floor(random() * values.length)]!
   const run = (): number => {
     // The measured ones are a sample themselves: another one would have another mean.
-    const sample = measured.map(() => drawFrom(measured))
+    const sample = believed.map(() => drawFrom(believed))
     return makespan(batches, limit, () => perPodMs + drawFrom(sample))
   }
   const drawn =
-    measured.length === 0 ? [played * (1 - UNKNOWN), played * (1 + UNKNOWN)] : Array.from({ length: RUNS }, run).toSorted((a, b) => a - b)
-  const coarseMs = times.isCoarse ? makespan(batches, limit, () => COARSE_MS) : 0
+    believed.length === 0 ? [played * (1 - UNKNOWN), played * (1 + UNKNOWN)] : Array.from({ length: RUNS }, run).toSorted((a, b) => a - b)
+  const off = offMs(times)
   const at = (part: number): number => drawn[Math.round(part * (drawn.length - 1))] ?? played
-  const low = wholeMs + Math.min(0, at(TAIL) - played) - coarseMs
-  const high = wholeMs + Math.max(0, at(1 - TAIL) - played) + coarseMs
+  const low = wholeMs + Math.min(0, at(TAIL) - played) - makespan(batches, limit, () => off.less)
+  const high = wholeMs + Math.max(0, at(1 - TAIL) - played) + makespan(batches, limit, () => off.more)
   return { low: toSeconds(Math.max(0, low)), high: toSeconds(high) }
+}
+
+/** @returns by how much every pod may be quicker or slower in the same way, which no drawing tells; milliseconds */
+function offMs({ believed, stop, isCoarse, crowd }: PodTimes): { readonly less: number; readonly more: number } {
+  const coarse = isCoarse ? COARSE_MS : 0
+  if (believed.length === 0) return { less: coarse, more: coarse }
+  const quickest = believed[Math.floor(TAIL * believed.length)]!
+  const crowded = crowd === null ? 0 : meanOf(believed) - quickest
+  const [stopLess, stopMore] = stop.told === 'ByNobody' ? [Math.min(STOP_OFF_MS, stop.ms), STOP_OFF_MS] : [0, 0]
+  return { less: coarse + crowded + stopLess, more: coarse + stopMore }
 }
 
 /** How long batches take one after the other, where the next node is taken as soon as one of `limit` places is free. */
@@ -74,15 +87,4 @@ function takeFirstFree(places: Float64Array, ms: number): void {
 /** To a tenth. */
 export function toSeconds(ms: number): number {
   return Math.round(ms / 100) / 10
-}
-
-/** The same numbers each time, evenly spread between 0 and 1. @see Steele and Vigna, SplitMix */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32
-  }
 }

@@ -41,8 +41,8 @@ export async function forecast(
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
   const planned = plannedDaemonSet(daemonSet, request, manifests)
-  const limit = resolveLimit(planned, current.pods.length, current.policy?.spec.maxUnavailable)
-  const times = measurePods(current.pods, planned, current.nodes, limit)
+  const limit = resolveLimit(daemonSet, snapshot.pods.length, snapshot.policy?.spec.maxUnavailable)
+  const times = measurePods({ snapshot, daemonSet, planned, limit })
   let nowMs = (): number => 0
   let done = 0
   const chronicle = createChronicle({

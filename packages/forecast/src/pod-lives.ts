@@ -39,7 +39,7 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes }: LivesOpt
       ...readPodSettings({}, node, ''),
       startMs: untilTick(Number.isFinite(startMs) ? startMs : wholeMs),
       readinessMs: 0,
-      stopMs: times.stopMs,
+      stopMs: times.stop.ms,
       termNotReady: false,
     }
     if (before !== undefined) return { name: isStarting(before) ? 'prompt' : 'stays', settings }

@@ -1,21 +1,44 @@
-import type { DaemonSet, Node, Pod } from '@tranche/kube-types'
+import type { ClusterSnapshot } from '@tranche/api-schema'
+import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
 import { readPodSettings, SETTINGS_PREFIX } from '@tranche/sim-nodes'
+import { companyOf, type PodStart, startOf } from './pod-starts.ts'
+import { meanOf, medianOf, varianceOf } from './statistics.ts'
+import { measureStop } from './stop-time.ts'
 
 /** How long pods of the DaemonSet take to start and to stop, as far as the cluster tells. Milliseconds. */
 export interface PodTimes {
-  /** From creation to Ready, of each pod that tells; ascending. */
-  readonly measured: readonly number[]
-  /** From creation to Ready, by node; half of the measured ones take longer where a node does not tell. */
+  /** From creation to Ready, as it is believed of each pod that tells; ascending. */
+  readonly believed: readonly number[]
+  /** From creation to Ready, by node; as long as the mean where a node does not tell. */
   startMsOf(node: string): number
-  readonly stopMs: number
+  readonly stop: StopTime
   /** Whether the moments of creation, which are whole seconds, may be off all the same way: most pods were created at once. */
   readonly isCoarse: boolean
   /** So many pods started together, which may have slowed each of them down; null where they did as in a release. */
   readonly crowd: number | null
 }
 
+/** How long a pod takes to stop, and who says so: pods of earlier releases, the settings of simulated nodes, or nobody. */
+export interface StopTime {
+  readonly ms: number
+  readonly told: 'ByReleases' | 'BySettings' | 'ByNobody'
+}
+
+/** What is measured. */
+export interface PodTimesQuestion {
+  readonly snapshot: Pick<ClusterSnapshot, 'pods' | 'nodes' | 'revisions'>
+  /** As it is. */
+  readonly daemonSet: DaemonSet
+  /** As the planned change leaves it. */
+  readonly planned: DaemonSet
+  /** Nodes that a release has down at a time. */
+  readonly limit: number
+}
+
 /** From the request to delete until a pod is gone, where nothing tells: the process ends soon, its kubelet sees it a second later. */
 const STOP_MS = 1_500
+/** A pod that ignores the request to stop is gone so long after its grace period. */
+const GRACE_MARGIN_MS = 5_000
 /** From creation to Ready, where no pod tells. */
 const START_MS = 10_000
 /** A pod that took so many times as long as most was not starting all that time. */
@@ -24,85 +47,95 @@ const OUTLIER = 10
 const COMPANY = 3
 /** So many starts as in a release are enough to leave those of a crowd aside. */
 const ENOUGH = 5
+/** How far values lie apart where nothing but the fraction of both moments differs: the difference of two numbers, each cut to seconds. */
+const HIDDEN_VARIANCE = 1_000 ** 2 / 6
 
-/** One start, as its pod tells it. */
-interface Start {
-  readonly node: string
-  /** Epoch milliseconds, of whole seconds. */
-  readonly createdMs: number
-  readonly readyMs: number
-  readonly ms: number
+/**
+ * Measures the pods that run. Those that started with many others, as all do when a DaemonSet is made, tell only where hardly any started as
+ * in a release, and then only from the moment when their kubelets took them up: a crowd waits for the scheduler.
+ */
+export function measurePods({ snapshot, daemonSet, planned, limit }: PodTimesQuestion): PodTimes {
+  const told = snapshot.pods.flatMap((pod) => startOf(pod) ?? [])
+  const most = medianOf(told.map(wholeMsOf)) ?? START_MS
+  const sound = told.filter((start) => wholeMsOf(start) <= OUTLIER * Math.max(most, 1_000))
+  const company = companyOf(sound)
+  const quiet = sound.filter((start) => company(start) <= COMPANY * limit)
+  const isQuiet = quiet.length >= ENOUGH || quiet.length === sound.length
+  const starts = isQuiet ? quiet : sound
+  const msOf = isQuiet ? wholeMsOf : kubeletMs(starts)
+  const values = starts.map(msOf)
+  const mean = values.length === 0 ? START_MS : meanOf(values)
+  const believed = believe(values, mean)
+  const byNode = new Map(starts.map(({ node }, at) => [node, believed[at]!]))
+  const begun = Map.groupBy(starts, ({ createdMs, takenUpMs }) => (isQuiet ? createdMs : takenUpMs))
+  const alike = Math.max(0, ...[...begun.values()].map(({ length }) => length))
+  return {
+    believed: believed.toSorted((a, b) => a - b),
+    startMsOf: (node) => byNode.get(node) ?? mean,
+    stop: stopTime({ snapshot, daemonSet, planned, limit }, sound),
+    isCoarse: starts.length > 0 && 2 * alike > starts.length,
+    crowd: isQuiet ? null : (medianOf(sound.map((start) => company(start) + 1)) ?? null),
+  }
+}
+
+function wholeMsOf({ createdMs, readyMs }: PodStart): number {
+  return readyMs - createdMs
+}
+
+/** What is left of a start in a crowd where no pod waits longer for its kubelet than the quickest did. */
+function kubeletMs(starts: readonly PodStart[]): (start: PodStart) => number {
+  const waitMs = starts.reduce((least, { createdMs, takenUpMs }) => Math.min(least, takenUpMs - createdMs), Infinity)
+  return ({ takenUpMs, readyMs }) => waitMs + readyMs - takenUpMs
+}
+
+/** Draws each value to the mean by the part of their differences that cutting moments to whole seconds makes. */
+function believe(values: readonly number[], mean: number): readonly number[] {
+  const variance = varianceOf(values)
+  const real = variance === 0 ? 0 : Math.max(0, 1 - HIDDEN_VARIANCE / variance)
+  return values.map((value) => mean + real * (value - mean))
+}
+
+/** What no pod that runs can tell of itself. Simulated nodes say it in the template. */
+function stopTime({ snapshot, daemonSet, planned, limit }: PodTimesQuestion, starts: readonly PodStart[]): StopTime {
+  const annotations = planned.spec.template.metadata?.annotations ?? {}
+  const graceMs = graceMsOf(planned)
+  if (annotations[`${SETTINGS_PREFIX}stop-ms`] !== undefined || snapshot.nodes.some(isSimulated))
+    return { ms: Math.min(readPodSettings(annotations, '', '').stopMs, graceMs), told: 'BySettings' }
+  const measured = measureStop({
+    starts: starts.filter(replacedBy(snapshot, daemonSet)),
+    limit,
+    minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1_000,
+    longestMs: graceMsOf(daemonSet) + GRACE_MARGIN_MS,
+  })
+  if (measured === undefined) return { ms: Math.min(STOP_MS, graceMs), told: 'ByNobody' }
+  return { ms: Math.min(measured, graceMs + GRACE_MARGIN_MS), told: 'ByReleases' }
 }
 
 /**
- * Measures the pods that run. A pod whose containers were started again tells nothing: its Ready condition is of a later start.
- * Pods that started with many others, as all do when a DaemonSet is made, tell only where hardly any started as in a release.
- *
- * @param limit nodes that a release has down at a time
+ * Whether a pod took the place of another: the template has changed since its node was there, and before the pod was. With `maxSurge`, the new
+ * pods of a rolling update are there before the old ones stop.
  */
-export function measurePods(pods: readonly Pod[], daemonSet: DaemonSet, nodes: readonly Node[], limit: number): PodTimes {
-  const told = pods.flatMap((pod) => startOf(pod) ?? [])
-  const most = medianOf(told.map(({ ms }) => ms)) ?? START_MS
-  const sound = told.filter(({ ms }) => ms <= OUTLIER * Math.max(most, 1_000))
-  const company = companyOf(sound)
-  const quiet = sound.filter((start) => company(start) <= COMPANY * limit)
-  const believed = quiet.length >= ENOUGH ? quiet : sound
-  const half = medianOf(believed.map(({ ms }) => ms)) ?? START_MS
-  const byNode = new Map(believed.map(({ node, ms }) => [node, ms]))
-  const alike = Math.max(0, ...[...Map.groupBy(believed, ({ createdMs }) => createdMs).values()].map((starts) => starts.length))
-  return {
-    measured: believed.map(({ ms }) => ms).toSorted((a, b) => a - b),
-    startMsOf: (node) => byNode.get(node) ?? half,
-    stopMs: stopMsOf(daemonSet, nodes),
-    isCoarse: believed.length > 0 && 2 * alike > believed.length,
-    crowd: believed === quiet || sound.length === quiet.length ? null : (medianOf(sound.map((start) => company(start) + 1)) ?? null),
-  }
+function replacedBy(
+  { nodes, revisions }: Pick<ClusterSnapshot, 'nodes' | 'revisions'>,
+  daemonSet: DaemonSet,
+): (start: PodStart) => boolean {
+  const nodeMs = new Map(nodes.map(({ metadata }) => [metadata.name, createdMsOf({ metadata })]))
+  const [, ...changesMs] = revisions.map(createdMsOf).toSorted((a, b) => a - b)
+  const isSurging = Number.parseInt(String(daemonSet.spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0), 10) > 0
+  return ({ node, createdMs, isReleased }) =>
+    (isReleased || !isSurging) && changesMs.some((changedMs) => changedMs >= (nodeMs.get(node) ?? Infinity) && changedMs <= createdMs)
 }
 
-function startOf({ metadata, spec, status }: Pod): Start | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status !== 'True' || ready.lastTransitionTime === undefined || metadata.deletionTimestamp !== undefined) return undefined
-  if ((status?.containerStatuses ?? []).some(({ restartCount = 0 }) => restartCount > 0)) return undefined
-  const [createdMs, readyMs] = [Date.parse(metadata.creationTimestamp ?? ''), Date.parse(ready.lastTransitionTime)]
-  const ms = readyMs - createdMs
-  return spec?.nodeName !== undefined && ms >= 0 ? { node: spec.nodeName, createdMs, readyMs, ms } : undefined
+function createdMsOf({ metadata }: Pick<ControllerRevision, 'metadata'>): number {
+  return Date.parse(metadata.creationTimestamp ?? '')
 }
 
-/** @returns how many others were starting at some time while one did */
-function companyOf(starts: readonly Start[]): (start: Start) => number {
-  const created = starts.map(({ createdMs }) => createdMs).toSorted((a, b) => a - b)
-  const ready = starts.map(({ readyMs }) => readyMs).toSorted((a, b) => a - b)
-  // All that had begun by its end, but those that had ended before it began.
-  return ({ createdMs, readyMs }) => countBelow(created, readyMs + 1) - countBelow(ready, createdMs) - 1
-}
-
-/** @param sorted ascending */
-function countBelow(sorted: readonly number[], value: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** What no pod that runs can tell. Simulated nodes say it in the template. */
-function stopMsOf(daemonSet: DaemonSet, nodes: readonly Node[]): number {
-  const { metadata, spec } = daemonSet.spec.template
-  const annotations = metadata?.annotations ?? {}
-  const { terminationGracePeriodSeconds: grace = 30 } = (spec ?? {}) as { readonly terminationGracePeriodSeconds?: number }
-  if (annotations[`${SETTINGS_PREFIX}stop-ms`] !== undefined || nodes.some(isSimulated))
-    return Math.min(readPodSettings(annotations, '', '').stopMs, grace * 1000)
-  return Math.min(STOP_MS, grace * 1000)
+function graceMsOf({ spec }: DaemonSet): number {
+  const { terminationGracePeriodSeconds = 30 } = (spec.template.spec ?? {}) as { readonly terminationGracePeriodSeconds?: number }
+  return terminationGracePeriodSeconds * 1_000
 }
 
 function isSimulated({ status }: Node): boolean {
   const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly containerRuntimeVersion?: string } }
   return nodeInfo?.containerRuntimeVersion?.startsWith('sim://') === true
-}
-
-function medianOf(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 }

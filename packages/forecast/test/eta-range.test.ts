@@ -3,10 +3,10 @@ import { etaRange } from '../src/eta-range.ts'
 import type { PodTimes } from '../src/pod-times.ts'
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `node-${at}`)
-const timesOf = (measured: readonly number[]): PodTimes => ({
-  measured,
-  startMsOf: (node) => measured[Number(node.slice('node-'.length)) % measured.length] ?? 10_000,
-  stopMs: 1_000,
+const timesOf = (believed: readonly number[]): PodTimes => ({
+  believed,
+  startMsOf: (node) => believed[Number(node.slice('node-'.length)) % believed.length] ?? 10_000,
+  stop: { ms: 1_000, told: 'ByReleases' },
   isCoarse: false,
   crowd: null,
 })
@@ -31,4 +31,23 @@ it('adds what whole seconds hide, and half of everything where no pod tells', ()
   expect(etaRange({ batches: [names(10)], limit: 5, times: coarse, minReadyMs: 0, wholeMs: 20_000 })).toEqual({ low: 19, high: 21 })
   const unknown = timesOf([])
   expect(etaRange({ batches: [names(2)], limit: 1, times: unknown, minReadyMs: 0, wholeMs: 30_000 })).toEqual({ low: 19, high: 41 })
+})
+
+it('adds a second for each pod where nothing tells how long one takes to stop, and takes off no more than it takes', () => {
+  const rangeOf = (ms: number) => {
+    const times: PodTimes = { ...timesOf([9_000, 9_000, 9_000]), stop: { ms, told: 'ByNobody' } }
+    return etaRange({ batches: [names(10)], limit: 5, times, minReadyMs: 0, wholeMs: 20_000 })
+  }
+  expect([rangeOf(1_500), rangeOf(400)]).toEqual([
+    { low: 18, high: 22 },
+    { low: 19.2, high: 22 },
+  ])
+})
+
+it('reaches down to starts as quick as the quickest where many started together', () => {
+  const times = { ...timesOf([2_000, 9_000, 9_000, 9_000, 11_000]), crowd: 5 }
+  const [alone, crowded] = [{ ...times, crowd: null }, times].map((one) =>
+    etaRange({ batches: [names(10)], limit: 5, times: one, minReadyMs: 0, wholeMs: 20_000 }),
+  )
+  expect(crowded).toEqual({ low: alone!.low - 2 * 6, high: alone!.high })
 })
