@@ -103,6 +103,11 @@ const history: HistoryReport = {
     { id: '2', type: 'abort', by: 'jane@example.com', reason: 'errors in the log', at: ago(31), via: 'cli' },
     { id: '1', type: 'approve', by: 'hook:deploy', at: ago(50), via: 'hook', from: '10.0.0.7', expectedStep: 1 },
   ],
+  seenActions: [
+    { id: 'seen-9-approve', type: 'approve', manager: 'kubectl-kruise', at: ago(40), step: 2 },
+    { id: 'seen-8-resume', type: 'resume', at: ago(45) },
+    { id: 'seen-7-template', type: 'template', manager: 'kubectl-edit', at: ago(60) },
+  ],
 }
 
 const explanation: Explanation = {

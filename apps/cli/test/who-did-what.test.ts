@@ -71,7 +71,7 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
     expect(wishesIn(record)).toEqual(['patch daemonsets', 'patch rollouts', 'patch rollouts', 'patch rollouts'])
   })
 
-  it('by the patches of kubectl kruise alone: undone, paused, resumed and approved', async () => {
+  it('by the patches of kubectl kruise alone: undone, paused, resumed and approved, each named as far as the API server does', async () => {
     const before = wishesIn(record).length
     await undo()
     await untilProgressing('InRolling', 'StepPaused')
@@ -84,8 +84,17 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
     await kruise.patch(resourcePaths.rollouts, key, { type: 'merge', body: approval }, { subresource: 'status' })
     expect(await tranche('status agent --timeout 1m')).toMatchObject({ code: 0 })
 
-    const { actions, revisions } = JSON.parse((await tranche('history agent -o json')).out) as HistoryReport
+    const { actions, revisions, seenActions } = await untilSeen(4)
     expect(actions).toHaveLength(4)
+    // Both the resume and this undo take something away, and who does that is named nowhere.
+    expect(seenActions.map(({ type, manager = 'nobody named', step }) => [type, manager, step])).toEqual([
+      ['approve', 'kubectl-kruise', 1],
+      ['resume', 'nobody named', undefined],
+      ['pause', 'kubectl-kruise', undefined],
+      ['template', 'nobody named', undefined],
+    ])
+    expect((await tranche('history agent')).out).toMatch(/approve at step 1 +somebody +kubectl-kruise/)
+    expect(await historyOverRest()).toEqual({ actions, seenActions })
     expect(revisions.map(({ number, nodes }) => [number, nodes])).toEqual([
       [3, 3],
       [2, 0],
@@ -150,6 +159,21 @@ function wishesIn(path: string): readonly string[] {
   return readRecording(readFileSync(path, 'utf8').split('\n')).flatMap(({ actor, verb, resource }) =>
     actor === 'admin' && verb === 'patch' ? [`${verb} ${resource}`] : [],
   )
+}
+
+/** What is written past us is put on the record a second later. */
+async function untilSeen(acts: number): Promise<HistoryReport> {
+  const read = async (): Promise<HistoryReport> => JSON.parse((await tranche('history agent -o json')).out) as HistoryReport
+  await vi.waitUntil(async () => (await read()).seenActions.length >= acts, { timeout: 60_000, interval: 100 })
+  return read()
+}
+
+async function historyOverRest(): Promise<Pick<HistoryReport, 'actions' | 'seenActions'>> {
+  const { api, apiToken } = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as { readonly api: string; readonly apiToken: string }
+  const url = `${api}/api/v1/namespaces/${key.namespace}/rollouts/${key.name}/history`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${apiToken}` } })
+  const { actions, seenActions } = (await answer.json()) as HistoryReport
+  return { actions, seenActions }
 }
 
 async function tranche(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {

@@ -10,4 +10,5 @@ export {
   startController,
 } from './start-controller.ts'
 export { createWebhookDoor, type DoorAnswer, type WebhookDoor, type WebhookDoorParts } from './webhook/webhook-door.ts'
+export { type RunningWitness, startWitness, type WitnessOptions } from './witness/start-witness.ts'
 export { type RunningWebhook, startWebhook, type WebhookCertificate, type WebhookOptions } from './webhook/start-webhook.ts'

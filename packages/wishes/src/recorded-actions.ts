@@ -1,5 +1,6 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { parsedList } from './parsed-list.ts'
 import type { Wish, WishFacts } from './wish.ts'
 
 /** The most bytes of UTF-8 that the annotation takes. */
@@ -18,7 +19,7 @@ export function recordedActionsOf(object: KubeObject | undefined): readonly Reco
   if (text === undefined) return []
   const known = recordsOf.get(text)
   if (known !== undefined) return known
-  const records = parsed(text)
+  const records = parsedList(text, recordedActionSchema)
   if (recordsOf.size >= MOST_TEXTS) recordsOf.clear()
   recordsOf.set(text, records)
   return records
@@ -71,23 +72,6 @@ const seenMembers = ['expectedStep', 'revision'] as const
 /** An annotation is asked for with every report, and changes with every wish alone. */
 const recordsOf = new Map<string, readonly RecordedAction[]>()
 const MOST_TEXTS = 1_000
-
-function parsed(text: string): readonly RecordedAction[] {
-  const value = jsonOf(text)
-  if (!Array.isArray(value)) return []
-  return value.flatMap((one) => {
-    const record = recordedActionSchema.safeParse(one)
-    return record.success ? [record.data] : []
-  })
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Without TextEncoder, which a pure package does not have. */
 function sizeBytes(text: string): number {

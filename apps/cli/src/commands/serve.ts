@@ -9,6 +9,7 @@ import {
   type RunningController,
   type RunningWebhook,
   startController,
+  startWitness,
   startWebhook,
 } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
@@ -169,6 +170,8 @@ async function startPrograms(
       ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
     })
     keep('controller', controller, next)
+    const witness = startWitness({ ...common, isLeading: () => controller.isLeading() })
+    stops.push(() => witness.stop())
     if (options.webhook !== null) {
       const { listen, certificate } = options.webhook
       const webhook = await startWebhook({

@@ -1,7 +1,7 @@
 import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { type RunningController, startController } from '@tranche/controller'
+import { type RunningController, startController, startWitness } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -182,7 +182,8 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
     }),
     startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
   ]
-  for (const program of running) cleanup.adopt(program, ({ stop }) => stop())
+  const witness = startWitness({ ...common, exchange: simulation.exchangeFor(controller, 'everything'), isLeading: () => true })
+  for (const program of [...running, witness]) cleanup.adopt(program, ({ stop }) => stop())
   return running
 }
 

@@ -2,7 +2,6 @@ import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import type { RecordedWrite } from '@tranche/recording'
 import type { Simulator } from '@tranche/sim'
-import type { Exchange } from '@tranche/wire'
 import type { DevAdmission, SimulationOptions } from '../command-options.ts'
 import type { ServerAccess } from './kubeconfig-file.ts'
 
@@ -22,8 +21,8 @@ export interface SimulationSettings extends Pick<SimulationOptions, 'nodes' | 's
 /** A simulated cluster at work. */
 export interface Simulation {
   readonly simulator: Simulator
-  /** @returns a connection of its own for one program; its requests carry the program's name */
-  exchangeFor(actor: string): Exchange
+  /** @returns a connection of its own for one program; its requests carry the program's name @see Simulator */
+  readonly exchangeFor: Simulator['exchangeFor']
   /** How others reach it; null when it listens nowhere. */
   readonly access: ServerAccess | null
   close(): Promise<void>

@@ -110,6 +110,26 @@ export const recordedActionSchema = z.object({
 /** @see recordedActionSchema */
 export type RecordedAction = Frozen<z.infer<typeof recordedActionSchema>>
 
+/** What can be done to a release by writing to its objects past us. `template` is another pod template. */
+export const seenTypes = ['pause', 'resume', 'approve', 'jump', 'promote', 'abort', 'retry', 'disable', 'enable', 'template'] as const
+/** @see seenTypes */
+export type SeenType = (typeof seenTypes)[number]
+
+/** Something that was written past us, and that therefore nobody has put on the record of wishes. */
+export const seenActionSchema = z
+  .object({
+    id: z.string(),
+    type: z.enum(seenTypes),
+    manager: z.string().optional().meta({
+      description: 'Program that wrote it, as the API server names it (`managedFields`): no user. Absent where it names none.',
+    }),
+    at: moment().meta({ description: 'When the controller saw it.' }),
+    step: z.int().optional().meta({ description: 'Step that was approved, or jumped to.' }),
+  })
+  .meta({ id: 'SeenAction' })
+/** @see seenActionSchema */
+export type SeenAction = Frozen<z.infer<typeof seenActionSchema>>
+
 /** A Rollout in full. */
 export const rolloutReportSchema = rolloutSummarySchema
   .extend({
@@ -220,6 +240,7 @@ export const historyReportSchema = z
     revisions: z.array(revisionReportSchema).meta({ description: 'Newest first.' }),
     heldRevisions: z.array(heldRevisionSchema),
     actions: z.array(recordedActionSchema).meta({ description: 'Newest first, at most sixteen.' }),
+    seenActions: z.array(seenActionSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
   })
   .meta({ id: 'History' })
 /** @see historyReportSchema */

@@ -1,14 +1,15 @@
-import type { HistoryReport, RecordedAction, RevisionReport } from '@tranche/api-schema'
+import type { HistoryReport, RecordedAction, RevisionReport, SeenAction } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
 
 /** Revisions as one table, and who asked for what as another; newest first. Pure. */
-export function historyView({ revisions, heldRevisions, actions }: HistoryReport, drawing: Drawing): readonly string[] {
+export function historyView({ revisions, heldRevisions, actions, seenActions }: HistoryReport, drawing: Drawing): readonly string[] {
+  const acts = [...actions, ...seenActions].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   const heldBecause = new Map(heldRevisions.map(({ revision, reason }) => [revision, reason ?? 'held']))
   return [
     ...tableLines(revisions, revisionColumns(heldBecause, drawing.nowMs), drawing),
-    ...(actions.length === 0 ? [] : ['', ...tableLines(actions, actionColumns(drawing.nowMs), drawing)]),
+    ...(acts.length === 0 ? [] : ['', ...tableLines(acts, actColumns(drawing.nowMs), drawing)]),
   ]
 }
 
@@ -29,14 +30,25 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
   ]
 }
 
-function actionColumns(nowMs: number): readonly Column<RecordedAction>[] {
+function actColumns(nowMs: number): readonly Column<RecordedAction | SeenAction>[] {
   return [
     { heading: 'AGO', cell: ({ at }) => ageText(at, nowMs) },
-    { heading: 'ACTION', cell: actionText },
-    { heading: 'BY', cell: ({ by }) => by, least: 12 },
-    { heading: 'VIA', cell: ({ via, from }) => (from === undefined ? via : `${via} (${from})`) },
-    { heading: 'WHY', cell: ({ reason }) => reason ?? '' },
+    { heading: 'ACTION', cell: (act) => ('by' in act ? actionText(act) : seenText(act)) },
+    { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'somebody'), least: 12 },
+    { heading: 'VIA', cell: viaText },
+    { heading: 'WHY', cell: (act) => ('by' in act ? (act.reason ?? '') : '') },
   ]
+}
+
+/** Of what was written past us the API server names a program at the most. */
+function viaText(act: RecordedAction | SeenAction): string {
+  if (!('by' in act)) return act.manager ?? 'unknown'
+  return act.from === undefined ? act.via : `${act.via} (${act.from})`
+}
+
+function seenText({ type, step }: SeenAction): string {
+  if (type === 'template') return 'another template'
+  return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }
 
 function actionText({ type, expectedStep, step, toRevision }: RecordedAction): string {

@@ -1,0 +1,160 @@
+import type { Rollout, SeenAction } from '@tranche/api-schema'
+import type { Clock, Timer } from '@tranche/clock'
+import {
+  createKubeClient,
+  createReflector,
+  isNotFound,
+  joinReflectors,
+  type KubeClient,
+  type Reflector,
+  type ReflectorOptions,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
+import { type DaemonSet, daemonSetAnnotations, fieldManagers, type KubeObject, parseKey, SEEN_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { type Logger, silentLogger } from '@tranche/log'
+import type { Exchange } from '@tranche/wire'
+import { seenActionsOf, withSeen } from '@tranche/wishes'
+import { patchOrConflict } from '../patch-or-conflict.ts'
+import { type Sight, sightOfDaemonSet, sightOfRollout } from './sights.ts'
+
+/** What a witness is given. */
+export interface WitnessOptions {
+  /** Its answers, watches too, have `metadata.managedFields`. */
+  readonly exchange: Exchange
+  /** Carries watches. @default exchange */
+  readonly watchExchange?: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whose Rollouts are looked at, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
+  /** Only who leads writes; who does not keeps in mind what they have seen, for as long as it may take until somebody leads. */
+  readonly isLeading: () => boolean
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** A version to name in the user agent. @default 0.1.0 */
+  readonly version?: string
+}
+
+/** What runs until it is stopped. */
+export interface RunningWitness {
+  stop(): Promise<void>
+}
+
+/** So long after it was seen something is put on the record, in milliseconds: the controller's own write comes first. */
+const WRITE_AFTER_MS = 1_000
+/** What could not be written for so long is let go, in milliseconds. */
+const KEPT_MS = 60_000
+
+/**
+ * Puts on the record of a Rollout what is done to its release past us, by the names that the API server gives of who did: they stand
+ * in the object for no longer than until somebody else writes the same field. What happens while nobody watches is not seen.
+ */
+export function startWitness(options: WitnessOptions): RunningWitness {
+  const { clock, seed = 0, version = '0.1.0', isLeading } = options
+  const log = options.log.child({ program: fieldManagers.controller })
+  const { exchange, watchExchange = exchange } = options
+  const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
+  const ending = new AbortController()
+  const unwritten = new Map<string, readonly SeenAction[]>()
+  let timer: Timer | undefined
+  let writing = Promise.resolve()
+
+  function look<O extends KubeObject>(resource: ResourcePath, kept: Kept<O>): void {
+    const sights = reflect({ ...options, client, seed }, resource, kept)
+    sights.subscribe({ onChange: (_key, _previous, sight) => sight && keep(sight) })
+    sights.start(ending.signal).catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
+  }
+
+  function keep({ rollout, acts }: Sight): void {
+    if (acts.length === 0) return
+    const seenAt = new Date(clock.nowMs()).toISOString()
+    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...acts.map((act) => ({ ...act, at: seenAt }))])
+    timer ??= clock.setTimer(WRITE_AFTER_MS, write)
+  }
+
+  function write(): void {
+    timer = undefined
+    writing = writeAll().then(() => {
+      if (unwritten.size > 0 && !ending.signal.aborted) timer ??= clock.setTimer(WRITE_AFTER_MS, write)
+    })
+  }
+
+  async function writeAll(): Promise<void> {
+    for (const [rollout, acts] of unwritten) {
+      const isDone = isLeading() && (await isWritten({ client, log, signal: ending.signal }, rollout, acts))
+      const left = isDone ? (unwritten.get(rollout) ?? []).slice(acts.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
+      if (left.length > 0) unwritten.set(rollout, left)
+      else unwritten.delete(rollout)
+    }
+  }
+
+  const isFresh = (act: SeenAction): boolean => clock.nowMs() - Date.parse(act.at) < KEPT_MS
+
+  look<Rollout>(resourcePaths.rollouts, { transform: sightOfRollout })
+  look<DaemonSet>(resourcePaths.daemonSets, { transform: sightOfDaemonSet, mark: daemonSetAnnotations.rollout })
+  return {
+    async stop() {
+      timer?.cancel()
+      ending.abort(new Error('the controller stops'))
+      await writing
+    },
+  }
+}
+
+interface Watching extends Pick<WitnessOptions, 'clock' | 'namespaces'> {
+  readonly client: KubeClient
+  readonly seed: number
+}
+
+type Kept<O extends KubeObject> = Pick<ReflectorOptions<Sight, O>, 'transform' | 'mark'>
+
+/** Faults of these watches are told by those that the controller has of the same objects. */
+function reflect<O extends KubeObject>(
+  { client, clock, seed, namespaces }: Watching,
+  resource: ResourcePath,
+  kept: Kept<O>,
+): Reflector<Sight> {
+  const watch = (scope: { readonly namespace?: string }): Reflector<Sight> =>
+    createReflector<Sight, O>({ client, clock, seed, log: silentLogger, resource, scope, ...kept })
+  if (namespaces === undefined) return watch({})
+  return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
+}
+
+interface Writing {
+  readonly client: KubeClient
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone */
+async function isWritten({ client, log, signal }: Writing, key: string, acts: readonly SeenAction[]): Promise<boolean> {
+  try {
+    const rollout = await client.get<Rollout>(resourcePaths.rollouts, parseKey(key), { signal })
+    const known = new Set(seenActionsOf(rollout).map(({ id }) => id))
+    const missing = acts.filter(({ id }) => !known.has(id))
+    if (missing.length === 0) return true
+    await patchOrConflict(client, resourcePaths.rollouts, rollout, seenPatch(rollout, missing), { signal })
+    log.info({ rollout: key, objects: missing.length }, 'recorded what was written past us')
+    return true
+  } catch (error) {
+    if (isNotFound(error) || signal.aborted) return true
+    log.warn({ rollout: key, err: error }, 'could not record what was written past us')
+    return false
+  }
+}
+
+/** Tests what it replaces and nothing more: it need not wait for whoever else writes the object. */
+function seenPatch({ metadata }: Rollout, missing: readonly SeenAction[]): Parameters<typeof patchOrConflict>[3] {
+  const { uid, annotations } = metadata
+  const path = `/metadata/annotations/${SEEN_ACTIONS_ANNOTATION.replace('/', '~1')}`
+  const before = annotations?.[SEEN_ACTIONS_ANNOTATION]
+  const value = withSeen({ metadata }, missing)
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    ...(before === undefined ? [] : [{ op: 'test', path, value: before } as const]),
+    ...(annotations === undefined
+      ? [{ op: 'add', path: '/metadata/annotations', value: { [SEEN_ACTIONS_ANNOTATION]: value } } as const]
+      : [{ op: 'add', path, value } as const]),
+  ]
+}

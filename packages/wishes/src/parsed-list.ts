@@ -1,0 +1,22 @@
+/** What tells whether a value is what it should be. */
+export interface ItemSchema<T> {
+  safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false }
+}
+
+/** Reads an annotation that holds a JSON list. @returns those items that are what they should be; none of what is no list */
+export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>): readonly T[] {
+  const value = text === undefined ? undefined : jsonOf(text)
+  if (!Array.isArray(value)) return []
+  return value.flatMap((one) => {
+    const item = schema.safeParse(one)
+    return item.success ? [item.data] : []
+  })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,104 @@
+import { type RunningWitness, startWitness } from '@tranche/controller'
+import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { carryOut, type WishOrder } from '@tranche/steering'
+import { seenActionsOf } from '@tranche/wishes'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { untilPausedAt } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+let witnesses: RunningWitness[]
+
+beforeEach(async () => {
+  stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
+  witnesses = []
+})
+
+afterEach(async () => {
+  await drive(stage.clock, Promise.all(witnesses.map((one) => one.stop())))
+  await stage.end()
+})
+
+async function watch(isLeading: () => boolean = () => true): Promise<void> {
+  const exchange = stage.simulator.exchangeFor('controller-1', 'everything')
+  witnesses.push(startWitness({ exchange, clock: stage.clock, log: silentLogger, isLeading }))
+  await stage.pass(1_000)
+}
+
+/** Oldest first, each as one line. */
+async function seen(): Promise<readonly string[]> {
+  await stage.pass(5_000)
+  return seenActionsOf(await stage.rollout()).map(({ type, manager = 'nobody named', step }) =>
+    [type, ...(step === undefined ? [] : [step]), `by ${manager}`].join(' '),
+  )
+}
+
+async function ask(order: Pick<WishOrder, 'type' | 'body'> & Partial<WishOrder>): Promise<void> {
+  const { clock, simulator } = stage
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
+  const ports = { client, clock, log: silentLogger, component: 'tranche-api' }
+  await drive(clock, carryOut(ports, { on: 'Rollout', key: stageKey, by: 'alice', via: 'rest', waitMs: 60_000, ...order }))
+}
+
+describe('what is written past us', () => {
+  it('stands on the record with the program that wrote it, where the API server names one', async () => {
+    await watch()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.pass(1_000)
+    await stage.patchRollout({ spec: { strategy: { paused: null } } })
+    await stage.pass(1_000)
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by nobody named', 'approve 1 by story'])
+  })
+
+  it('is an action that somebody annotates, a jump in the status, and an end of control', async () => {
+    await watch()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const jump = { status: { canaryStatus: { nextStepIndex: 3 } } }
+    await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body: jump }, { subresource: 'status' })
+    await stage.pass(200)
+    const action = { id: '1', type: 'abort', by: 'me' }
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
+    await stage.pass(60_000)
+    await stage.patchRollout({ spec: { disabled: true } })
+    expect(await seen()).toEqual(['template by story', 'jump 3 by story', 'abort by story', 'disable by story'])
+  })
+
+  it('is nothing that was wished over REST, nor what our own programs did about it', async () => {
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await watch()
+    await ask({ type: 'pause', body: {} })
+    await ask({ type: 'resume', body: {} })
+    await ask({ type: 'abort', body: { reason: 'no good' } })
+    await stage.until('the template is put back', async () => (await stage.rollout()).status?.heldRevisions?.length === 1)
+    await ask({ type: 'restart', body: {}, on: 'Rollout' })
+    expect(await seen()).toEqual([])
+  })
+
+  it('is kept in mind until somebody leads, and written once though several have seen it', async () => {
+    let isLed = false
+    await watch(() => isLed)
+    await watch(() => isLed)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    expect(await seen()).toEqual([])
+    isLed = true
+    expect(await seen()).toEqual(['pause by story'])
+  })
+
+  it('keeps the sixteen that came last', async () => {
+    await watch()
+    for (let times = 0; times < 9; times++) {
+      await stage.patchRollout({ spec: { strategy: { paused: true } } })
+      await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    }
+    const [first, ...others] = await seen()
+    expect([first, others.length]).toEqual(['pause by story', 15])
+  })
+})
