@@ -169,7 +169,10 @@ async function untilSeen(acts: number): Promise<HistoryReport> {
 }
 
 async function historyOverRest(): Promise<Pick<HistoryReport, 'actions' | 'seenActions'>> {
-  const { api, apiToken } = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as { readonly api: string; readonly apiToken: string }
+  const { api, apiToken } = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as {
+    readonly api: string
+    readonly apiToken: string
+  }
   const url = `${api}/api/v1/namespaces/${key.namespace}/rollouts/${key.name}/history`
   const answer = await fetch(url, { headers: { authorization: `Bearer ${apiToken}` } })
   const { actions, seenActions } = (await answer.json()) as HistoryReport

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { writersOf } from '../src/witness/field-writers.ts'
 
-const containers = (...images: readonly string[]): object => ({ spec: { containers: images.map((image, at) => ({ name: `c${at}`, image })) } })
+const containers = (...images: readonly string[]): object => ({
+  spec: { containers: images.map((image, at) => ({ name: `c${at}`, image })) },
+})
 const owning = (manager: string, fieldsV1: object): { readonly manager: string; readonly fieldsV1: object } => ({ manager, fieldsV1 })
 const imageOf = (name: string): object => ({ 'f:spec': { 'f:containers': { [`k:{"name":"${name}"}`]: { 'f:image': {} } } } })
 
@@ -28,8 +30,20 @@ describe('who has written a version of an object', () => {
       { finalizers: ['one', 'two'] },
       [owning('a', { 'f:finalizers': { 'v:"one"': {} } }), owning('b', { 'f:finalizers': { 'v:"two"': {} } })],
     ],
-    ['the owner of all that is below', ['a'], { spec: { steps: [1] } }, { spec: { steps: [2] } }, [owning('a', { 'f:spec': { 'f:steps': {} } })]],
-    ['whoever owns what is new as such', ['a'], { spec: {} }, { spec: { labels: {} } }, [owning('a', { 'f:spec': { 'f:labels': { '.': {} } } })]],
+    [
+      'the owner of all that is below',
+      ['a'],
+      { spec: { steps: [1] } },
+      { spec: { steps: [2] } },
+      [owning('a', { 'f:spec': { 'f:steps': {} } })],
+    ],
+    [
+      'whoever owns what is new as such',
+      ['a'],
+      { spec: {} },
+      { spec: { labels: {} } },
+      [owning('a', { 'f:spec': { 'f:labels': { '.': {} } } })],
+    ],
     [
       'one name for one program, whatever it writes to',
       ['a'],

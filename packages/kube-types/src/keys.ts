@@ -71,7 +71,7 @@ export const rolloutAnnotations = {
 /** Annotation on a Rollout, and on a DaemonSet that was undone or restarted: the last wishes that came by REST or the command line (JSON). */
 export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 
-/** Annotation on a Rollout: what was written past us, and seen by the controller (JSON). */
+/** Annotation on a Rollout: what was written past us, as the controller saw it (JSON). */
 export const SEEN_ACTIONS_ANNOTATION = 'tranche.dev/seen-actions'
 
 /** Annotation of ours on a Rollout: hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */

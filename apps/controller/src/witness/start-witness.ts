@@ -11,7 +11,14 @@ import {
   type ResourcePath,
   resourcePaths,
 } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations, fieldManagers, type KubeObject, parseKey, SEEN_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import {
+  type DaemonSet,
+  daemonSetAnnotations,
+  fieldManagers,
+  type KubeObject,
+  parseKey,
+  SEEN_ACTIONS_ANNOTATION,
+} from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
 import { seenActionsOf, withSeen } from '@tranche/wishes'
@@ -63,7 +70,9 @@ export function startWitness(options: WitnessOptions): RunningWitness {
   function look<O extends KubeObject>(resource: ResourcePath, kept: Kept<O>): void {
     const sights = reflect({ ...options, client, seed }, resource, kept)
     sights.subscribe({ onChange: (_key, _previous, sight) => sight && keep(sight) })
-    sights.start(ending.signal).catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
+    sights
+      .start(ending.signal)
+      .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
   }
 
   function keep({ rollout, acts }: Sight): void {
