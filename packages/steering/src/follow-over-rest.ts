@@ -1,8 +1,8 @@
 import type { ApiClient } from '@tranche/api-client'
-import { type Clock, sleep } from '@tranche/clock'
+import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
-import { createBell } from './bell.ts'
+import { followChanges } from './follow-changes.ts'
 import type { AskOptions, FollowEnd, FollowOptions, ReleasePart, ReleaseParts, SeenRelease } from './release-desk.ts'
 
 /** What following over REST takes. */
@@ -12,10 +12,6 @@ export interface RestReader {
   readonly read: { readonly [P in ReleasePart]: (key: ObjectKey, options: AskOptions) => Promise<ReleaseParts[P]> }
 }
 
-/** Changes that follow one another sooner are shown together, in milliseconds. */
-const SHORTEST_GAP_MS = 200
-/** Of all the time, reads take at most this share: a large fleet is read less often. */
-const BUSY_SHARE = 0.2
 /** What the stream does not tell of, such as which node is down, is read again after so long, in milliseconds. */
 const QUIET_MS = 10_000
 
@@ -25,48 +21,38 @@ const QUIET_MS = 10_000
  *
  * @see ReleaseDesk.follow
  */
-export async function* followOverRest<P extends ReleasePart>(
+export function followOverRest<P extends ReleasePart>(
   { client, clock, read }: RestReader,
   key: ObjectKey,
   { part, signal, deadlineMs }: FollowOptions<P>,
 ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
-  const ended = new AbortController()
-  const until = AbortSignal.any([signal, ended.signal])
-  const bell = createBell(clock)
-  until.addEventListener('abort', () => bell.ring(), { once: true })
   let isRefused = false
-  const listen = async (): Promise<void> => {
+  let latest: ReleaseParts[P] | undefined
+  const listen = async (until: AbortSignal, changed: () => void): Promise<void> => {
     try {
-      for await (const _ of client.stream({ namespace: key.namespace, name: key.name, signal: until, onLost: () => bell.ring() }))
-        bell.ring()
+      for await (const _ of client.stream({ namespace: key.namespace, name: key.name, signal: until, onLost: changed })) changed()
     } catch {
       // What keeps it from being heard for good, the reads say too, or they go on without it.
       isRefused = !until.aborted
-      bell.ring()
+      changed()
     }
   }
-  void listen()
-  let latest: ReleaseParts[P] | undefined
-  try {
-    while (!signal.aborted && !isRefused) {
-      const beganMs = clock.monotonicMs()
-      let trouble: unknown
-      try {
-        latest = await read[part](key, { signal, deadlineMs })
-      } catch (error) {
-        if (signal.aborted) return 'stopped'
-        if (latest === undefined || !mayPass(error)) throw error
-        trouble = error
-      }
-      const spentMs = clock.monotonicMs() - beganMs
-      yield { value: latest, trouble }
-      await sleep(clock, Math.max(SHORTEST_GAP_MS, spentMs / BUSY_SHARE), signal).catch(() => {})
-      await bell.wait(QUIET_MS)
+  const look = async (): Promise<SeenRelease<P>> => {
+    try {
+      latest = await read[part](key, { signal, deadlineMs })
+      return { value: latest }
+    } catch (error) {
+      if (latest === undefined || !mayPass(error)) throw error
+      return { value: latest, trouble: error }
     }
-    return isRefused && !signal.aborted ? 'unwatchable' : 'stopped'
-  } finally {
-    ended.abort()
   }
+  return followChanges({
+    ...{ clock, signal, quietMs: QUIET_MS },
+    open({ until, changed }) {
+      void listen(until, changed)
+      return { look, isUnwatchable: () => isRefused }
+    },
+  })
 }
 
 function mayPass(error: unknown): boolean {

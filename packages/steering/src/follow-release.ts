@@ -1,17 +1,12 @@
-import { sleep } from '@tranche/clock'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { type ReleaseFacts, reportBatches, reportNodes, reportRevisions, reportRollout } from '@tranche/reports'
-import { createBell } from './bell.ts'
+import { followChanges } from './follow-changes.ts'
 import type { FactReader } from './read-facts.ts'
 import type { FollowEnd, FollowOptions, ReleasePart, ReleaseParts, ReleasePicture, SeenRelease } from './release-desk.ts'
 import { watchFaults } from './watch-faults.ts'
 import { watchRelease } from './watch-release.ts'
 
-/** Changes that follow one another sooner are shown together, in milliseconds. */
-const SHORTEST_GAP_MS = 200
-/** What looks at each state may take this share of the time: a large fleet is shown less often. */
-const BUSY_SHARE = 0.2
 /** Where nothing changes, times go on all the same: it is shown again after so long, in milliseconds. */
 const QUIET_MS = 5_000
 
@@ -22,43 +17,35 @@ const QUIET_MS = 5_000
  *
  * @see ReleaseDesk.follow
  */
-export async function* followRelease<P extends ReleasePart>(
+export function followRelease<P extends ReleasePart>(
   { client, clock }: FactReader,
   key: ObjectKey,
   { part, signal, deadlineMs }: FollowOptions<P>,
 ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
-  const ended = new AbortController()
-  const until = AbortSignal.any([signal, ended.signal])
-  const bell = createBell(clock)
-  until.addEventListener('abort', () => bell.ring(), { once: true })
-  const faults = watchFaults({ client, clock, until, deadlineMs, changed: () => bell.ring() })
+  let latest: ReleaseFacts | undefined
   /** What ends a watch that no connection has caused. */
   let own: { readonly error: unknown } | null = null
-  const failed = (error: unknown): void => {
-    if (!until.aborted) own = { error }
-    bell.ring()
-  }
-  const watched = watchRelease({ client: faults.client, clock, log: silentLogger, key, until, changed: () => bell.ring(), failed })
-  let latest: ReleaseFacts | undefined
-  try {
-    while (!signal.aborted) {
-      if (faults.forbidden()) return 'unwatchable'
-      throwError(own)
-      latest = watched.facts() ?? latest
-      const trouble = faults.current()
-      if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
-      if (latest !== undefined) {
-        const beganMs = clock.monotonicMs()
-        yield { value: partOf(part, { ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }), trouble }
-        const spentMs = clock.monotonicMs() - beganMs
-        await sleep(clock, Math.max(SHORTEST_GAP_MS, spentMs / BUSY_SHARE), signal).catch(() => {})
+  return followChanges({
+    ...{ clock, signal, quietMs: QUIET_MS },
+    open({ until, changed }) {
+      const faults = watchFaults({ client, clock, until, deadlineMs, changed })
+      const failed = (error: unknown): void => {
+        if (!until.aborted) own = { error }
+        changed()
       }
-      await bell.wait(QUIET_MS)
-    }
-    return 'stopped'
-  } finally {
-    ended.abort()
-  }
+      const watched = watchRelease({ client: faults.client, clock, log: silentLogger, key, until, changed, failed })
+      return {
+        isUnwatchable: () => faults.forbidden(),
+        async look() {
+          throwError(own)
+          latest = watched.facts() ?? latest
+          const trouble = faults.current()
+          if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
+          return latest && { value: partOf(part, { ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }), trouble }
+        },
+      }
+    },
+  })
 }
 
 /** One Rollout in full. */

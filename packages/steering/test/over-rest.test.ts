@@ -91,7 +91,7 @@ describe('following over REST', () => {
     await clock.advanceAsync(11_000)
     await expect(troubled).resolves.toEqual({ done: false, value: { value: { read: 1 }, trouble: away } })
     const well = seen.next()
-    await clock.advanceAsync(11_000)
+    await clock.advanceAsync(15_000)
     await expect(well).resolves.toEqual({ done: false, value: { value: { read: 2 }, trouble: undefined } })
     await seen.return('stopped')
   })
