@@ -89,3 +89,14 @@ export function agentManifest(tag: string) {
     },
   }
 }
+
+/** Its Rollout, which waits for an approval after the first node. */
+export const agentRollout = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+  metadata: { name: 'agent', namespace: 'default' },
+  spec: {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+  },
+}

@@ -1,57 +1,28 @@
-import { systemClock } from '@tranche/clock'
-import { startController } from '@tranche/controller'
-import { startExecutor } from '@tranche/executor'
-import { silentLogger } from '@tranche/log'
-import { createInProcessQueue } from '@tranche/queue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { agentManifest, type Cluster, startCluster } from './cluster.ts'
+import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
+import { type Programs, startPrograms } from './programs.ts'
 import { type Ended, isInstalled, runProgram, type RunOptions } from './run-program.ts'
 
 const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
 if (isMissing) console.log('skipped: the suite with kubectl, because kubectl is not installed')
 
-const rollout = {
-  apiVersion: 'rollouts.kruise.io/v1beta1',
-  kind: 'Rollout',
-  metadata: { name: 'agent', namespace: 'default' },
-  spec: {
-    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
-    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
-  },
-}
-
 describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', () => {
   let cluster: Cluster
-  let programs: readonly { stop(): Promise<void> }[]
+  let programs: Programs
 
   beforeAll(async () => {
     cluster = await startCluster(3)
-    const shared = { clock: systemClock, log: silentLogger }
-    const controller = startController({
-      ...shared,
-      exchange: cluster.simulator.exchangeFor('controller-1'),
-      identity: 'controller-1',
-      admission: 'none',
-      leaderElection: false,
-    })
-    const executor = startExecutor({
-      ...shared,
-      exchange: cluster.simulator.exchangeFor('executor-1'),
-      identity: 'executor-1',
-      queue: createInProcessQueue(shared),
-    })
-    programs = [controller, executor]
-    await Promise.all([controller.ready, executor.ready])
+    programs = await startPrograms(cluster)
     await kubectl('create -f -', { input: JSON.stringify(agentManifest('v1')) })
     await kubectl('rollout status ds/agent --timeout=20s')
-    await kubectl('create -f -', { input: JSON.stringify(rollout) })
+    await kubectl('create -f -', { input: JSON.stringify(agentRollout) })
     await until('{.status.phase}', 'Healthy')
     await kubectl('set image ds/agent main=agent:v2')
     await untilPaused()
   })
 
   afterAll(async () => {
-    await Promise.all(programs.map((program) => program.stop()))
+    await programs.stop()
     await cluster.end()
   })
 

@@ -3,14 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { systemClock } from '@tranche/clock'
-import { startController } from '@tranche/controller'
-import { startExecutor } from '@tranche/executor'
-import { silentLogger } from '@tranche/log'
-import { createInProcessQueue } from '@tranche/queue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { programs } from '../chart/chart.ts'
-import { agentManifest, type Cluster, startCluster } from './cluster.ts'
+import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
+import { type Programs, startPrograms } from './programs.ts'
 import { runProgram } from './run-program.ts'
 
 const page = readFileSync('docs/operations/life.md', 'utf8')
@@ -21,24 +17,10 @@ function blocksOf(section: string): readonly string[] {
   return [...(text.split('\n## ')[0] ?? '').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
 }
 
-const rollout = {
-  apiVersion: 'rollouts.kruise.io/v1beta1',
-  kind: 'Rollout',
-  metadata: { name: 'agent', namespace: 'default' },
-  spec: {
-    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
-    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
-  },
-}
-
-interface Running {
-  stop(): Promise<void>
-}
-
 let folder: string
 let cluster: Cluster
 let fresh: Cluster | undefined
-const running: Running[] = []
+const running: Programs[] = []
 
 describe.skipIf(programs === null)('the commands of docs/operations/life.md', { timeout: 120_000 }, () => {
   beforeAll(async () => {
@@ -46,10 +28,10 @@ describe.skipIf(programs === null)('the commands of docs/operations/life.md', { 
     for (const name of ['helm', 'kubectl'] as const) symlinkSync(resolve(programs![name]), join(folder, name))
     for (const name of ['packages', 'charts']) symlinkSync(resolve(name), join(folder, name))
     cluster = await startCluster(3)
-    await startPrograms(cluster)
+    running.push(await startPrograms(cluster))
     await apply(cluster, agentManifest('v1'))
     await sh(cluster, 'kubectl rollout status ds/agent --timeout=30s')
-    await apply(cluster, rollout)
+    await apply(cluster, agentRollout)
     await until(cluster, '{.status.phase}=Healthy')
   }, 120_000)
 
@@ -75,7 +57,7 @@ describe.skipIf(programs === null)('the commands of docs/operations/life.md', { 
     await sh(fresh, restore)
     await sh(fresh, `kubectl wait ds/agent --for=jsonpath='{.status.numberReady}'=3 --timeout=30s`)
     const before = await podsOf(fresh)
-    await startPrograms(fresh)
+    running.push(await startPrograms(fresh))
     await until(fresh, '{.status.observedGeneration}=1')
     expect(await sh(fresh, `kubectl get rollout agent -o jsonpath='{.status.canaryStatus.currentStepState}'`)).toBe('StepPaused')
     await sh(
@@ -121,18 +103,6 @@ interface Kept {
     readonly annotations?: Readonly<Record<string, string>>
   }
   readonly spec: { readonly updateStrategy: { readonly type: string } }
-}
-
-async function startPrograms({ simulator }: Cluster): Promise<void> {
-  const shared = { clock: systemClock, log: silentLogger }
-  const controller = startController({
-    ...{ ...shared, exchange: simulator.exchangeFor('controller-1'), identity: 'controller-1' },
-    ...({ admission: 'none', leaderElection: false } as const),
-  })
-  const queue = createInProcessQueue(shared)
-  const executor = startExecutor({ ...shared, exchange: simulator.exchangeFor('executor-1'), identity: 'executor-1', queue })
-  running.push(controller, executor)
-  await Promise.all([controller.ready, executor.ready])
 }
 
 /** Until its first step waits for an approval. */

@@ -1,10 +1,6 @@
-import { systemClock } from '@tranche/clock'
-import { startController } from '@tranche/controller'
-import { startExecutor } from '@tranche/executor'
-import { silentLogger } from '@tranche/log'
-import { createInProcessQueue } from '@tranche/queue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
+import { type Programs, startPrograms } from '../clients/programs.ts'
 import { type Ended, isInstalled, runProgram } from '../clients/run-program.ts'
 
 const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
@@ -14,31 +10,16 @@ const agents = 'examples/gitops/repository/agents/node-agent/clusters'
 
 describe.skipIf(isMissing)('the layout of a repository', () => {
   let cluster: Cluster
-  let programs: readonly { stop(): Promise<void> }[]
+  let programs: Programs
 
   beforeAll(async () => {
     cluster = await startCluster(2)
-    const shared = { clock: systemClock, log: silentLogger }
-    const controller = startController({
-      ...shared,
-      exchange: cluster.simulator.exchangeFor('controller-1'),
-      identity: 'controller-1',
-      admission: 'none',
-      leaderElection: false,
-    })
-    const executor = startExecutor({
-      ...shared,
-      exchange: cluster.simulator.exchangeFor('executor-1'),
-      identity: 'executor-1',
-      queue: createInProcessQueue(shared),
-    })
-    programs = [controller, executor]
-    await Promise.all([controller.ready, executor.ready])
+    programs = await startPrograms(cluster)
     await kubectl('create namespace demo')
   }, 60_000)
 
   afterAll(async () => {
-    await Promise.all(programs.map((program) => program.stop()))
+    await programs.stop()
     await cluster.end()
   })
 

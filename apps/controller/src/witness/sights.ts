@@ -10,6 +10,7 @@ import {
   RECORDED_ACTIONS_ANNOTATION,
   rolloutAnnotations,
 } from '@tranche/kube-types'
+import { isDaemonSetRef } from '@tranche/validation'
 import { type FieldOwner, writersOf } from './field-writers.ts'
 
 /** What was done between two versions of an object; when it was seen is for the caller to say. */
@@ -27,9 +28,10 @@ export interface Sight {
   readonly acts: readonly SeenAct[]
 }
 
-/** What is seen of a Rollout, after what was seen of its version before; at first sight nothing was done. */
-export function sightOfRollout(rollout: Rollout, previous: Sight | undefined): Sight {
+/** What is seen of a Rollout of a DaemonSet, after what was seen of its version before; null of any other. At first sight nothing was done. */
+export function sightOfRollout(rollout: Rollout, previous: Sight | undefined): Sight | null {
   const { metadata, spec, status } = rollout
+  if (!isDaemonSetRef(spec.workloadRef)) return null
   const { paused = false } = spec.strategy
   const { currentStepState, nextStepIndex } = status?.canaryStatus ?? {}
   const written = {

@@ -83,9 +83,8 @@ export function startWitness(options: WitnessOptions): RunningWitness {
   }
 
   function write(): void {
-    timer = undefined
     writing = writeAll().then(() => {
-      if (unwritten.size > 0 && !ending.signal.aborted) timer ??= clock.setTimer(WRITE_AFTER_MS, write)
+      timer = unwritten.size > 0 && !ending.signal.aborted ? clock.setTimer(WRITE_AFTER_MS, write) : undefined
     })
   }
 
@@ -153,15 +152,15 @@ async function isWritten({ client, log, signal }: Writing, key: string, acts: re
   }
 }
 
-/** Tests what it replaces and nothing more: it need not wait for whoever else writes the object. */
+/** Tests what it replaces and, but for the first time, nothing more: it need not wait for whoever else writes the object. */
 function seenPatch({ metadata }: Rollout, missing: readonly SeenAction[]): Parameters<typeof patchOrConflict>[3] {
-  const { uid, annotations } = metadata
+  const { uid, annotations, resourceVersion } = metadata
   const path = `/metadata/annotations/${SEEN_ACTIONS_ANNOTATION.replace('/', '~1')}`
   const before = annotations?.[SEEN_ACTIONS_ANNOTATION]
   const value = withSeen({ metadata }, missing)
   return [
     { op: 'test', path: '/metadata/uid', value: uid },
-    ...(before === undefined ? [] : [{ op: 'test', path, value: before } as const]),
+    before === undefined ? { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion } : { op: 'test', path, value: before },
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: { [SEEN_ACTIONS_ANNOTATION]: value } } as const]
       : [{ op: 'add', path, value } as const]),
