@@ -15,16 +15,17 @@ const templates = parseAllDocuments(readFileSync('test/chart/golden/distributed.
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
 
 describe('what a pod of the chart says of the installation', () => {
-  it('is which program it is, of which version, and which Redis it shares', () => {
+  it('is which program it is, as whom it comes, of which version, and which Redis it shares', () => {
     const redis = { kind: 'url', url: 'redis://redis.storage:6379', hasPassword: false }
     expect(templates.map((template) => toInstalledPod(template as never))).toEqual(
       expect.arrayContaining([
-        { component: 'api', version, isReady: false, redis: null },
-        { component: 'controller', version, isReady: false, redis },
-        { component: 'executor', version, isReady: false, redis },
+        expect.objectContaining({ component: 'api', account: 'tranche-api', version, isReady: false, redis: null }),
+        expect.objectContaining({ component: 'controller', account: 'tranche-controller', version, isReady: false, redis }),
+        expect.objectContaining({ component: 'executor', account: 'tranche-executor', version, isReady: false, redis }),
       ]),
     )
     expect(templates).toHaveLength(3)
+    expect(pod({ args: ['executor', '--workers=4'] })).toMatchObject({ namespace: 'tranche', args: ['executor', '--workers=4'] })
   })
 
   const labels = { 'app.kubernetes.io/component': 'executor', 'app.kubernetes.io/version': '0.1.0' }
