@@ -145,9 +145,11 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(stdout).toMatch(/^deployment.apps\/another\S* created \(server dry run\)$/m)
   })
 
-  it('renders a pod for helm test that an API server takes', async () => {
-    const text = await renderText({ fullnameOverride: 'tranche' }, ['--show-only', 'templates/tests/doctor.yaml'])
-    const { stdout, stderr } = await kubectl(['create', '--dry-run=server', '--validate=strict', '-f', '-'], text)
+  it('renders an account and a pod for helm test that an API server takes', async () => {
+    const rendered = (file: string) => renderText({ fullnameOverride: 'tranche' }, ['--show-only', `templates/tests/${file}.yaml`])
+    const account = await kubectl(['create', '--validate=strict', '-f', '-'], await rendered('account'))
+    expect([account.code, account.stderr]).toEqual([0, ''])
+    const { stdout, stderr } = await kubectl(['create', '--dry-run=server', '--validate=strict', '-f', '-'], await rendered('doctor'))
     expect(stdout + stderr).toBe('pod/tranche-test created (server dry run)\n')
   })
 })
