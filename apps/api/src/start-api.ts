@@ -102,8 +102,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const app = await createApi({
     reads,
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
-    carryOut: (order, signal) =>
-      carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { signal }),
+    carryOut: (order, timeUp) =>
+      carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
     hooks: options.hooks === true ? createHookDoor({ client, clock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock, log }),
     stream: () => (hub === undefined ? undefined : { hub, source }),

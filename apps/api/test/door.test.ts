@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { problemSchema, rolloutSummarySchema } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GuardedRoute } from '../src/auth/guard.ts'
 import { type ApiServer, createServer } from '../src/http/create-server.ts'
@@ -31,7 +32,14 @@ function ask({ method, url }: Pick<GuardedRoute, 'method' | 'url'>, headers: Rea
 }
 
 function bareServer(): Promise<ApiServer> {
-  const parts = { limits: defaultLimits, corsOrigins: [], trustProxies: [], checkAnswers: true, isSynced: () => true }
+  const parts = {
+    clock: new FakeClock(),
+    limits: defaultLimits,
+    corsOrigins: [],
+    trustProxies: [],
+    checkAnswers: true,
+    isSynced: () => true,
+  }
   return createServer({ ...parts, reviews: null as never, log: null as never }, {})
 }
 

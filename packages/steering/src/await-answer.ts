@@ -11,22 +11,27 @@ export interface Awaited {
   readonly facts: WishFacts
 }
 
-/** Waits until a wish is answered or refused, or the time is up. @returns where it stands then */
-export async function awaitAnswer(ports: SteeringPorts, awaited: Awaited, options: ReadOptions): Promise<WishStanding> {
+/** Waits until a wish is answered or refused, or the time is up, as `waitMs` or `timeUp` says. @returns where it stands then */
+export async function awaitAnswer(
+  ports: SteeringPorts,
+  awaited: Awaited,
+  options: ReadOptions & { readonly timeUp?: AbortSignal | undefined },
+): Promise<WishStanding> {
   const { order, written, facts } = awaited
   let standing = answerOf(written, facts)
   const { rollout } = facts
   if (standing.kind !== 'waiting' || order.waitMs <= 0 || rollout === undefined) return standing
   const time = new AbortController()
   const timer = ports.clock.setTimer(order.waitMs, () => time.abort(new Error('the time is up')))
-  const signal = options.signal === undefined ? time.signal : AbortSignal.any([options.signal, time.signal])
+  const { timeUp, ...reading } = options
+  const signal = AbortSignal.any([time.signal, timeUp, options.signal].filter((one) => one !== undefined))
   try {
-    for await (const seen of followRollout(ports, { key: keyOf(rollout), from: rollout }, { ...options, signal })) {
+    for await (const seen of followRollout(ports, { key: keyOf(rollout), from: rollout }, { ...reading, signal })) {
       standing = answerOf(written, { ...facts, rollout: seen, nowMs: ports.clock.nowMs() })
       if (standing.kind !== 'waiting') return standing
     }
   } catch (error) {
-    if (options.signal?.aborted === true || !time.signal.aborted) throw error
+    if (options.signal?.aborted === true || !(time.signal.aborted || timeUp?.aborted === true)) throw error
   } finally {
     timer.cancel()
   }

@@ -28,21 +28,33 @@ const MOST_ATTEMPTS = 12
  * - G10: what anybody has written since our read is never overwritten: the wish is judged anew then, by what is there now.
  * - G11: the only other write is the event.
  * - The same id is used for every attempt, so a write whose answer was lost is not made twice.
+ * - After `signal` or `timeUp` nothing is sent any more. An error after a write whose answer was lost says that it may be written.
  *
  * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, and where the wait was too short
  * @throws {AppError} with the code of the refusal, and in `hint` what to do: MOVED_ON, WISH_PENDING, WISH_REFUSED, WISH_INVALID,
  * IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT when somebody else writes the
  * object all the time; whatever the client throws
  */
-export async function carryOut(ports: SteeringPorts, order: WishOrder, options: ReadOptions = {}): Promise<WishAnswer> {
+export async function carryOut(ports: SteeringPorts, order: WishOrder, options: CarryOptions = {}): Promise<WishAnswer> {
   const wish = toWish(order)
-  const written = await writeWish(ports, { order, wish }, options)
+  const written = await writeWish(ports, { order, wish }, untilWritten(options))
   if (written.kind === 'dryRun') return answer(wish, 'accepted', `nothing is written (dryRun); else ${written.message}`)
   const standing = await awaitAnswer(ports, { order, written: written.wish, facts: written.facts }, options)
-  await written.told
+  if (options.timeUp?.aborted !== true) await written.told
   if (standing.kind === 'refused') throw refusalError(standing, order)
   const state = standing.kind === 'acknowledged' ? 'acknowledged' : 'accepted'
   return { ...answer(wish, state, standing.message), repeated: written.repeated }
+}
+
+/** Limits of an order. */
+export interface CarryOptions extends ReadOptions {
+  /** Ends the order as `signal` does while the wish is not written; once it is, it ends the wait for the answer alone. */
+  readonly timeUp?: AbortSignal | undefined
+}
+
+function untilWritten({ timeUp, ...options }: CarryOptions): ReadOptions {
+  if (timeUp === undefined) return options
+  return { ...options, signal: options.signal === undefined ? timeUp : AbortSignal.any([options.signal, timeUp]) }
 }
 
 function toWish({ idempotencyKey, ...order }: WishOrder): Wish {
@@ -76,7 +88,10 @@ interface Asked {
 async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const facts = { ...(await readWishFacts(ports.client, order, options)), nowMs: ports.clock.nowMs() }
+    const read = await readWishFacts(ports.client, order, options).catch((error: unknown) => {
+      throw mayBeOurs ? maybeWritten(wish, error) : error
+    })
+    const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planWish(wish, facts)
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
@@ -86,6 +101,7 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
       return { kind: 'written', wish: { record, generation: undefined }, facts, repeated: !mayBeOurs, told }
     }
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
+    options.signal?.throwIfAborted()
     const sent = await send(ports, plan, options)
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
@@ -96,6 +112,16 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
   throw new AppError('WRITE_CONFLICT', `${order.on} ${keyText(order.key)} is being written by others all the time`, {
     details: { attempts: MOST_ATTEMPTS },
     hint: 'Try again.',
+  })
+}
+
+/** The write was sent, and what came of it cannot be read either. */
+function maybeWritten({ id, type }: Wish, error: unknown): AppError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new AppError(isAppError(error) ? error.code : 'API_DEADLINE', `the ${type} was sent and may be written: ${why}`, {
+    details: { id },
+    hint: `Look for ${id} in the history before you ask again; with the same Idempotency-Key it is written once.`,
+    cause: error,
   })
 }
 
@@ -115,8 +141,8 @@ async function send({ client }: SteeringPorts, plan: WishWrite, options: ReadOpt
   } catch (error) {
     if (isConflict(error)) return 'conflict'
     if (isInvalid(error)) return (await isChanged(client, plan, options)) ? 'conflict' : fail(error)
-    if (options.signal?.aborted !== true && isAppError(error) && (error.code === 'API_DEADLINE' || error.code === 'API_UNREACHABLE'))
-      return 'unknown'
+    if (options.signal?.aborted === true) return 'unknown'
+    if (isAppError(error) && (error.code === 'API_DEADLINE' || error.code === 'API_UNREACHABLE')) return 'unknown'
     throw error
   }
 }

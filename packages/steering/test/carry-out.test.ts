@@ -1,5 +1,6 @@
 import { customResourceDefinitions, type Rollout, type WishAnswer } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
@@ -7,7 +8,7 @@ import { createSimulator, type Simulator } from '@tranche/sim'
 import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
 import { carryOut, type WishOrder } from '@tranche/steering'
 import { recordedActionsOf } from '@tranche/wishes'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 
 // A cluster without a controller: what it would write is written by hand, and requests fail as they are told.
 
@@ -63,10 +64,10 @@ async function played<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-function approve(more: Partial<WishOrder> = {}, signal?: AbortSignal): Promise<WishAnswer> {
+function approve(more: Partial<WishOrder> = {}, signal?: AbortSignal, timeUp?: AbortSignal): Promise<WishAnswer> {
   const ports = { client: clientOf('steering'), clock, log: silentLogger, component: 'tranche-api' }
   const order = { on: 'Rollout', key, type: 'approve', body: { expectedStep: 1 }, by: 'alice', via: 'rest', waitMs: 0, ...more } as const
-  return carryOut(ports, order, { signal })
+  return carryOut(ports, order, { signal, timeUp })
 }
 
 async function writeStatus(status: object): Promise<void> {
@@ -160,6 +161,51 @@ it('leaves a wish that was written where the caller goes away', async () => {
   clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
   await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')
   expect(recordedActionsOf(await rollout())).toHaveLength(1)
+})
+
+describe('when the time of a request is up', () => {
+  const ofPatches =
+    (fault: RequestFault): Failing =>
+    (call) =>
+      isPatch(call) ? fault : undefined
+  const slowReads: Failing = ({ verb }) => (verb === 'get' ? { kind: 'delay', ms: 9_000, when: 'before' } : undefined)
+  const upAfter = (ms: number): AbortSignal => {
+    const timeUp = new AbortController()
+    clock.setTimer(ms, () => timeUp.abort(new AppError('NOT_READY', 'the time is up')))
+    return timeUp.signal
+  }
+
+  it('nothing is written afterwards, and that is what is said', async () => {
+    failing = slowReads
+    await expect(played(approve({}, undefined, upAfter(5_000)))).rejects.toMatchObject({ code: 'NOT_READY', message: 'the time is up' })
+    failing = () => undefined
+    await clock.run({ untilMs: clock.monotonicMs() + 60_000 })
+    expect(recordedActionsOf(await rollout())).toEqual([])
+  })
+
+  it.each<{ title: string; fault: RequestFault }>([
+    { title: 'under way', fault: { kind: 'delay', ms: 9_000, when: 'after' } },
+    { title: 'lost, and cannot be read', fault: { kind: 'cut', when: 'after' } },
+  ])('it is said that a write may be there whose answer is $title', async ({ fault }) => {
+    let isSent = false
+    failing = (call) => {
+      if (isSent && call.verb === 'get') return { kind: 'delay', ms: 9_000, when: 'before' }
+      isSent ||= isPatch(call)
+      return ofPatches(fault)(call)
+    }
+    await expect(played(approve({ idempotencyKey: 'one' }, undefined, upAfter(5_000)))).rejects.toMatchObject({
+      code: 'NOT_READY',
+      message: 'the approve was sent and may be written: the time is up',
+      hint: expect.stringContaining('with the same Idempotency-Key it is written once'),
+    })
+    failing = () => undefined
+    expect(await played(approve({ idempotencyKey: 'one' }))).toMatchObject({ repeated: true })
+  })
+
+  it('a wish that is written is accepted, and its answer not waited for', async () => {
+    expect(await played(approve({ waitMs: 60_000 }, undefined, upAfter(5_000)))).toMatchObject({ state: 'accepted' })
+    expect(clock.monotonicMs()).toBeLessThan(10_000)
+  })
 })
 
 it('tells of a Rollout that goes while its answer is waited for', async () => {

@@ -7,6 +7,7 @@ import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zo
 import underPressure from '@fastify/under-pressure'
 import type { Frozen } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
+import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import Fastify, {
   type FastifyBaseLogger,
@@ -23,6 +24,7 @@ import { type GuardedRoute, type GuardParts, guardRoutes } from '../auth/guard.t
 import type { z } from 'zod'
 import type { Limits } from './limits.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
+import { limitTime } from './request-time.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
 
 /** Tells what schemas in Zod let in, and what they let out: our values are read-only. */
@@ -39,6 +41,7 @@ export interface ServerParts {
   readonly reviews: GuardParts['reviews']
   /** Sessions of browsers; undefined where there are none. */
   readonly sessions?: GuardParts['sessions']
+  readonly clock: Clock
   readonly log: Logger
   readonly limits: Limits
   /** Origins of pages that may read answers; none by default. */
@@ -59,11 +62,10 @@ export interface ServerParts {
  * @param pluginAccess who may use the routes that a plugin registers below a path
  */
 export async function createServer(parts: ServerParts, pluginAccess: Readonly<Record<string, Access>>): Promise<ApiServer> {
-  const { limits, log } = parts
+  const { clock, limits, log } = parts
   const app = Fastify({
     loggerInstance: undefined as never,
     bodyLimit: limits.bodyBytes,
-    handlerTimeout: limits.requestMs,
     requestTimeout: limits.requestMs,
     // Plugins load files of this package alone. A machine with other work may take its time over them, as a simulated cluster beside it does.
     pluginTimeout: 0,
@@ -79,6 +81,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
+  limitTime(app as unknown as FastifyInstance, { clock, requestMs: limits.requestMs })
   answerOddHttp(app)
   answerProblems(app, log)
   await app.register(helmet, helmetOptions)

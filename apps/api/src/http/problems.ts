@@ -79,7 +79,6 @@ const knownErrors: Readonly<Record<string, { readonly code: ErrorCode; readonly 
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'MEDIA_TYPE_UNSUPPORTED' },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is not JSON.' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is empty; send {} or no Content-Type.' },
-  FST_ERR_HANDLER_TIMEOUT: { code: 'NOT_READY', detail: 'The request took longer than its time and was given up.' },
   FST_ERR_REOPENED_CLOSE_SERVER: { code: 'NOT_READY', detail: 'The server stops.' },
   FST_UNDER_PRESSURE: { code: 'NOT_READY', detail: 'The server has more work than it can do at the moment.' },
 }

@@ -16,7 +16,6 @@ import { createAddressLimit } from '../http/address-limit.ts'
 import { notSeenYet } from '../http/problems.ts'
 import type { ReleaseReads } from '../release-reads.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
-import { whileConnected } from './while-connected.ts'
 import { waitingMs } from './wishes.ts'
 
 declare module 'fastify' {
@@ -52,9 +51,9 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
             kind: 'signed',
             why: 'the key of the hook proves the sender, and the hook says what they may; both before anything is done',
           },
+          timeMs: waitingMs(limits.requestMs),
         },
         bodyLimit: LARGEST,
-        handlerTimeout: waitingMs(limits.requestMs),
         onRequest: async (request, reply) => {
           if (hooks === undefined) throw new AppError('NOT_FOUND', 'hooks are off', { hint: 'Start the API with --hooks.' })
           await limitAddress(request as FastifyRequest, reply as FastifyReply)
@@ -100,7 +99,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
             repeatableSinceMs,
             waitMs: request.query.wait * 1000,
           },
-          whileConnected(reply as FastifyReply),
+          request.ending,
         )
         return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
       },

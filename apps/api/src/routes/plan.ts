@@ -1,16 +1,13 @@
 import { forecastRequestSchema, forecastSchema, objectParamsSchema } from '@tranche/api-schema'
-import type { FastifyReply } from 'fastify'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
-import { whileConnected } from './while-connected.ts'
 
 /** The route that tells what a release would do. It reads, and writes nothing. */
 export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void {
   app.post(
     '/api/v1/namespaces/:namespace/rollouts/:name/plan',
     {
-      config: { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } },
-      handlerTimeout: limits.requestMs + limits.planMs,
+      config: { access: { kind: 'resource', verb: 'get', resource: 'rollouts' }, timeMs: limits.requestMs + limits.planMs },
       schema: {
         tags: tags.rollouts,
         operationId: 'planRollout',
@@ -23,6 +20,6 @@ export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void
         response: answers(forecastSchema),
       },
     },
-    async ({ params: { namespace, name }, body }, reply) => plan({ namespace, name }, body ?? {}, whileConnected(reply as FastifyReply)),
+    async ({ params: { namespace, name }, body, ending }) => plan({ namespace, name }, body ?? {}, ending),
   )
 }

@@ -12,18 +12,18 @@ import {
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { WishOrder } from '@tranche/steering'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
-import { whileConnected } from './while-connected.ts'
 
 /**
- * Writes a wish to the cluster, and waits for its answer as long as it says.
+ * Writes a wish to the cluster, and waits for its answer as long as it says. After `timeUp` it writes nothing any more: where nothing is
+ * written by then it throws the signal's reason, else it answers by what is written.
  *
  * @throws {AppError} why it is refused: MOVED_ON, WISH_PENDING, IDEMPOTENCY_KEY_REUSED …
  */
-export type CarryOut = (order: WishOrder, signal: AbortSignal) => Promise<WishAnswer>
+export type CarryOut = (order: WishOrder, timeUp: AbortSignal) => Promise<WishAnswer>
 
 /** What each wish is, for people who read the description. */
 const summaries: Readonly<Record<WishType, string>> = {
@@ -46,8 +46,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
     app.post(
       `/api/v1/namespaces/:namespace/rollouts/:name/actions/${type}`,
       {
-        config: { access: { kind: 'resource', verb: type, resource: 'rollouts' } },
-        handlerTimeout: waitingMs(limits.requestMs),
+        config: { access: { kind: 'resource', verb: type, resource: 'rollouts' }, timeMs: waitingMs(limits.requestMs) },
         schema: {
           tags: tags.actions,
           operationId: type,
@@ -64,7 +63,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
       },
       async (request, reply) => {
         const order = { on: 'Rollout', key: keyOf(request.params), type, body: request.body ?? {}, ...senderOf(request) } as const
-        const answer = await carryOut({ ...order, ...asked(request) }, whileConnected(reply as FastifyReply))
+        const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
         return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
       },
     )
@@ -85,8 +84,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
   app.post(
     '/api/v1/namespaces/:namespace/daemonsets/:name/rollback',
     {
-      config: { access: { kind: 'resource', verb: 'patch', resource: 'daemonsets' } },
-      handlerTimeout: waitingMs(limits.requestMs),
+      config: { access: { kind: 'resource', verb: 'patch', resource: 'daemonsets' }, timeMs: waitingMs(limits.requestMs) },
       schema: {
         tags: tags.daemonSets,
         operationId: 'rollBackDaemonSet',
@@ -101,7 +99,7 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
     async (request, reply) => {
       const { dryRun = false, ...body } = request.body ?? {}
       const order = { on: 'DaemonSet', key: keyOf(request.params), type: 'undo', body, dryRun, ...senderOf(request) } as const
-      const answer = await carryOut({ ...order, ...asked(request) }, whileConnected(reply as FastifyReply))
+      const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
       return reply.status(answer.state === 'acknowledged' || dryRun ? 200 : 202).send(answer)
     },
   )

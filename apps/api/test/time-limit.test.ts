@@ -1,0 +1,87 @@
+import type { AddressInfo } from 'node:net'
+import type { WishAnswer } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+
+// Over sockets: what ends with the body of a request, and what with its answer, cannot be told apart without.
+
+const clock = new FakeClock()
+let stage: DoorStage
+let url: string
+/** What is done for a request; it begins with the request, and hears of its end. */
+let act: (ending: AbortSignal) => Promise<WishAnswer>
+let begun: PromiseWithResolvers<AbortSignal>
+
+beforeEach(() => void (begun = Promise.withResolvers()))
+beforeAll(async () => {
+  const acting = (ending: AbortSignal): Promise<never> => {
+    begun.resolve(ending)
+    return act(ending) as Promise<never>
+  }
+  stage = await openDoor(readsOf([aSummary()]), {
+    limits: { requestMs: 15_000, planMs: 20_000 },
+    parts: { clock, carryOut: (_order, timeUp) => acting(timeUp), plan: (_key, _request, signal) => acting(signal) },
+  })
+  await stage.app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${(stage.app.server.address() as AddressInfo).port}/api/v1/namespaces/demo/rollouts/agent`
+})
+afterAll(() => stage.end())
+
+const post = (path: string, body: object | undefined, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { ...stage.as('admin'), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  })
+const untilEnd = (ending: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => ending.addEventListener('abort', () => reject(ending.reason as Error)))
+
+it.each([
+  ['a wish', '/actions/pause', {}, 75_000],
+  ['a wish without a body', '/actions/pause', undefined, 75_000],
+  ['a forecast', '/plan', {}, 35_000],
+] as const)('gives %s its time, and tells who acts for it when that is up', async (_name, path, body, timeMs) => {
+  act = untilEnd
+  const answer = post(path, body)
+  const ending = await begun.promise
+  clock.advance(timeMs - 1)
+  expect(ending.aborted).toBe(false)
+  clock.advance(1)
+  expect(ending.aborted).toBe(true)
+  const { status, headers } = await answer
+  expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  expect(await (await answer).json()).toMatchObject({
+    code: 'NOT_READY',
+    detail: `the request took longer than its ${timeMs / 1000} s and was given up. Try again.`,
+  })
+})
+
+it('lets who acts for a request say what is done already', async () => {
+  act = (ending) => untilEnd(ending).catch(() => ({ id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }))
+  const answer = post('/actions/pause', {})
+  await begun.promise
+  clock.advance(75_000)
+  expect((await answer).status).toBe(202)
+})
+
+it('answers a second later for who does not heed the end', async () => {
+  act = () => new Promise(() => {})
+  const answer = post('/actions/pause', {})
+  await begun.promise
+  clock.advance(75_000)
+  clock.advance(1_000)
+  expect((await answer).status).toBe(503)
+})
+
+it('tells who acts for a request that its sender has gone', async () => {
+  act = untilEnd
+  const leaving = new AbortController()
+  const answer = post('/actions/pause', {}, leaving.signal)
+  const ending = await begun.promise
+  const heard = untilEnd(ending)
+  leaving.abort()
+  await expect(answer).rejects.toThrow()
+  await expect(heard).rejects.toThrow('the sender did not wait for the answer')
+})
