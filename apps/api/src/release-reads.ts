@@ -34,6 +34,12 @@ export interface ReleaseReads {
   history(key: ObjectKey): HistoryReport | undefined
   /** Newest first. */
   events(key: ObjectKey): readonly EventReport[] | undefined
-  /** Of a DaemonSet, whether it has a Rollout or not. */
-  daemonSetHistory(key: ObjectKey): HistoryReport | undefined
+  /** The Rollout that a DaemonSet names as its own, whether that exists or not. */
+  rolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
+  /**
+   * Of a DaemonSet, whether it has a Rollout or not.
+   *
+   * @param withRollout whether to tell what stands on its Rollout; else it is told as if there were none
+   */
+  daemonSetHistory(key: ObjectKey, withRollout: boolean): HistoryReport | undefined
 }

@@ -1,6 +1,7 @@
 import { createApiClient } from '@tranche/api-client'
 import {
   customResourceDefinitions,
+  type HistoryReport,
   problemSchema,
   type RolloutReport,
   rolloutReportSchema,
@@ -9,8 +10,10 @@ import {
 } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
+import { resources } from '@tranche/sim-api'
 import { createKubeDesk, createRestDesk, type ReleaseDesk } from '@tranche/steering'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
@@ -72,6 +75,17 @@ function rollout(): object {
       strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }] } },
     },
   }
+}
+
+async function mayGetDaemonSets(user: string): Promise<void> {
+  const admin = simulator.clientFor({ name: 'admin' })
+  const rules = [{ apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get'] }]
+  await admin.create(resources.clusterRoles, { metadata: { name: 'daemonsets' }, rules })
+  await admin.create(resources.clusterRoleBindings, {
+    metadata: { name: 'daemonsets' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'daemonsets' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+  })
 }
 
 /** As the controller writes it when a step waits for a person. */
@@ -168,6 +182,34 @@ describe('reads', () => {
     const { status, body } = await call('/api/v1/namespaces/demo/daemonsets/agent/history')
     expect([status, (body as { revisions: readonly unknown[] }).revisions.length]).toEqual([200, 1])
     expect((await call('/api/v1/namespaces/demo/daemonsets/absent/history')).status).toBe(404)
+  })
+
+  it('tell whoever may get the DaemonSet alone nothing of what stands on its Rollout', async () => {
+    await mayGetDaemonSets('eve')
+    const named = { metadata: { annotations: { [daemonSetAnnotations.rollout]: key.name } } }
+    const record = { id: 'a', type: 'pause', by: 'ann', via: 'rest', at: now(), from: '10.0.0.1' }
+    const recorded = { metadata: { annotations: { 'tranche.dev/recorded-actions': JSON.stringify([record]) } } }
+    const held = { revision: 'v9', digest: 'd', reason: 'Aborted', at: now(), reverted: true }
+    await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body: named })
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: recorded })
+    await client.patch(
+      resourcePaths.rollouts,
+      key,
+      { type: 'merge', body: { status: { heldRevisions: [held] } } },
+      { subresource: 'status' },
+    )
+    const history = async (as: string): Promise<HistoryReport> =>
+      (await call('/api/v1/namespaces/demo/daemonsets/agent/history', { as })).body as HistoryReport
+    await expect
+      .poll(async () => (await history('admin')).heldRevisions, { timeout: 10_000, interval: 20 })
+      .toMatchObject([{ revision: 'v9' }])
+    expect(await history('admin')).toMatchObject({ actions: [{ by: 'ann' }] })
+    expect(await history('admin')).not.toHaveProperty('rolloutHidden')
+    expect(await history('eve')).toMatchObject({ heldRevisions: [], actions: [], rolloutHidden: true, revisions: [{ held: false }] })
+    const nothing = { metadata: { annotations: { 'tranche.dev/recorded-actions': null, [daemonSetAnnotations.rollout]: null } } }
+    await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body: nothing })
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: nothing })
+    await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status: { heldRevisions: null } } }, { subresource: 'status' })
   })
 })
 

@@ -131,6 +131,7 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
     template: () => undefined,
     history: () => undefined,
     events: unknown,
+    rolloutOf: () => undefined,
     daemonSetHistory: () => undefined,
   }
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
   closed = Promise.withResolvers()
   const hub = createStreamHub({ source: cluster.source, clock })
   stage = await openDoor(readsOf([]), {
-    limits: { streams: 2 },
+    limits: { streams: 3, streamsOfCaller: 2 },
     parts: { clock, stream: () => ({ hub, source: cluster.source }), onStream: (what) => void (what === 'closed' && closed.resolve()) },
   })
   await stage.app.listen({ host: '127.0.0.1', port: 0 })
@@ -42,14 +42,25 @@ it('has no more places than it says, however many come at once', async () => {
   cluster.caughtUp = caughtUp.promise
   const statuses: number[] = []
   const refused = Promise.withResolvers<void>()
-  const all = Array.from({ length: 6 }, async () => {
-    const { status } = await open('admin', '99.1')
-    if (statuses.push(status) === 4) refused.resolve()
+  const all = ['admin', 'viewer', 'admin', 'approver', 'viewer', 'approver'].map(async (user) => {
+    const { status } = await open(user, '99.1')
+    if (statuses.push(status) === 3) refused.resolve()
   })
   await refused.promise
   caughtUp.resolve()
   await Promise.all(all)
-  expect(statuses).toEqual([503, 503, 503, 503, 200, 200])
+  expect(statuses).toEqual([503, 503, 503, 200, 200, 200])
+})
+
+it('gives no caller more than its share of them, and a place that is left again', async () => {
+  const [first] = [await open('admin'), await open('admin')]
+  const refused = await open('admin')
+  expect(refused.status).toBe(429)
+  expect(refused.text()).toMatch(/retry-after: 1\r[^]*user \\"admin\\" has 2 streams open, which is all that one user gets. Close some/)
+  expect((await open('viewer')).status).toBe(200)
+  first.socket.destroy()
+  await closed.promise
+  expect((await open('admin')).status).toBe(200)
 })
 
 it('drops the connection of somebody who may see no more, and does not read on either', async () => {
@@ -93,6 +104,7 @@ async function open(user: string, lastId?: string, query = ''): Promise<Opened> 
     socket,
     messages,
     status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]),
+    text: () => text,
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1],
     until: (is) => seen(() => messages.some(is)),
   }
@@ -102,6 +114,7 @@ interface Opened {
   readonly socket: Socket
   readonly messages: readonly StreamMessage[]
   readonly status: number
+  text(): string
   lastId(): string | undefined
   until(is: (message: StreamMessage) => boolean): Promise<void>
 }

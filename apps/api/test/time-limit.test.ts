@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
   stage = await openDoor(readsOf([aSummary()]), {
     limits: { requestMs: 15_000, planMs: 20_000 },
-    parts: { clock, carryOut: (_order, timeUp) => acting(timeUp), plan: (_key, _request, signal) => acting(signal) },
+    parts: { clock, carryOut: (_order, timeUp) => acting(timeUp), plan: (_order, signal) => acting(signal) },
   })
   await stage.app.listen({ host: '127.0.0.1', port: 0 })
   url = `http://127.0.0.1:${(stage.app.server.address() as AddressInfo).port}/api/v1/namespaces/demo/rollouts/agent`

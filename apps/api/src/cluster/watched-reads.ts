@@ -2,7 +2,7 @@ import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { Reflector } from '@tranche/kube-client'
-import { daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import {
   explainNode,
   explainRollout,
@@ -72,8 +72,9 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     template: (key, revision) => told(key, (facts) => templateOfRevision(facts, revision)),
     history: (key) => told(key, reportHistory),
     events: eventsAbout,
-    daemonSetHistory(key) {
-      const facts = factsOfDaemonSet({ cluster, clock }, key)
+    rolloutOf: (key) => rolloutOf(cluster.daemonSets.store.get(key)),
+    daemonSetHistory(key, withRollout) {
+      const facts = factsOfDaemonSet({ cluster, clock }, key, withRollout)
       return facts === undefined ? undefined : reportHistory(facts)
     },
   }
@@ -87,13 +88,23 @@ function isSame(before: ReleaseFacts, now: ReleaseFacts): boolean {
   return revisions.length === before.revisions.length && revisions.every((revision, at) => revision === before.revisions[at])
 }
 
-/** One that no Rollout names is seen as a Rollout would see it that has never been looked at. */
-function factsOfDaemonSet({ cluster, clock }: Pick<WatchedReadsParts, 'cluster' | 'clock'>, key: ObjectKey): ReleaseFacts | undefined {
+function rolloutOf(daemonSet: DaemonSet | undefined): ObjectKey | undefined {
+  const { namespace = '', annotations } = daemonSet?.metadata ?? {}
+  const name = annotations?.[daemonSetAnnotations.rollout]
+  return name === undefined ? undefined : { namespace, name }
+}
+
+/** One that no Rollout names, or whose Rollout is not to be told of, is seen as a Rollout would see it that has never been looked at. */
+function factsOfDaemonSet(
+  { cluster, clock }: Pick<WatchedReadsParts, 'cluster' | 'clock'>,
+  key: ObjectKey,
+  withRollout: boolean,
+): ReleaseFacts | undefined {
   const daemonSet = cluster.daemonSets.store.get(key)
   if (daemonSet === undefined) return undefined
-  const { uid, annotations } = daemonSet.metadata
-  const name = annotations?.[daemonSetAnnotations.rollout]
-  const bound = name === undefined ? undefined : watchedFacts(cluster, clock, { ...key, name })
+  const { uid } = daemonSet.metadata
+  const rollout = withRollout ? rolloutOf(daemonSet) : undefined
+  const bound = rollout === undefined ? undefined : watchedFacts(cluster, clock, rollout)
   if (bound !== undefined && keyText(workloadKey(bound.rollout)) === keyText(key)) return bound
   return {
     rollout: {

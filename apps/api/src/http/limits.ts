@@ -18,6 +18,8 @@ export interface Limits {
   readonly planMebibytes: number
   /** Streams side by side. @default 1000 */
   readonly streams: number
+  /** Streams side by side of one caller, by user name. @default 100 */
+  readonly streamsOfCaller: number
   /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
   readonly streamPatienceMs: number
   /** How late the event loop may be before requests are turned away, in milliseconds: the wall clock counts. @default 2000 */
@@ -36,6 +38,7 @@ export const defaultLimits: Limits = {
   planNodes: 10_000,
   planMebibytes: planMemory(),
   streams: 1_000,
+  streamsOfCaller: 100,
   streamPatienceMs: 10_000,
   loopLateMs: 2_000,
   heartbeatMs: 15_000,

@@ -37,7 +37,7 @@ export function toProblem(error: unknown, instance: string): Problem {
 /** Answers with a problem. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer')
-  if (problem.status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
+  if ((problem.status === 503 || problem.status === 429) && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
   // What the framework itself refuses never comes to the plugin that sets the others.
   return reply
     .status(problem.status)

@@ -7,14 +7,24 @@ import { abortable, isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
 import type { Limits } from '../http/limits.ts'
+import { createShares } from '../http/shares.ts'
 import type { PlanAnswer, PlanOrder } from './plan-order.ts'
 
 /**
  * Tells what a release would do.
  *
- * @throws {AppError} ROLLOUT_NOT_FOUND, FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long; as KubeClient
+ * @throws {AppError} ROLLOUT_NOT_FOUND, FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long;
+ * RATE_LIMITED where the user waits for another; as KubeClient
  */
-export type PlanRelease = (key: ObjectKey, request: ForecastRequest, signal: AbortSignal) => Promise<Forecast>
+export type PlanRelease = (order: ForecastOrder, signal: AbortSignal) => Promise<Forecast>
+
+/** A forecast that somebody asks for. */
+export interface ForecastOrder {
+  readonly key: ObjectKey
+  readonly request: ForecastRequest
+  /** Name of the user who asks. */
+  readonly by: string
+}
 
 /** What plans are made with. */
 export interface PlannerParts {
@@ -32,8 +42,9 @@ const YOUNG_MEBIBYTES = 24
 export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
+  const places = createShares(1)
 
-  async function plan(key: ObjectKey, request: ForecastRequest, signal: AbortSignal): Promise<Forecast> {
+  async function plan({ key, request }: ForecastOrder, signal: AbortSignal): Promise<Forecast> {
     signal.throwIfAborted()
     const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal }).catch((error: unknown) => {
       throw isNotFound(error) ? rolloutNotFound(key) : error
@@ -47,14 +58,19 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
     return inThread({ snapshot, request }, limits, signal)
   }
 
-  return async (key, request, signal) => {
+  return async (order, signal) => {
     if (waiting > WAITING_MAX)
       throw new AppError('NOT_READY', `${waiting} forecasts are made or waited for already`, { hint: 'Try again in a moment.' })
+    const leave = places.take(order.by)
+    if (leave === null) throw oneEach(order.by)
     waiting++
-    const next = last.then(() => plan(key, request, signal))
+    const next = last.then(() => plan(order, signal))
     last = next.catch(() => {})
     // Who goes away while others are served waits no longer, and makes room for the next.
-    return abortable(next, signal).finally(() => void waiting--)
+    return abortable(next, signal).finally(() => {
+      waiting--
+      leave()
+    })
   }
 }
 
@@ -77,6 +93,12 @@ function inThread(order: PlanOrder, { planMs: longestMs, planMebibytes }: Planne
     thread.once('exit', () => reject(new Error('the thread that made a forecast ended without an answer')))
     ending.addEventListener('abort', () => reject(tooLong.aborted ? takesTooLong(longestMs) : (signal.reason as Error)), { once: true })
   }).finally(() => void thread.terminate())
+}
+
+function oneEach(username: string): AppError {
+  return new AppError('RATE_LIMITED', `a forecast for user ${JSON.stringify(username)} is made or waited for already`, {
+    hint: 'Ask again when it is there.',
+  })
 }
 
 function rolloutNotFound({ namespace, name }: ObjectKey): AppError {

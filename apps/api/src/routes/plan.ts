@@ -1,4 +1,5 @@
 import { forecastRequestSchema, forecastSchema, objectParamsSchema } from '@tranche/api-schema'
+import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 
@@ -14,12 +15,16 @@ export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void
         summary: 'Tell what the release would do',
         description:
           'Runs the release in virtual time on a copy of the cluster: which node when and why, how long it takes, what would stop it. ' +
-          'Nothing is changed. One forecast is made at a time; a few wait.',
+          'Nothing is changed. One forecast is made at a time; a few wait, one of each user.',
         params: objectParamsSchema,
         body: forecastRequestSchema.nullish(),
         response: answers(forecastSchema),
       },
     },
-    async ({ params: { namespace, name }, body, ending }) => plan({ namespace, name }, body ?? {}, ending),
+    async (request) => {
+      const { namespace, name } = request.params
+      const { username } = callerOf(request)
+      return plan({ key: { namespace, name }, request: request.body ?? {}, by: username }, request.ending)
+    },
   )
 }

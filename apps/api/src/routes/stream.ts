@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
+import { createShares } from '../http/shares.ts'
 import type { Login } from '../login/login.ts'
 import { fromEventId, type Positions } from '../stream/positions.ts'
 import { type HubMessage, lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
@@ -32,6 +33,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<Connection>()
   /** Those that wait to be let in: they take their places at once, or many at a time would all find one. */
   let beginning = 0
+  const shares = createShares(parts.limits.streamsOfCaller)
   app.addHook('preClose', async () => {
     for (const connection of connections) connection.end('end')
   })
@@ -60,6 +62,9 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       const { namespace, name, lastEventId } = request.query
       if (name !== undefined && namespace === undefined) throw nameAlone()
       if (connections.size + beginning >= parts.limits.streams) throw noPlace(parts.limits.streams)
+      const { username } = callerOf(request as FastifyRequest)
+      const leave = shares.take(username)
+      if (leave === null) throw noShare(username, parts.limits.streamsOfCaller)
       beginning += 1
       try {
         const session = sessionOf(request as FastifyRequest, parts)
@@ -67,8 +72,14 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         const known = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
         const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
         connections.add(connection)
-        connection.closed.finally(() => connections.delete(connection)).catch(() => {})
+        void connection.closed.then(() => {
+          connections.delete(connection)
+          leave()
+        })
         return reply
+      } catch (error) {
+        leave()
+        throw error
       } finally {
         beginning -= 1
       }
@@ -82,6 +93,12 @@ function nameAlone(): AppError {
 
 function noPlace(streams: number): AppError {
   return new AppError('NOT_READY', `there are ${streams} streams already`, { hint: 'Close some, or ask another replica.' })
+}
+
+function noShare(username: string, streams: number): AppError {
+  return new AppError('RATE_LIMITED', `user ${JSON.stringify(username)} has ${streams} streams open, which is all that one user gets`, {
+    hint: 'Close some; one stream without a query tells of every Rollout.',
+  })
 }
 
 function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Parameters<typeof readStreamRights>[1] {

@@ -13,6 +13,8 @@ import {
 import type { ObjectKey } from '@tranche/kube-types'
 import type { WishOrder } from '@tranche/steering'
 import type { FastifyRequest } from 'fastify'
+import { accessResources } from '../auth/access.ts'
+import type { Caller } from '../auth/caller.ts'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
@@ -41,7 +43,7 @@ const summaries: Readonly<Record<WishType, string>> = {
 const answered = { ...answers(wishAnswerSchema), 202: wishAnswerSchema }
 
 /** Routes by which people and pipelines steer. Each wish is also the verb that its sender needs on the Rollout. */
-export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: RouteParts): void {
+export function addWishRoutes(app: ApiServer, { carryOut, reads, reviews, limits }: RouteParts): void {
   for (const type of wishTypes)
     app.post(
       `/api/v1/namespaces/:namespace/rollouts/:name/actions/${type}`,
@@ -75,11 +77,19 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
         tags: tags.daemonSets,
         operationId: 'getDaemonSetHistory',
         summary: 'Get the revisions of a DaemonSet, with a Rollout or without',
+        description:
+          'Of what stands on its Rollout it is told whoever may `get` that; to others it is told as if there were none, and `rolloutHidden` is true.',
         params: objectParamsSchema,
         response: answers(historyReportSchema),
       },
     },
-    async ({ params }) => existing(reads.daemonSetHistory(params), 'DaemonSet', params),
+    async (request) => {
+      const { params } = request
+      const rollout = reads.rolloutOf(params)
+      const maySee = rollout === undefined || (await mayGet(reviews, callerOf(request as FastifyRequest), rollout))
+      const history = existing(reads.daemonSetHistory(params, maySee), 'DaemonSet', params)
+      return maySee ? history : { ...history, rolloutHidden: true }
+    },
   )
   app.post(
     '/api/v1/namespaces/:namespace/daemonsets/:name/rollback',
@@ -103,6 +113,10 @@ export function addWishRoutes(app: ApiServer, { carryOut, reads, limits }: Route
       return reply.status(answer.state === 'acknowledged' || dryRun ? 200 : 202).send(answer)
     },
   )
+}
+
+function mayGet(reviews: RouteParts['reviews'], caller: Caller, { namespace, name }: ObjectKey): Promise<boolean> {
+  return reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.rollouts, namespace, name })
 }
 
 /** The longest wait that can be asked for, and the time of any request on top. */

@@ -241,6 +241,9 @@ export const historyReportSchema = z
     heldRevisions: z.array(heldRevisionSchema),
     actions: z.array(recordedActionSchema).meta({ description: 'Newest first, at most sixteen.' }),
     seenActions: z.array(seenActionSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
+    rolloutHidden: z.boolean().optional().meta({
+      description: 'Of a DaemonSet: true where it names a Rollout that the caller may not get; what stands on that is left out.',
+    }),
   })
   .meta({ id: 'History' })
 /** @see historyReportSchema */
