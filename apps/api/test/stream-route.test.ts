@@ -37,13 +37,48 @@ it('tells who comes back of a deletion that has left its namespace without a Rol
   expect(after.messages).toEqual([{ type: 'gone', namespace: 'demo', name: 'agent' }])
 })
 
+it.each<{ title: string; id: () => Promise<string | undefined>; types: readonly string[] }>([
+  {
+    title: 'who may see as much as before with what has changed',
+    id: () => idOf('viewer'),
+    types: ['rollout'],
+  },
+  {
+    title: 'who may see more than before with a reset',
+    async id() {
+      const id = await idOf('viewer')
+      await stage.grant('viewer', 'other', { verbs: ['list'] })
+      stage.clock.advance(60_000)
+      return id
+    },
+    types: ['reset', 'rollout', 'rollout'],
+  },
+  { title: 'who comes with the id of somebody who may see more with a reset', id: () => idOf('admin'), types: ['reset', 'rollout'] },
+  { title: 'who has heard of less with a reset', id: () => idOf('viewer', '?namespace=demo'), types: ['reset', 'rollout'] },
+])('begins for $title', async ({ id, types }) => {
+  await stage.grant('viewer', 'demo', { verbs: ['list'] })
+  const known = await id()
+  cluster.write({ namespace: 'demo', name: 'agent' }, aSummary({ message: 'changed' }))
+  const { until, messages } = await open('viewer', known)
+  await until(() => messages.length >= types.length)
+  expect(messages.map(({ type }) => type)).toEqual(types)
+})
+
+/** The last id of a stream that its user has left. */
+async function idOf(user: string, query = ''): Promise<string | undefined> {
+  const { socket, until, lastId } = await open(user, undefined, query)
+  await until(() => lastId() !== undefined)
+  socket.destroy()
+  return lastId()
+}
+
 it('has no more places than it says, however many come at once', async () => {
   const caughtUp = Promise.withResolvers<void>()
   cluster.caughtUp = caughtUp.promise
   const statuses: number[] = []
   const refused = Promise.withResolvers<void>()
   const all = ['admin', 'viewer', 'admin', 'approver', 'viewer', 'approver'].map(async (user) => {
-    const { status } = await open(user, '99.1')
+    const { status } = await open(user, `${'0'.repeat(16)}.99.1`)
     if (statuses.push(status) === 3) refused.resolve()
   })
   await refused.promise

@@ -80,8 +80,9 @@ class Listener {
     return createStreamReader({
       hub: replica.hub,
       clock: replica.clock,
-      known: this.lastId === undefined ? null : fromEventId(this.lastId, 2),
+      known: this.lastId === undefined ? null : fromEventId(this.lastId, 2)!.positions,
       mayRead,
+      digest: DIGEST,
       patienceMs: 10_000,
       sink: {
         write: (text) => {
@@ -111,6 +112,9 @@ class Listener {
     if (message.type === 'gone') this.known.delete(keyText(message))
   }
 }
+
+const DIGEST = '0123456789abcdef'
+const OTHER_DIGEST = 'fedcba9876543210'
 
 describe('a reader', () => {
   it('begins with a reset and every Rollout, then hears of changes', () => {
@@ -202,15 +206,35 @@ describe('a reader', () => {
     replica.see()
     expect(listener.texts.join('')).not.toMatch(/secret|more/)
     allowed = true
-    reader.tell(replica.hub.snapshot().messages)
+    reader.tell(replica.hub.snapshot().messages, OTHER_DIGEST)
     expect(listener.known.get('demo/a')?.message).toBe('more')
+  })
+
+  it('is not told what has waited and may no longer be seen when it reads again', () => {
+    const world = new World()
+    // What is longer than one slice is written alone, and the others wait.
+    world.write('a', 'x'.repeat(200_000))
+    world.write('secret', 'not for everybody')
+    world.write('b', 'public')
+    const replica = new Replica(world)
+    const listener = new Listener()
+    let isAllowed = true
+    listener.takes = false
+    const reader = listener.connect(replica, ({ name }) => name !== 'secret' || isAllowed)
+    isAllowed = false
+    reader.tell([{ key: null, line: 'data: {"type":"gone","namespace":"demo","name":"secret"}' }], OTHER_DIGEST)
+    listener.takes = true
+    reader.drained()
+    expect(listener.texts.join('')).not.toContain('not for everybody')
+    expect([...listener.known.keys()]).toEqual(['demo/a', 'demo/b'])
+    expect(listener.lastId).toBe(`${OTHER_DIGEST}.13.1`)
   })
 
   it('hears that the stream lives, and up to where it is known', () => {
     const replica = new Replica(new World())
     const listener = new Listener()
     listener.connect(replica).heartbeat()
-    expect(listener.texts.at(-1)).toBe(': alive\nid: 10.1\n\n')
+    expect(listener.texts.at(-1)).toBe(`: alive\nid: ${DIGEST}.10.1\n\n`)
   })
 })
 
@@ -240,7 +264,7 @@ it('knows what the cluster holds, whatever replicas it went to, however far each
         if (one.kind === 'connect') {
           // As the route does it: a replica that lags behind catches up first.
           const known = listener.lastId === undefined ? null : fromEventId(listener.lastId, 2)
-          if (known !== null && isBeyond(known, replicas[one.replica]!.hub.positions)) replicas[one.replica]!.see()
+          if (known !== null && isBeyond(known.positions, replicas[one.replica]!.hub.positions)) replicas[one.replica]!.see()
           reader = listener.connect(replicas[one.replica]!)
         }
       }
@@ -255,14 +279,19 @@ it('knows what the cluster holds, whatever replicas it went to, however far each
 
 describe('an id', () => {
   it.each<[string, Positions | null]>([
-    ['1.20.0', ['1', '20', '0']],
-    ['1.20', null],
-    ['1.20.0.4', null],
-    ['1.02.0', null],
-    ['a.b.c', null],
+    [`${DIGEST}.1.20.0`, ['1', '20', '0']],
+    [`${DIGEST}.1.20`, null],
+    [`${DIGEST}.1.20.0.4`, null],
+    [`${DIGEST}.1.02.0`, null],
+    [`${DIGEST}.a.b.c`, null],
+    [`${DIGEST.slice(1)}.1.20.0`, null],
+    ['1.20.0', null],
     ['', null],
-    [`1.2.${'9'.repeat(30)}`, null],
-  ])('%s is read as %j', (id, want) => expect(fromEventId(id, 3)).toEqual(want))
+    [`${DIGEST}.1.2.${'9'.repeat(30)}`, null],
+  ])('%s is read as %j', (id, want) => expect(fromEventId(id, 3)?.positions ?? null).toEqual(want))
 
-  it('is written as it is read', () => expect(fromEventId(toEventId(['7', '', '9']), 3)).toEqual(['7', '0', '9']))
+  it('is written as it is read', () => {
+    const id = toEventId({ digest: DIGEST, positions: ['7', '', '9'] })
+    expect(fromEventId(id, 3)).toEqual({ digest: DIGEST, positions: ['7', '0', '9'] })
+  })
 })

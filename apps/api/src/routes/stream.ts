@@ -7,9 +7,9 @@ import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createShares } from '../http/shares.ts'
 import type { Login } from '../login/login.ts'
-import { fromEventId, type Positions } from '../stream/positions.ts'
-import { type HubMessage, lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
-import { createStreamReader, type StreamReader } from '../stream/stream-reader.ts'
+import { fromEventId, type Known, type Positions } from '../stream/positions.ts'
+import { lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
+import { createStreamReader, type ReaderMessage, type StreamReader } from '../stream/stream-reader.ts'
 import { readStreamRights, type StreamRights } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
@@ -49,7 +49,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         summary: 'Hear of changes as they come, as server-sent events',
         description:
           'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` it begins with a `reset` and every Rollout that the caller may list; ' +
-          'with it, at any replica, with what has changed since. Readers that do not read are cut off, and begin where they were.',
+          'with it, at any replica, with what has changed since, if the caller may see what they might see then. Readers that do not read are cut off, and begin where they were.',
         querystring: streamQuerySchema,
         headers: lastEventHeadersSchema,
         produces: ['text/event-stream'],
@@ -68,8 +68,10 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       beginning += 1
       try {
         const session = sessionOf(request as FastifyRequest, parts)
+        const stood = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
         const rights = await readStreamRights(parts, session, { scope: { namespace, name }, namespaces: stream.hub.namespaces() })
-        const known = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
+        // Who might see more or less then lacks what they may see now, or keeps what they may not.
+        const known = stood?.digest === rights.digest ? stood.positions : null
         const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
         connections.add(connection)
         void connection.closed.then(() => {
@@ -109,13 +111,13 @@ function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Pa
 }
 
 /** @returns what the reader knows, once we know as much; null where that takes too long, or the id is none of ours */
-async function reached(source: StreamSource, id: string | undefined, clock: Clock): Promise<Positions | null> {
+async function reached(source: StreamSource, id: string | undefined, clock: Clock): Promise<Known | null> {
   const known = id === undefined ? null : fromEventId(id, source.positions().length)
   if (known === null) return null
   const late = new AbortController()
   const timer = clock.setTimer(CATCH_UP_MS, () => late.abort(new Error('this replica lags behind')))
   try {
-    await source.whenReached(known, late.signal)
+    await source.whenReached(known.positions, late.signal)
     return known
   } catch {
     return null
@@ -193,7 +195,7 @@ function openConnection(parts: ConnectionParts): Connection {
     asking = false
     if (isClosed) return
     if (change === null) return end('end')
-    reader.tell(messagesFor(hub, rights, change))
+    reader.tell(messagesFor(hub, rights, change), rights.digest)
   }
 
   const unseen = new Set<string>()
@@ -201,6 +203,7 @@ function openConnection(parts: ConnectionParts): Connection {
     hub,
     clock,
     known,
+    digest: rights.digest,
     patienceMs: limits.streamPatienceMs,
     sink: { write: (text) => raw.write(text), close: end },
     mayRead(key) {
@@ -224,10 +227,10 @@ function openConnection(parts: ConnectionParts): Connection {
 
 type Change = NonNullable<Awaited<ReturnType<StreamRights['recheck']>>>
 
-function messagesFor(hub: StreamHub, rights: StreamRights, { gained, lost }: Change): readonly HubMessage[] {
+function messagesFor(hub: StreamHub, rights: StreamRights, { gained, lost }: Change): readonly ReaderMessage[] {
   if (gained.size + lost.size === 0) return []
   return hub.snapshot().messages.flatMap((message) => {
-    if (lost.has(message.key.namespace)) return [{ ...message, line: lineOf({ type: 'gone', ...message.key }) }]
+    if (lost.has(message.key.namespace)) return [{ key: null, line: lineOf({ type: 'gone', ...message.key }) }]
     return gained.has(message.key.namespace) && rights.mayRead(message.key) ? [message] : []
   })
 }

@@ -16,12 +16,20 @@ export interface ReaderParts {
   readonly hub: StreamHub
   readonly sink: ReaderSink
   readonly clock: Clock
-  /** What the reader knows already; null: nothing. */
+  /** What the reader knows already; null: nothing. What they might see then must be what they may see now. */
   readonly known: Positions | null
   /** Whether the reader may see the Rollout, as far as is known. */
   readonly mayRead: (key: ObjectKey) => boolean
+  /** Of what they may see: stands in ids. */
+  readonly digest: string
   /** A reader that has not taken what was written for so long, in milliseconds, is cut off. */
   readonly patienceMs: number
+}
+
+/** One message to one reader. */
+export interface ReaderMessage extends Omit<HubMessage, 'key'> {
+  /** Null for what is told whatever may be seen. */
+  readonly key: ObjectKey | null
 }
 
 /** One connection that is told of changes. */
@@ -30,8 +38,8 @@ export interface StreamReader {
   drained(): void
   /** Says that the stream lives, and up to where it is known. */
   heartbeat(): void
-  /** Tells something out of turn, to a reader whose rights have changed. */
-  tell(messages: readonly HubMessage[]): void
+  /** Tells something out of turn, to a reader whose rights have changed. What waits and may no longer be seen is dropped. */
+  tell(messages: readonly ReaderMessage[], digest: string): void
   close(): void
 }
 
@@ -42,11 +50,14 @@ const SLICE = 65_536
  * Tells one reader of changes. While the connection takes no more nothing is kept for it: later it is told what it lacks, each
  * Rollout as it stands then. So a reader costs a bounded amount of memory, however slow it is; one that does not read at all is cut off.
  *
- * An id stands only where everything before it was sent: whoever comes back with it misses nothing.
+ * Rights count at the moment of sending, also for what has waited.
+ *
+ * An id stands only where everything before it was sent: whoever comes back with it, and the same rights, misses nothing.
  */
-export function createStreamReader({ hub, sink, clock, known, mayRead, patienceMs }: ReaderParts): StreamReader {
+export function createStreamReader({ hub, sink, clock, known, mayRead, patienceMs, ...parts }: ReaderParts): StreamReader {
   /** What is still to be written of one update. */
-  let left: string[] = []
+  let left: readonly ReaderMessage[] = []
+  let { digest } = parts
   /** Up to where the reader knows everything, once `left` is written. */
   let position = known
   let isBehind = false
@@ -58,11 +69,14 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
     else begin(update)
   }
 
-  function begin({ positions, messages }: HubUpdate, first: readonly string[] = []): void {
-    const lines = messages.filter(({ key }) => mayRead(key)).map(({ line }) => line)
-    left = [...first, ...lines]
+  function begin({ positions, messages }: HubUpdate, first: readonly ReaderMessage[] = []): void {
+    left = [...first, ...allowed(messages)]
     position = positions
     pump()
+  }
+
+  function allowed(messages: readonly ReaderMessage[]): readonly ReaderMessage[] {
+    return messages.filter(({ key }) => key === null || mayRead(key))
   }
 
   function pump(): void {
@@ -75,11 +89,15 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
     let count = 0
     while (count < left.length && text.length < SLICE) {
       const isLast = count === left.length - 1 && position !== null
-      text += `${isLast ? `id: ${toEventId(position!)}\n` : ''}${left[count]}\n\n`
+      text += `${isLast ? idLine(position!) : ''}${left[count]!.line}\n\n`
       count += 1
     }
     left = left.slice(count)
     return text
+  }
+
+  function idLine(positions: Positions): string {
+    return `id: ${toEventId({ digest, positions })}\n`
   }
 
   function write(text: string): void {
@@ -93,7 +111,7 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
   function catchUp(): void {
     isBehind = false
     const missed = position === null ? null : hub.since(position)
-    if (missed === null) begin(hub.snapshot(), [lineOf({ type: 'reset' })])
+    if (missed === null) begin(hub.snapshot(), [{ key: null, line: lineOf({ type: 'reset' }) }])
     else begin(missed)
   }
 
@@ -114,15 +132,12 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
     },
     heartbeat() {
       if (left.length > 0 || patience !== undefined) return
-      write(`: alive\n${position === null ? '' : `id: ${toEventId(position)}\n`}\n`)
+      write(`: alive\n${position === null ? '' : idLine(position)}\n`)
     },
-    tell(messages) {
-      const lines = messages.map(({ line }) => line)
-      if (left.length > 0 || patience !== undefined) left = [...lines, ...left]
-      else {
-        left = [...lines]
-        pump()
-      }
+    tell(messages, digestNow) {
+      digest = digestNow
+      left = [...messages, ...allowed(left)]
+      if (patience === undefined) pump()
     },
     close,
   }

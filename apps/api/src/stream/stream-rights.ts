@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
@@ -5,7 +6,7 @@ import { accessResources, questionText } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Question } from '../auth/reviews.ts'
-import { visibleNamespaces } from '../auth/visibility.ts'
+import { readSight, type Sight } from '../auth/visibility.ts'
 
 /** What a stream is about: everything, one namespace, or one Rollout. */
 export interface StreamScope {
@@ -16,6 +17,8 @@ export interface StreamScope {
 /** What the reader of a stream may see, as far as it is known. */
 export interface StreamRights {
   mayRead(key: ObjectKey): boolean
+  /** The same for the same scope and the same namespaces, for nobody else, and nothing can be read from it: letters and digits. */
+  readonly digest: string
   /**
    * Asks again, by the token that the stream came with.
    *
@@ -43,33 +46,57 @@ export async function readStreamRights(
     throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(one)}`, {
       hint: 'Ask for a role that grants it.',
     })
-  let visible = await visibleNow(namespaces)
+  let sight = await sightNow(namespaces)
   let askedMs = clock.monotonicMs()
 
-  async function visibleNow(among: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    if (one === null) return visibleNamespaces(reviews, caller, among)
-    return (await reviews.isAllowed(caller, one)) ? new Set([scope.namespace ?? '']) : new Set()
+  async function sightNow(among: ReadonlySet<string>): Promise<Sight> {
+    if (one === null) return readSight(reviews, caller, among)
+    return { isEverywhere: false, namespaces: new Set((await reviews.isAllowed(caller, one)) ? [scope.namespace ?? ''] : []) }
   }
 
   return {
-    mayRead: ({ namespace, name }) => visible.has(namespace) && (scope.name === undefined || scope.name === name),
+    mayRead: ({ namespace, name }) => isVisible(sight, namespace) && (scope.name === undefined || scope.name === name),
+    get digest() {
+      return digestOf(scope, sight)
+    },
     async recheck(among) {
-      const before = visible
+      const before = sight
       try {
         const now = await callerNow()
         if (now === null || now.username !== first.username) return null
         // Groups come and go with the same token.
         caller = now
-        visible = await visibleNow(among)
+        sight = await sightNow(among)
         askedMs = clock.monotonicMs()
       } catch (error) {
         if (clock.monotonicMs() - askedMs > TRUST_MS) return null
         if (!(error instanceof AppError)) throw error
       }
-      if (one !== null && visible.size === 0) return null
-      return { gained: visible.difference(before), lost: before.difference(visible) }
+      if (one !== null && sight.namespaces.size === 0) return null
+      return { gained: seenIn(among, sight, before), lost: seenIn(among, before, sight) }
     },
   }
+}
+
+function isVisible({ isEverywhere, namespaces }: Sight, namespace: string): boolean {
+  return isEverywhere || namespaces.has(namespace)
+}
+
+/** @returns namespaces that `sight` shows and `other` does not */
+function seenIn(among: ReadonlySet<string>, sight: Sight, other: Sight): ReadonlySet<string> {
+  const known = among.union(sight.namespaces)
+  return new Set([...known].filter((namespace) => isVisible(sight, namespace) && !isVisible(other, namespace)))
+}
+
+/** So many characters, of four bits each. */
+const DIGEST_LENGTH = 16
+
+function digestOf({ namespace = '', name = '' }: StreamScope, { isEverywhere, namespaces }: Sight): string {
+  const shown = isEverywhere ? '*' : [...namespaces].sort()
+  return createHash('sha256')
+    .update(JSON.stringify([namespace, name, shown]))
+    .digest('hex')
+    .slice(0, DIGEST_LENGTH)
 }
 
 /** @returns null for everything, which is looked at namespace by namespace */
