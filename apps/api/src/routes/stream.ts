@@ -229,7 +229,7 @@ type Change = NonNullable<Awaited<ReturnType<StreamRights['recheck']>>>
 
 function messagesFor(hub: StreamHub, rights: StreamRights, { gained, lost }: Change): readonly ReaderMessage[] {
   if (gained.size + lost.size === 0) return []
-  return hub.snapshot().messages.flatMap((message) => {
+  return hub.snapshot().messages.flatMap((message): readonly ReaderMessage[] => {
     if (lost.has(message.key.namespace)) return [{ key: null, line: lineOf({ type: 'gone', ...message.key }) }]
     return gained.has(message.key.namespace) && rights.mayRead(message.key) ? [message] : []
   })
