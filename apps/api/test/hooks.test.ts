@@ -8,7 +8,7 @@ import { resources } from '@tranche/sim-api'
 import type { WishOrder } from '@tranche/steering'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startApi } from '../src/index.ts'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type DoorStage, openDoor, patient, readsOf } from './fixtures.ts'
 
 const KEY = 'a key of thirty-two bytes or more'
 const allowed = { 'tranche.dev/hook-rollout': 'agent', 'tranche.dev/hook-actions': 'approve, abort' }
@@ -187,7 +187,14 @@ it('a message that is sent twice is carried out once, whichever replica takes it
   }
   await client.create(resourcePaths.rollouts, rollout as never)
   await client.create(resourcePaths.secrets, secret('ci', { annotations: { ...allowed, 'tranche.dev/hook-actions': 'pause' } }))
-  const options = { exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port: 0, hooks: true }
+  const options = {
+    exchange: simulator.exchangeFor('tranche-api'),
+    clock: systemClock,
+    log: silentLogger,
+    port: 0,
+    hooks: true,
+    limits: patient,
+  }
   const replicas = [await startApi(options), await startApi(options)]
 
   const body = JSON.stringify({ id: 'run-42', action: 'pause', reason: 'tests are red' })

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Access, questionOf, questionText } from './access.ts'
 import type { Session, Sessions } from '../login/sessions.ts'
 import type { Caller } from './caller.ts'
-import type { RememberedReviews } from './remembered-reviews.ts'
+import { addressOf } from '../http/address-of.ts'
+import type { FairQueue } from '../http/fair-queue.ts'
+import type { RememberedReviews, TokenStanding } from './remembered-reviews.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -39,6 +41,8 @@ export interface GuardParts {
   readonly sessions?: Sessions | undefined
   /** Counts a request of a sender, or of an address where nobody is known by its token; throws where there are too many. */
   readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string | null) => Promise<void>
+  /** Where requests wait whose token the API server has not been asked about: nobody can tell guesses from others yet. */
+  readonly strangers: FairQueue
   /** Who may use the routes that a plugin registers below a path. */
   readonly pluginAccess: Readonly<Record<string, Access>>
 }
@@ -49,7 +53,7 @@ export interface GuardParts {
  *
  * @throws {AppError} (each request) TOKEN_INVALID, CSRF_REFUSED, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
  */
-export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSender, pluginAccess }: GuardParts): void {
+export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSender, strangers, pluginAccess }: GuardParts): void {
   const routes: GuardedRoute[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('caller', undefined)
@@ -61,14 +65,30 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     route.config = { ...route.config, access }
     for (const method of [route.method].flat()) routes.push({ method, url: route.url, access })
   })
+
+  /** Who is new takes turns with those from the same address, and is counted by their token like others once somebody is known by it. */
+  async function callerBy(
+    token: string,
+    standing: TokenStanding,
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  ): Promise<Caller | null> {
+    if (standing.kind !== 'new') return reviews.whoIs(token)
+    const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+    const caller = await strangers.turn(visitor, () => reviews.whoIs(token), isNobody)
+    if (caller !== null) await limitSender(request, reply, senderOf(reviews.standingOf(token)))
+    return caller
+  }
+
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access
     const token = bearerToken(request)
     const session = token === '' && sessions !== undefined ? await sessions.of(request.headers) : null
-    await limitSender(request, reply, session?.id ?? (token === '' ? null : reviews.senderOf(token)))
+    const standing = token === '' ? null : reviews.standingOf(token)
     // Nothing is registered without: what comes here is no route, and will be told so.
-    if (access === undefined || access.kind === 'public' || access.kind === 'signed') return
-    const caller = session?.caller ?? (token === '' ? null : await reviews.whoIs(token))
+    const isOpen = access === undefined || access.kind === 'public' || access.kind === 'signed'
+    if (isOpen || standing?.kind !== 'new') await limitSender(request, reply, session?.id ?? senderOf(standing))
+    if (isOpen) return
+    const caller = session?.caller ?? (standing === null ? null : await callerBy(token, standing, { request, reply }))
     if (caller === null) throw tokenInvalid(token)
     // Browsers send cookies along with whatever any page has them ask for.
     if (session !== null && request.method !== 'GET' && request.method !== 'HEAD') sessions?.checkWrite(request.headers, session)
@@ -81,6 +101,15 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
         hint: 'Ask for a role that grants it.',
       })
   })
+}
+
+function isNobody(caller: Caller | null): boolean {
+  return caller === null
+}
+
+/** @returns null where a request counts for its address */
+function senderOf(standing: TokenStanding | null): string | null {
+  return standing?.kind === 'good' ? standing.sender : null
 }
 
 function isBelow(url: string, path: string): boolean {

@@ -13,12 +13,23 @@ export interface ReviewMemory {
   readonly tokens?: number
   /** Pairs of caller and question. @default 16384 */
   readonly decisions?: number
+  /** How long it is remembered that a token was good once, in milliseconds: it is asked about again, and is nobody new. @default 3600000 */
+  readonly acquaintedMs?: number
 }
+
+/** What is known of a token at this moment. */
+export type TokenStanding =
+  /** Somebody was known by it within the hour. `sender` is the same for the same token, and tells nothing of it. */
+  | { readonly kind: 'good'; readonly sender: string }
+  /** Nobody is known by it. */
+  | { readonly kind: 'bad' }
+  /** The API server has to be asked. */
+  | { readonly kind: 'new' }
 
 /** Reviews that remember their answers, yes and no alike, and count how often they had to ask. */
 export interface RememberedReviews extends Reviews {
-  /** @returns a text that is the same for the same token, and tells nothing of it; null where nobody is known by it at this moment */
-  senderOf(token: string): string | null
+  /** Tells what is known of a token, and asks nobody. */
+  standingOf(token: string): TokenStanding
 }
 
 /** Told of each review that was asked of the API server. */
@@ -42,11 +53,18 @@ const TOKEN_MAX = 16_384
 export function rememberReviews(
   reviews: Reviews,
   clock: Clock,
-  { rememberMs = 10_000, tokens = 4_096, decisions = 16_384, onReview = () => {} }: ReviewMemory & { readonly onReview?: OnReview } = {},
+  {
+    rememberMs = 10_000,
+    tokens = 4_096,
+    decisions = 16_384,
+    acquaintedMs = 3_600_000,
+    onReview = () => {},
+  }: ReviewMemory & { readonly onReview?: OnReview } = {},
 ): RememberedReviews {
   const common = { ttl: rememberMs, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
   const callers = new LRUCache<string, { readonly caller: Caller | null }>({ ...common, max: tokens })
   const allowed = new LRUCache<string, { readonly allowed: boolean }>({ ...common, max: decisions })
+  const acquainted = new LRUCache<string, true>({ ...common, ttl: acquaintedMs, max: tokens })
   const asked = new Map<string, Promise<unknown>>()
 
   /** One question at a time for each key. Nobody's signal ends a question that others wait for. */
@@ -59,7 +77,7 @@ export function rememberReviews(
   }
 
   /** What is remembered, or else the answer. */
-  async function recalled<T extends object>(memory: LRUCache<string, T>, key: string, ask: () => Promise<T>): Promise<T> {
+  async function recalled<T extends object>(memory: LRUCache<string, T>, key: string, { ask, isRenewed }: Recall<T>): Promise<T> {
     const asking = (): Promise<T> =>
       once(key, async () => {
         const answer = await ask()
@@ -68,25 +86,41 @@ export function rememberReviews(
       })
     const known = memory.get(key)
     if (known === undefined) return asking()
-    if (memory.getRemainingTTL(key) < LAST_PART * rememberMs) asking().catch(() => {})
+    if (isRenewed(known) && memory.getRemainingTTL(key) < LAST_PART * rememberMs) asking().catch(() => {})
     return known
   }
 
   return {
-    senderOf(token) {
+    standingOf(token) {
+      if (token.length > TOKEN_MAX) return { kind: 'bad' }
       const hash = hashOf(token)
-      return (callers.get(hash)?.caller ?? null) === null ? null : `token ${hash}`
+      if (callers.get(hash)?.caller === null) return { kind: 'bad' }
+      return acquainted.has(hash) ? { kind: 'good', sender: `token ${hash}` } : { kind: 'new' }
     },
     async whoIs(token) {
       if (token.length > TOKEN_MAX) return null
-      const ask = async () => ({ caller: await answered('token', () => reviews.whoIs(token), onReview) })
-      return (await recalled(callers, hashOf(token), ask)).caller
+      const hash = hashOf(token)
+      const ask = async () => {
+        const caller = await answered('token', () => reviews.whoIs(token), onReview)
+        if (caller === null) acquainted.delete(hash)
+        else acquainted.set(hash, true)
+        return { caller }
+      }
+      // Who sends the same guess again and again must not have it looked at behind the back of those who wait.
+      return (await recalled(callers, hash, { ask, isRenewed: ({ caller }) => caller !== null })).caller
     },
     async isAllowed(caller, question) {
       const ask = async () => ({ allowed: await answered('access', () => reviews.isAllowed(caller, question), onReview) })
-      return (await recalled(allowed, `${callerKey(caller)} ${questionKey(question)}`, ask)).allowed
+      const key = `${callerKey(caller)} ${questionKey(question)}`
+      return (await recalled(allowed, key, { ask, isRenewed: () => true })).allowed
     },
   }
+}
+
+interface Recall<T> {
+  readonly ask: () => Promise<T>
+  /** Whether it is asked anew in the last part of its time. */
+  readonly isRenewed: (known: T) => boolean
 }
 
 function hashOf(token: string): string {

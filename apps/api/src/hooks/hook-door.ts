@@ -4,6 +4,7 @@ import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
+import { createFairQueue, type Visitor } from '../http/fair-queue.ts'
 import { type Hook, type HookSecret, readHook } from './hook.ts'
 import { isSignedWith, parseSignature } from './signature.ts'
 
@@ -14,6 +15,7 @@ export interface HookMessage {
   /** Value of `x-tranche-signature`, of whatever shape. */
   readonly signature: unknown
   readonly body: Uint8Array
+  readonly visitor: Visitor
 }
 
 /** A message whose sender has the key of the hook. */
@@ -25,7 +27,7 @@ export interface AdmittedMessage {
 
 /** Tells messages of hooks from others. */
 export interface HookDoor {
-  /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED where too many are being looked at; REVIEW_UNAVAILABLE where the API server does not answer */
+  /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED where too many of its address wait; REVIEW_UNAVAILABLE where the API server does not answer */
   admit(message: HookMessage): Promise<AdmittedMessage>
   /** @throws {AppError} HOOK_REFUSED where the hook does not allow the action */
   allow(hook: Hook, action: WishType): void
@@ -35,6 +37,8 @@ export interface HookDoor {
 export const REPLAY_WINDOW_SECONDS = 300
 /** Secrets read at a time: whoever guesses names must not take all connections to the API server. */
 const SIDE_BY_SIDE = 8
+/** Messages of one address that wait for a read: more do not come in the time of a read that takes long. */
+const PLACES_OF_ADDRESS = 50
 /** A Secret is waited for no longer, in milliseconds. */
 const READ_DEADLINE_MS = 5_000
 /** Names that a Secret can have; others are not even asked for. */
@@ -55,7 +59,7 @@ export function createHookDoor({
   readonly clock: Clock
   readonly log: Logger
 }): HookDoor {
-  let reading = 0
+  const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, placesOfAddress: PLACES_OF_ADDRESS })
 
   function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string): never {
     log.warn({ namespace, hook, why }, 'a message to a hook is refused')
@@ -64,18 +68,15 @@ export function createHookDoor({
     })
   }
 
-  async function read({ namespace, hook: name }: HookMessage): Promise<Hook | string> {
-    if (reading >= SIDE_BY_SIDE) throw new AppError('RATE_LIMITED', 'too many messages to hooks at a time', { hint: 'Try again.' })
-    reading += 1
+  async function read({ namespace, hook: name, visitor }: HookMessage): Promise<Hook | string> {
+    const get = (): Promise<HookSecret> => client.get(resourcePaths.secrets, { namespace, name }, { deadlineMs: READ_DEADLINE_MS })
     try {
-      return readHook(await client.get<HookSecret>(resourcePaths.secrets, { namespace, name }, { deadlineMs: READ_DEADLINE_MS }))
+      return readHook(await readers.turn(visitor, get))
     } catch (error) {
       if (isNotFound(error)) return 'there is no Secret of that name'
       if (isForbidden(error)) return `the API may not read the Secret: ${error.message}`
-      if (!isAppError(error)) throw error
+      if (!isAppError(error) || error.code === 'RATE_LIMITED' || error === visitor.signal.reason) throw error
       throw new AppError('REVIEW_UNAVAILABLE', 'the API server did not say what the hook is', { hint: 'Try again.', cause: error })
-    } finally {
-      reading -= 1
     }
   }
 

@@ -22,7 +22,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Access } from '../auth/access.ts'
 import { type GuardedRoute, type GuardParts, guardRoutes } from '../auth/guard.ts'
 import type { z } from 'zod'
+import { createFairQueue } from './fair-queue.ts'
 import type { Limits } from './limits.ts'
+import { addressOf } from './address-of.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
@@ -94,6 +96,12 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     reviews: parts.reviews,
     sessions: parts.sessions,
     limitSender: await createSenderLimit(app, limits),
+    strangers: createFairQueue({
+      clock,
+      atOnce: REVIEWS_AT_ONCE,
+      placesOfAddress: limits.strangersOfAddress,
+      failuresPerSecond: limits.guessesPerSecond,
+    }),
     pluginAccess,
   })
   app.addHook('onRequest', async (request, reply) => {
@@ -160,17 +168,20 @@ function methodsOf(routes: readonly GuardedRoute[], path: string): readonly stri
   return [...new Set(routes.filter(({ url }) => isAt(url)).map(({ method }) => method))].sort()
 }
 
-/** Counts by token, or by address where nobody is known by the token: guessing tokens must not cost the API server a review each. */
+/** Tokens of strangers that the API server is asked about at a time: a quarter of what we ask it at a time. */
+const REVIEWS_AT_ONCE = 8
+
+/** Counts by token, or by address where the token is no good, or there is none. */
 async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits): Promise<GuardParts['limitSender']> {
   const senders = new WeakMap<FastifyRequest, string>()
   await app.register(rateLimit, { global: false })
   const check = app.createRateLimit({
     max: requestsPerSecond,
     timeWindow: 1_000,
-    keyGenerator: (request) => senders.get(request as FastifyRequest) ?? request.ip,
+    keyGenerator: (request) => senders.get(request as FastifyRequest) ?? addressOf(request),
   })
   return async (request, reply, sender) => {
-    senders.set(request, sender ?? request.ip)
+    senders.set(request, sender ?? addressOf(request))
     const limit = await check(request as never)
     if (limit.isAllowed || !limit.isExceeded) return
     void reply.header('retry-after', String(Math.max(1, limit.ttlInSeconds)))

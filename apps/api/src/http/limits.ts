@@ -4,6 +4,10 @@ import { planMemory } from '../plan/plan-memory.ts'
 export interface Limits {
   /** Requests in one second from one token, or from one address without a good token. @default 200 */
   readonly requestsPerSecond: number
+  /** Tokens that prove to be nobody's in one second from one address, before those that follow wait. @default 100 */
+  readonly guessesPerSecond: number
+  /** Requests from one address that wait until their token is looked at for the first time. @default 200 */
+  readonly strangersOfAddress: number
   /** Largest body, in bytes. @default 65536 */
   readonly bodyBytes: number
   /** Largest manifests to check, in bytes. @default 1048576 */
@@ -31,6 +35,8 @@ export interface Limits {
 /** @see Limits */
 export const defaultLimits: Limits = {
   requestsPerSecond: 200,
+  guessesPerSecond: 100,
+  strangersOfAddress: 200,
   bodyBytes: 64 * 1024,
   manifestBytes: 1024 * 1024,
   requestMs: 15_000,

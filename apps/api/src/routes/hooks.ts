@@ -12,6 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiServer } from '../http/create-server.ts'
 import type { Hook } from '../hooks/hook.ts'
 import type { AdmittedMessage, HookDoor } from '../hooks/hook-door.ts'
+import { addressOf } from '../http/address-of.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
 import { notSeenYet } from '../http/problems.ts'
 import type { ReleaseReads } from '../release-reads.ts'
@@ -61,7 +62,9 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
         preValidation: async (request) => {
           const { namespace = '', hook = '' } = request.params as Readonly<Record<string, string | undefined>>
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-          request.admitted = (await hooks?.admit({ namespace, hook, body, signature: request.headers['x-tranche-signature'] })) ?? null
+          const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+          const signature = request.headers['x-tranche-signature']
+          request.admitted = (await hooks?.admit({ namespace, hook, body, signature, visitor })) ?? null
           request.body = jsonOf(body) as typeof request.body
         },
         schema: {
