@@ -11,8 +11,12 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 
 const bundle = await rolldown({
-  // The thread that makes forecasts for REST is started by the name of its file.
-  input: { main: 'apps/cli/src/main.ts', 'plan-worker': 'apps/api/src/plan/plan-worker.ts' },
+  // Threads of REST are started by the names of their files.
+  input: {
+    main: 'apps/cli/src/main.ts',
+    'plan-worker': 'apps/api/src/plan/plan-worker.ts',
+    'validate-worker': 'apps/api/src/checks/validate-worker.ts',
+  },
   platform: 'node',
   // The bill of materials names what is in the bundle: no scanner would find it there.
   plugins: [loadedLate(), sbom({ saveTimestamp: false, includeWellKnown: false })],

@@ -1,7 +1,6 @@
-import { type ManifestFinding, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from '@tranche/api-schema'
-import { type ManifestDocument, readManifests } from '@tranche/manifests'
-import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
+import { meSchema, validateAnswerSchema, validateRequestSchema } from '@tranche/api-schema'
 import { callerOf } from '../auth/guard.ts'
+import { createValidator } from '../checks/create-validator.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 
@@ -19,6 +18,7 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
       return { username, groups, ...(uid !== undefined && { uid }), ...(csrfToken !== undefined && { csrfToken }) }
     },
   )
+  const validate = createValidator()
   await app.register(async (scope: ApiServer) => {
     scope.addContentTypeParser(
       ['application/yaml', 'application/x-yaml', 'text/yaml'],
@@ -36,54 +36,16 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
           tags: tags.checks,
           operationId: 'validate',
           summary: 'Check manifests, as `tranche lint` does',
-          description: 'All documents are checked together. YAML may also be sent as it is, with `Content-Type: application/yaml`.',
+          description:
+            'All documents are checked together; long ones one request at a time, a few wait, one of each user. YAML may also be sent as it is, with `Content-Type: application/yaml`.',
           body: validateRequestSchema,
           response: answers(validateAnswerSchema),
         },
       },
-      async ({ body }) => validated(body.manifests),
+      async (request) => {
+        const { username } = callerOf(request)
+        return validate(request.body.manifests, { by: username, signal: request.ending })
+      },
     )
   })
-}
-
-type Content = ManifestDocument['content']
-
-function validated(manifests: string): ValidateAnswer {
-  const contents = readManifests(manifests).map(({ content }) => content)
-  const findings = checkDocuments(contents.map((content) => (content.kind === 'value' ? content.value : null)))
-  const problems = contents.flatMap((content, at) => [
-    ...unreadable(content, at),
-    ...(findings[at]?.problems ?? []).map((problem) => toFinding(content, at, problem)),
-  ])
-  if (contents.length === 0) problems.push(empty)
-  const advice = contents.flatMap((content, at) => (findings[at]?.advice ?? []).map((one) => toFinding(content, at, one)))
-  return { valid: problems.length === 0, problems, advice }
-}
-
-/** Who has nothing checked believes that all is well. */
-const empty: ManifestFinding = {
-  document: 1,
-  object: '',
-  rule: 'Syntax',
-  path: 'the document',
-  message: 'it is empty',
-  fix: 'write a document in YAML or JSON',
-}
-
-function unreadable(content: Content, at: number): readonly ManifestFinding[] {
-  if (content.kind === 'value') return []
-  const fix = 'write YAML or JSON, with --- between two documents'
-  return [{ document: at + 1, object: '', rule: 'Syntax', path: 'the document', message: `it cannot be read: ${content.why}`, fix }]
-}
-
-function toFinding(content: Content, at: number, { rule, path, value, message, fix }: Problem | Advice): ManifestFinding {
-  return { document: at + 1, object: objectText(content), rule, path, message, fix, ...(value !== undefined && { value }) }
-}
-
-function objectText(content: Content): string {
-  const { kind, metadata } = (content.kind === 'value' ? (content.value ?? {}) : {}) as {
-    readonly kind?: unknown
-    readonly metadata?: { readonly name?: unknown } | null
-  }
-  return [kind, metadata?.name].filter((part) => typeof part === 'string').join('/')
 }

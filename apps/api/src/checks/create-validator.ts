@@ -1,0 +1,36 @@
+import type { ValidateAnswer } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import { runInThread, threadFile } from '../threads/run-in-thread.ts'
+import { createTurns, type TurnTaker } from '../threads/turns.ts'
+import { validateManifests } from './validate-manifests.ts'
+
+/**
+ * Checks manifests.
+ *
+ * @throws {AppError} NOT_READY where others wait already; RATE_LIMITED where the user waits for another; BODY_TOO_LARGE where they take
+ * more memory than they may
+ */
+export type Validate = (manifests: string, taker: TurnTaker) => Promise<ValidateAnswer>
+
+/** What is looked at at once, in characters: some ten milliseconds, which is less than a thread takes to begin. */
+const SHORT = 8_192
+/** What a thread may keep in memory: manifests of 1 MiB in the shape that takes most fit in. */
+const MEBIBYTES = 192
+
+/** Checks short manifests at once, and longer ones in a thread, one at a time, so that nobody else waits for them. */
+export function createValidator(): Validate {
+  const takeTurn = createTurns({ one: 'a check of manifests', many: 'checks of manifests' })
+  return async (manifests, taker) => {
+    if (manifests.length <= SHORT) return validateManifests(manifests)
+    const { signal } = taker
+    return takeTurn(taker, () => runInThread({ file, data: manifests, mebibytes: MEBIBYTES, signal, takesTooMuch }))
+  }
+}
+
+const file = threadFile('validate-worker', import.meta.url)
+
+function takesTooMuch(): AppError {
+  return new AppError('BODY_TOO_LARGE', `the manifests take more than ${MEBIBYTES} MiB to be looked at`, {
+    hint: 'Send fewer at a time, or run tranche lint.',
+  })
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { createValidator } from '../src/checks/create-validator.ts'
+import { validateManifests } from '../src/checks/validate-manifests.ts'
+
+const { signal } = new AbortController()
+const long = Array.from({ length: 300 }, (_, at) => `apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: r${at}, nmae: wrong}\n`).join('---\n')
+
+it('checks long manifests in a thread, as it checks others, and lets each user wait for one of them', async () => {
+  const validate = createValidator()
+  let isThere = false
+  const first = validate(long, { by: 'ann', signal }).finally(() => (isThere = true))
+  await expect(validate(long, { by: 'ann', signal })).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+    message: 'a check of manifests for user "ann" is made or waited for already',
+  })
+  // Short ones wait for no thread.
+  expect(await validate('', { by: 'ann', signal })).toMatchObject({ problems: [{ message: 'it is empty' }] })
+  expect(isThere).toBe(false)
+  expect(await first).toEqual(validateManifests(long))
+})
+
+it('ends the thread of who goes away, and gives their place back', async () => {
+  const validate = createValidator()
+  const leaving = new AbortController()
+  const left = validate(long, { by: 'ann', signal: leaving.signal })
+  leaving.abort(new Error('gone'))
+  await expect(left).rejects.toThrow('gone')
+  await expect(validate(long, { by: 'ann', signal })).resolves.toMatchObject({ valid: false })
+})
