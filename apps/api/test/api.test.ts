@@ -205,7 +205,13 @@ describe('reads', () => {
       .toMatchObject([{ revision: 'v9' }])
     expect(await history('admin')).toMatchObject({ actions: [{ by: 'ann' }] })
     expect(await history('admin')).not.toHaveProperty('rolloutHidden')
-    expect(await history('eve')).toMatchObject({ heldRevisions: [], actions: [], rolloutHidden: true, revisions: [{ held: false }] })
+    expect(await history('eve')).toMatchObject({
+      heldRevisions: [],
+      actions: [],
+      seenActions: [],
+      rolloutHidden: true,
+      revisions: [{ held: false }],
+    })
     const nothing = { metadata: { annotations: { 'tranche.dev/recorded-actions': null, [daemonSetAnnotations.rollout]: null } } }
     await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body: nothing })
     await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: nothing })

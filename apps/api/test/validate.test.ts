@@ -3,7 +3,10 @@ import { createValidator } from '../src/checks/create-validator.ts'
 import { validateManifests } from '../src/checks/validate-manifests.ts'
 
 const { signal } = new AbortController()
-const long = Array.from({ length: 300 }, (_, at) => `apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: r${at}, nmae: wrong}\n`).join('---\n')
+const long = Array.from(
+  { length: 300 },
+  (_, at) => `apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: r${at}, nmae: wrong}\n`,
+).join('---\n')
 
 it('checks long manifests in a thread, as it checks others, and lets each user wait for one of them', async () => {
   const validate = createValidator()
