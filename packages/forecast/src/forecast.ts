@@ -65,6 +65,7 @@ export async function forecast(
     lives,
     onWrite: (write) => chronicle.take(write),
     rollout: () => chronicle.rollout,
+    release: () => chronicle.release,
     onClock: (clock) => (nowMs = () => clock.monotonicMs()),
   })
   try {

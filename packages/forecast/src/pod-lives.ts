@@ -1,6 +1,7 @@
 import type { Pod } from '@tranche/kube-types'
 import { type PodLife, readPodSettings } from '@tranche/sim-nodes'
 import type { PodTimes } from './pod-times.ts'
+import { meanOf } from './statistics.ts'
 import { isStarting } from './stored-objects.ts'
 
 /** What pods of the copy live by. */
@@ -16,11 +17,8 @@ export interface LivesOptions {
   readonly crashes: (pod: Pod) => boolean
 }
 
-/**
- * Moments at which pods become Ready, in milliseconds. What is measured is whole seconds; pods that become Ready at the very same moment
- * cost one look of everybody who counts, where a few milliseconds between them cost a look each.
- */
-const TICK_MS = 100
+/** Moments at which pods become Ready lie so far apart, in milliseconds, by the time that one pod takes to stop and to start. */
+const [LEAST_TICK_MS, MOST_TICK_MS, TICK_PART] = [100, 500, 1 / 20]
 
 /**
  * Says of each pod what becomes of it: those that were found Ready or in trouble stay as they are until they are deleted, those that were
@@ -28,7 +26,7 @@ const TICK_MS = 100
  */
 export function createLives({ times, pods, takenAtMs, nowMs, crashes }: LivesOptions): (pod: Pod) => PodLife {
   const found = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
-  const untilTick = (ms: number): number => Math.max(0, Math.round((nowMs() + ms) / TICK_MS) * TICK_MS - nowMs())
+  const untilTick = createTicks(times, nowMs)
   return (pod) => {
     const node = pod.spec?.nodeName ?? ''
     const before = found.get(pod.metadata.uid)
@@ -44,5 +42,23 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes }: LivesOpt
     }
     if (before !== undefined) return { name: isStarting(before) ? 'prompt' : 'stays', settings }
     return { name: crashes(pod) ? 'bad-crash' : 'prompt', settings }
+  }
+}
+
+/**
+ * Puts moments on a grid: pods that become Ready at the very same moment cost one look of everybody who counts, where a few milliseconds
+ * between them cost a look each. What one pod gains or loses by that is made up for by the next, so that all together take as long.
+ *
+ * @returns for a time from now, one that ends on the grid
+ */
+function createTicks({ believed, startMsOf, stop }: PodTimes, nowMs: () => number): (ms: number) => number {
+  const meanMs = believed.length === 0 ? startMsOf('') : meanOf(believed)
+  const tickMs = Math.min(MOST_TICK_MS, Math.max(LEAST_TICK_MS, (meanMs + stop.ms) * TICK_PART))
+  let owedMs = 0
+  return (ms) => {
+    const wantedMs = nowMs() + ms + owedMs
+    const atMs = Math.max(Math.round(wantedMs / tickMs) * tickMs, nowMs())
+    owedMs = wantedMs - atMs
+    return atMs - nowMs()
   }
 }

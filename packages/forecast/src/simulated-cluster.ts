@@ -1,4 +1,4 @@
-import { type ClusterSnapshot, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
+import { type BatchRelease, type ClusterSnapshot, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
@@ -9,6 +9,7 @@ import type { PodLife } from '@tranche/sim-nodes'
 import type { AcceptedWrite } from '@tranche/sim-api'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './chronicle.ts'
+import { allOf, labelPods } from './label-pods.ts'
 import type { ForecastPrograms, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 
@@ -31,6 +32,8 @@ export interface SimulatedClusterOptions {
   readonly onWrite: (write: AcceptedWrite) => void
   /** The Rollout as it is now. */
   readonly rollout: () => Rollout
+  /** The BatchRelease as it is now. */
+  readonly release: () => BatchRelease | undefined
   /** Told of the clock before anything runs by it. */
   readonly onClock: (clock: VirtualClock) => void
 }
@@ -53,7 +56,8 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
   load(simulator, snapshot)
-  if (admissionOf(snapshot) === 'inProcess') simulator.server.useAdmission(admitChange(options.rollout))
+  const strategy = admissionOf(snapshot) === 'inProcess' ? [admitChange(options.rollout)] : []
+  simulator.server.useAdmission(allOf([...strategy, labelPods(options.release)]))
   simulator.server.observe(options.onWrite)
   await during(clock, simulator.start())
 
