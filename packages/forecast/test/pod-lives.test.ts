@@ -1,0 +1,28 @@
+import type { Pod } from '@tranche/kube-types'
+import { expect, it } from 'vitest'
+import { createLives } from '../src/pod-lives.ts'
+import type { PodTimes } from '../src/pod-times.ts'
+
+it.each([3_120, 9_430, 1_149])('lets pods be ready together, and all of them take as long as measured: %d ms', (startMs) => {
+  const times: PodTimes = {
+    believed: [startMs],
+    startMsOf: () => startMs,
+    stop: { ms: 0, told: 'ByReleases' },
+    isCoarse: false,
+    crowd: null,
+  }
+  let nowMs = 0
+  const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => nowMs, crashes: () => false })
+  const starts = Array.from({ length: 200 }, (_, at) => {
+    const pod = { metadata: { name: `p${at}`, uid: `${at}` }, spec: { nodeName: 'node-1' } } as unknown as Pod
+    const { startMs: ms } = lives(pod).settings
+    nowMs += ms
+    return { ms, readyMs: nowMs }
+  })
+  const tickMs = Math.min(500, Math.max(100, startMs / 20))
+  for (const { ms, readyMs } of starts) {
+    expect(Math.abs(ms - startMs)).toBeLessThanOrEqual(tickMs)
+    expect(Math.abs(readyMs / tickMs - Math.round(readyMs / tickMs))).toBeLessThan(1e-6)
+  }
+  expect(Math.abs(nowMs - 200 * startMs)).toBeLessThanOrEqual(tickMs)
+})
