@@ -1,3 +1,4 @@
+export { type CacheOptions, type SharedCaches, shareCaches } from './cluster-caches.ts'
 export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'

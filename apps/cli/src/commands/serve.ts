@@ -38,6 +38,7 @@ import { readRedisSettings } from '../redis-options.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { startTracing } from '../tracing.ts'
 import { userAgent, VERSION } from '../version.ts'
+import { shareCluster } from './share-cluster.ts'
 
 /** How long a job in progress may go on after the stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
@@ -120,7 +121,7 @@ async function startPrograms(
   options: ProcessOptions & Readings,
   sockets: UndiciExchange,
   cleanup: AsyncDisposableStack,
-): Promise<readonly Running[]> {
+): Promise<readonly Pick<Running, 'stopped'>[]> {
   const { exchange, watchExchange, urgentExchange } = sockets
   const seed = randomInt(0x7fff_ffff)
   const { log, healthOf, identity, tracer } = options
@@ -139,11 +140,20 @@ async function startPrograms(
     ...(namespaces !== undefined && { namespaces }),
   }
   const queue = cleanup.adopt(createQueue(options, { log, withTraces: tracer.isOn, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
-  const programs: Running[] = []
+  const programs: Pick<Running, 'stopped'>[] = []
   if (options.metrics !== null && metrics.metrics !== undefined) {
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
     log.info({ program: options.command, identity }, `tells its metrics at ${url}/metrics`)
   }
+  // Adopted before the programs, so that it watches to their end.
+  const watching = cleanup.adopt(new AbortController(), (open) => open.abort(new Error('the process stops')))
+  const caches = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
+  if (caches !== undefined) {
+    const { promise, reject } = Promise.withResolvers<void>()
+    caches.start(watching.signal, reject)
+    programs.push({ stopped: promise })
+  }
+  const shared = caches === undefined ? {} : { caches }
   const stops: (() => Promise<void>)[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
@@ -161,6 +171,7 @@ async function startPrograms(
     const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''
     const controller = startController({
       ...common,
+      ...shared,
       identity: `${identity}_controller`,
       admission,
       leaderElection,
@@ -184,10 +195,10 @@ async function startPrograms(
     }
   }
   if (runs.has('executor')) {
-    keep('executor', startExecutor({ ...common, identity: `${identity}_executor`, queue, workers: options.workers }))
+    keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers: options.workers }))
   }
   if (options.api !== null) {
-    const api = await startApiProgram(common, options.api)
+    const api = await startApiProgram({ ...common, ...shared }, options.api)
     keep('api', api, ` at ${api.url}`)
   }
   return programs

@@ -1,0 +1,41 @@
+import type { Clock } from '@tranche/clock'
+import { type SharedCaches, shareCaches } from '@tranche/cluster'
+import { createKubeClient } from '@tranche/kube-client'
+import { fieldManagers } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { createMeter, type Metrics } from '@tranche/metrics'
+import type { Exchange } from '@tranche/wire'
+import { userAgent } from '../version.ts'
+
+/** What the cluster is watched by. */
+export interface ShareOptions {
+  readonly exchange: Exchange
+  /** Carries watches. */
+  readonly watchExchange: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Of the controller of this process. */
+  readonly identity: string
+  readonly seed: number
+  readonly namespaces?: readonly string[]
+  readonly metrics?: Metrics
+}
+
+/**
+ * Lets all programs of a process read one copy of the cluster. Its lists and watches are sent, counted and logged as those of the
+ * controller, which reads most of it.
+ */
+export function shareCluster({ identity, metrics, namespaces, ...options }: ShareOptions): SharedCaches {
+  const { clock, seed } = options
+  const log = options.log.child({ program: fieldManagers.controller, identity })
+  const meter = createMeter({ metrics, clock, program: 'controller' })
+  const client = createKubeClient({
+    exchange: meter(options.exchange),
+    watchExchange: meter(options.watchExchange),
+    clock,
+    userAgent: userAgent(fieldManagers.controller),
+    log,
+    seed,
+  })
+  return shareCaches({ client, clock, log, seed, ...(namespaces !== undefined && { namespaces }) })
+}

@@ -1,0 +1,37 @@
+import { type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock } from '@tranche/fleet'
+
+/** What is read of a fleet. */
+export type Fleet = Pick<FleetIndex, 'view' | 'node'>
+
+/**
+ * The same fleet for who only shows what there is: its pods count as Ready since the API server's own stamps, in epoch milliseconds,
+ * whenever this process has seen them first. What is copied for that lives as long as the view that was asked for.
+ */
+export function stampedFleet(fleet: Fleet): Fleet {
+  const known = new WeakMap<FleetView, FleetView>()
+  return {
+    node: (name) => fleet.node(name),
+    view(ownerUid, placement) {
+      const seen = fleet.view(ownerUid, placement)
+      const stamped = known.get(seen) ?? stampedView(seen)
+      known.set(seen, stamped)
+      return stamped
+    },
+  }
+}
+
+function stampedView(view: FleetView): FleetView {
+  const blocks = stampedBlocks(view, null)
+  return { nodes: blocks.flat(), desired: view.desired, blocks }
+}
+
+const stampedBlocks = keptPerBlock<null, NodeBlock>({
+  count: (block) => block.map((node) => ({ ...node, pods: node.pods.map(stampedPod) })),
+  holds: () => true,
+})
+
+/** A Ready pod without a stamp has been Ready for ever. */
+function stampedPod(pod: FleetPod): FleetPod {
+  const stampMs = pod.readyStamp === undefined ? 0 : Date.parse(pod.readyStamp)
+  return pod.ready ? { ...pod, readyFromMs: stampMs > 0 ? stampMs : 0 } : pod
+}
