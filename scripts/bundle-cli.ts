@@ -40,6 +40,7 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
+escapeTexts()
 keepBillOfMaterials()
 copyDocumentationPage()
 writeBins()
@@ -71,6 +72,20 @@ function loadedLate(): Plugin {
       if (!code.includes(change[0])) throw new Error(`${id}: no import of this wording: ${change[0]}`)
       return code.replace(...change)
     },
+  }
+}
+
+/**
+ * Node.js keeps the text of what it has loaded, in two bytes for each character where a single one is beyond Latin-1: as much as all our own
+ * code takes otherwise.
+ */
+function escapeTexts(): void {
+  for (const file of output) {
+    if (file.type !== 'chunk') continue
+    // What a tag of a template reads raw would be another text.
+    if (/String\.raw`[^`]*[^\0-\x7f]/.test(file.code)) throw new Error(`${file.fileName}: a raw template that is not ASCII`)
+    const code = file.code.replaceAll(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    writeFileSync(join(folder, 'lib', file.fileName), code)
   }
 }
 

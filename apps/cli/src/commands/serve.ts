@@ -21,14 +21,13 @@ import { noTracer, type Tracer } from '@tranche/tracing'
 import { readTracingSettings } from '@tranche/tracing-otlp'
 import type { HostRule } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
-import { createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
+import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
 import { crashPointsOf } from '../crash-at.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { reachCluster } from '../desk/reach-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { followRedis } from '../health/follow-redis.ts'
 import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
 import { startHealth } from '../health/start-health.ts'
 import { startMetrics } from '../health/start-metrics.ts'
@@ -96,6 +95,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
     cleanup,
   )
   if (redis !== null) {
+    const { followRedis } = await import('../health/follow-redis.ts')
     const looks = cleanup.adopt(new AbortController(), (controller) => controller.abort())
     healthOf.set('redis', followRedis({ redis, prefix: options.redis.prefix, clock: systemClock, log, signal: looks.signal }))
   }
@@ -139,7 +139,9 @@ async function startPrograms(
     ...metrics,
     ...(namespaces !== undefined && { namespaces }),
   }
-  const queue = cleanup.adopt(createQueue(options, { log, withTraces: tracer.isOn, ...metrics }), (open) => open.close(QUEUE_CLOSE_MS))
+  const queue = cleanup.adopt(await createQueue(options, { log, withTraces: tracer.isOn, ...metrics }), (open) =>
+    open.close(QUEUE_CLOSE_MS),
+  )
   const programs: Pick<Running, 'stopped'>[] = []
   if (options.metrics !== null && metrics.metrics !== undefined) {
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
@@ -229,14 +231,20 @@ async function startApiProgram(
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }
 
-function createQueue({ redisSettings, redis: { prefix } }: QueueOptions, { log, withTraces, metrics }: QueueParts): JobQueue {
+async function createQueue(options: QueueOptions, parts: QueueParts): Promise<JobQueue> {
+  const { metrics } = parts
   const common = { clock: systemClock, ...waiting(metrics, 'jobs') }
-  const queue =
-    redisSettings === null
-      ? createInProcessQueue(common)
-      : createBullmqQueue({ ...common, redis: redisSettings, log, withTraces, ...(prefix !== undefined && { prefix }) })
+  const queue = options.redisSettings === null ? createInProcessQueue(common) : await createRedisQueue(options.redisSettings)
   if (metrics !== undefined) tellOfJobs(metrics, queue)
   return queue
+
+  /** What speaks to Redis is loaded only where there is one. */
+  async function createRedisQueue(redis: RedisSettings): Promise<JobQueue> {
+    const { createBullmqQueue } = await import('@tranche/queue-bullmq')
+    const { log, withTraces } = parts
+    const { prefix } = options.redis
+    return createBullmqQueue({ ...common, redis, log, withTraces, ...(prefix !== undefined && { prefix }) })
+  }
 }
 
 interface QueueParts {
