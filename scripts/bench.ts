@@ -7,7 +7,7 @@
  *   pnpm bench --cli      how soon the bundled command answers, alone
  *   pnpm bench --tests    the whole test suite as well
  *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
- *   pnpm bench --memory   memory, start and hand-over of controller, executor and API on a large cluster alone: 12 minutes
+ *   pnpm bench --memory   memory, start and hand-over of controller, executor and API on a large cluster alone: 16 minutes
  *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
  *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
  *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
@@ -109,7 +109,7 @@ async function restLoad(): Promise<readonly Row[]> {
 async function memory(): Promise<readonly Row[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/memory-run.ts'])
   const { without, withForeign, handOver } = JSON.parse(stdout) as MemoryRun
-  const processes = ['leader', 'standby', 'executor', 'api'] as const
+  const processes = ['leader', 'standby', 'executor', 'api', 'all-in-one'] as const
   const figures = (rounds: readonly Round[], name: (typeof processes)[number], field: keyof ProcessFigures): readonly number[] =>
     rounds.map((round) => round[name][field])
   const against = (name: (typeof processes)[number], field: 'rss' | 'heap'): readonly number[] => {

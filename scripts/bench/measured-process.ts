@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../redis-server.ts'
 
 /** Components of which each is a container of its own. */
-export type Component = 'controller' | 'executor' | 'api'
+export type Component = 'controller' | 'executor' | 'api' | 'all-in-one'
 
 /** What is started. */
 export interface ProcessOptions {
@@ -42,6 +42,14 @@ export interface MeasuredProcess {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
+/** On ports that are free, beside the one that says whether it is ready. */
+const alsoListening: Readonly<Record<Component, readonly string[]>> = {
+  controller: ['--metrics-port', '0'],
+  executor: ['--metrics-port', '0'],
+  api: [],
+  'all-in-one': ['--metrics-port', '0', '--api-port', '0'],
+}
+
 /** How often it is asked whether it is ready, in milliseconds. */
 const POLL_MS = 10
 
@@ -49,7 +57,8 @@ const POLL_MS = 10
 export async function startMeasured({ component, image, args, env }: ProcessOptions): Promise<MeasuredProcess> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
-  const listening = component === 'api' ? ['--api-port', String(port)] : ['--health-port', String(port), '--metrics-port', '0']
+  const answering = [component === 'api' ? '--api-port' : '--health-port', String(port)]
+  const listening = [...answering, ...alsoListening[component]]
   const startMs = performance.now()
   const child = spawn(process.execPath, [join(image, 'bin/tranche.mjs'), component, ...listening, ...args], {
     env: { ...env, NODE_OPTIONS: `${env['NODE_OPTIONS'] ?? ''} --inspect-port=0`.trim(), TMPDIR: folder },

@@ -1,8 +1,8 @@
 /**
- * What controller, executor and REST API take on a large cluster, as their containers start them, over a real Redis: with pods of
- * others, and without. Prints one JSON object, {@link MemoryRun}.
+ * What controller, executor and REST API take on a large cluster, as their containers start them, over a real Redis, and all of them as
+ * one process: with pods of others, and without. Prints one JSON object, {@link MemoryRun}.
  *
- *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 pods of others; 12 minutes
+ *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 pods of others; 16 minutes
  *   node scripts/bench/memory-run.ts 200 5 2000 1    another size, and once instead of three times
  *
  * The simulated cluster is a process of its own; pods of others change while the processes are at rest, twenty a second.
@@ -25,7 +25,7 @@ export interface ProcessFigures extends Memory {
 }
 
 /** What all processes took in one round. `standby` is a controller that does not lead. */
-export type Round = Readonly<Record<'leader' | 'standby' | 'executor' | 'api', ProcessFigures>> & {
+export type Round = Readonly<Record<'leader' | 'standby' | 'executor' | 'api' | 'all-in-one', ProcessFigures>> & {
   /** What listing takes where nobody looks at the answers, in milliseconds. */
   readonly listMs: number
 }
@@ -71,41 +71,61 @@ interface Stage {
 }
 
 async function playRound(stage: Stage, isDisturbed: boolean): Promise<Round> {
-  const { cluster } = stage
+  const listMs = await stage.cluster.listMs()
+  return { ...(await playApart(stage, isDisturbed)), 'all-in-one': await playAllInOne(stage, isDisturbed), listMs }
+}
+
+async function playApart(stage: Stage, isDisturbed: boolean): Promise<Omit<Round, 'all-in-one' | 'listMs'>> {
   await using cleanup = new AsyncDisposableStack()
-  const listMs = await cluster.listMs()
   const start = async (component: Component, name: string): Promise<MeasuredProcess> =>
     cleanup.adopt(await startOne(stage, component, name), (started) => started.stop())
   const leader = await start('controller', 'leader')
-  await leaderOf(cluster.client, [{ name: 'leader', process: leader }])
+  await leaderOf(stage.cluster.client, [{ name: 'leader', process: leader }])
   const processes = {
     leader,
     standby: await start('controller', 'standby'),
     executor: await start('executor', 'executor'),
     api: await start('api', 'api'),
   }
-  const rest = AbortSignal.timeout(REST_MS)
-  await (isDisturbed ? cluster.disturb(rest) : sleep(REST_MS))
-  const figures = async ({ readyMs, measure }: MeasuredProcess): Promise<ProcessFigures> => ({ readyMs, ...(await measure()) })
+  await rest(stage, isDisturbed)
   return {
-    leader: await figures(processes.leader),
-    standby: await figures(processes.standby),
-    executor: await figures(processes.executor),
-    api: await figures(processes.api),
-    listMs,
+    leader: await figuresOf(processes.leader),
+    standby: await figuresOf(processes.standby),
+    executor: await figuresOf(processes.executor),
+    api: await figuresOf(processes.api),
   }
+}
+
+/** It leads: the others have ended. */
+async function playAllInOne(stage: Stage, isDisturbed: boolean): Promise<ProcessFigures> {
+  await using cleanup = new AsyncDisposableStack()
+  const name = 'all-in-one'
+  const process = cleanup.adopt(await startOne(stage, name, name), (started) => started.stop())
+  await leaderOf(stage.cluster.client, [{ name, process }])
+  await rest(stage, isDisturbed)
+  return figuresOf(process)
+}
+
+async function rest({ cluster }: Stage, isDisturbed: boolean): Promise<void> {
+  const isOver = AbortSignal.timeout(REST_MS)
+  await (isDisturbed ? cluster.disturb(isOver) : sleep(REST_MS))
+}
+
+async function figuresOf({ readyMs, measure }: MeasuredProcess): Promise<ProcessFigures> {
+  return { readyMs, ...(await measure()) }
 }
 
 function startOne({ image, cluster, redis }: Stage, component: Component, name: string): Promise<MeasuredProcess> {
   const args = ['--kubeconfig', cluster.kubeconfig]
-  const own = component === 'api' ? [] : ['--identity', name, '--redis', redis]
+  const shared = component === 'all-in-one' ? [] : ['--redis', redis]
+  const own = component === 'api' ? [] : ['--identity', name, ...shared]
   return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component) })
 }
 
 /** Half of the limit of a container is what Node.js grants the heap; the rest is what the chart sets. */
 function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
-  const { nodeOptions, resources } = values[component]!
+  const { nodeOptions, resources } = values[component === 'all-in-one' ? 'allInOne' : component]!
   const limit = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])
   return { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `${nodeOptions} --max-old-space-size=${limit / 2}`, MALLOC_ARENA_MAX: '1' }
 }
