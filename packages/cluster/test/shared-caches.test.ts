@@ -6,7 +6,6 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
-import type { Exchange } from '@tranche/wire'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
@@ -27,7 +26,7 @@ beforeEach(async () => {
   const simulator = createSimulator({ clock, nodes: 3, heartbeats: false, watchDelayMs: { min: 50, max: 50 }, faults: { onRequest } })
   stop = () => simulator.stop()
   const real = simulator.exchangeFor('admin')
-  const exchange: Exchange = (request, signal) => {
+  const exchange: typeof real = (request, signal) => {
     asked.push(request.path)
     return real(request, signal)
   }
