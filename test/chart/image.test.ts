@@ -40,6 +40,12 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     expect(bytes).toBeLessThan(10e6)
   })
 
+  it('holds texts of one byte for each character, which Node.js keeps as they are', () => {
+    const texts = readdirSync(join(image.folder, 'lib')).filter((name) => name.endsWith('.mjs'))
+    expect(texts.length).toBeGreaterThan(10)
+    expect(texts.filter((name) => /[^\0-\x7f]/.test(readFileSync(join(image.folder, 'lib', name), 'utf8')))).toEqual([])
+  })
+
   it('names every library that is in it, with version and licence, in a bill of materials', () => {
     const { bomFormat, components } = JSON.parse(readFileSync(join(image.folder, 'sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string
@@ -72,6 +78,23 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
         expect([await run.ended, run.output()]).toEqual([0, expect.not.stringMatching(/"level":"(warn|error)"/)])
       }),
     )
+  })
+
+  it('lists and watches each resource once, as all programs in one process', async () => {
+    const shared = ['nodes', 'pods', 'daemonsets', 'controllerrevisions', 'rollouts', 'batchreleases']
+    const asked: string[] = []
+    onCall = ({ actor, verb, resource }) => {
+      if (actor === account && shared.includes(resource.resource)) asked.push(`${verb} ${resource.resource}`)
+      return undefined
+    }
+    const run = container('all-in-one', '--api-port=0', '--health-port=0')
+    await ready(run)
+    await vi.waitUntil(() => shared.every((name) => asked.includes(`watch ${name}`)), { timeout: 30_000, interval: 50 })
+    onCall = () => undefined
+    run.terminate()
+    await run.ended
+    const reads = asked.filter((one) => /^(list|watch) /.test(one))
+    expect(reads.toSorted()).toEqual(shared.flatMap((name) => [`list ${name}`, `watch ${name}`]).toSorted())
   })
 
   it('ends within 10 s at any moment of a release with nothing half done, and whoever comes next takes it up', async () => {
