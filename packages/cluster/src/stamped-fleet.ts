@@ -32,6 +32,5 @@ const stampedBlocks = keptPerBlock<null, NodeBlock>({
 
 /** A Ready pod without a stamp has been Ready for ever. */
 function stampedPod(pod: FleetPod): FleetPod {
-  const stampMs = pod.readyStamp === undefined ? 0 : Date.parse(pod.readyStamp)
-  return pod.ready ? { ...pod, readyFromMs: stampMs > 0 ? stampMs : 0 } : pod
+  return pod.ready ? { ...pod, readyFromMs: Math.max(0, Date.parse(pod.readyStamp ?? '') || 0) } : pod
 }
