@@ -125,6 +125,15 @@ describe('in mid-release', () => {
     expectKept(stage)
   })
 
+  it('undoes once when two people do at the same moment, and never goes back to what was undone (G10)', async () => {
+    const both = await askAtOnce({ type: 'undo', by: 'alice' }, { type: 'undo', by: 'bob' })
+    expect(both).toContain('MOVED_ON')
+    expect(both).toContainEqual(expect.objectContaining(acknowledged))
+    await untilReleased(stage, 'v1')
+    expect(recordedActionsOf(await stage.daemonSet())).toHaveLength(1)
+    expectKept(stage)
+  })
+
   it('tells at the desk what was asked, and by whom the API server knows the asker', async () => {
     const { clock, client } = stage
     const desk = createKubeDesk({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })

@@ -2,6 +2,7 @@ import { createApiClient } from '@tranche/api-client'
 import {
   customResourceDefinitions,
   type HistoryReport,
+  historyReportSchema,
   problemSchema,
   type RolloutReport,
   rolloutReportSchema,
@@ -10,12 +11,12 @@ import {
 } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
 import { createKubeDesk, createRestDesk, type ReleaseDesk } from '@tranche/steering'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 import { patient } from './fixtures.ts'
 
@@ -353,9 +354,9 @@ describe('wishes', () => {
     const first = await act('approve', { expectedStep: 2 }, { headers })
     const again = await act('approve', { expectedStep: 2 }, { headers })
     expect([first.status, again.status]).toEqual([202, 202])
-    const seenLater = { type: 'approve', body: { expectedStep: 3 }, waitMs: 0, idempotencyKey: 'ci-42', sawStep: true } as const
+    const seenLater = { type: 'approve', body: { expectedStep: 3 }, waitMs: 0, idempotencyKey: 'ci-42', seen: ['expectedStep'] } as const
     await expect(restDesk().wish(key, seenLater)).resolves.toMatchObject({ repeated: true })
-    await expect(restDesk().wish(key, { ...seenLater, sawStep: false })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    await expect(restDesk().wish(key, { ...seenLater, seen: [] })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     const [one, two] = [first, again].map(({ body }) => wishAnswerSchema.parse(body))
     expect([one!.repeated, two!.repeated, two!.id]).toEqual([false, true, one!.id])
     expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
@@ -374,7 +375,29 @@ describe('wishes', () => {
     })
     expect(answer).toMatchObject({ status: 404, body: { code: 'REVISION_NOT_FOUND' } })
   })
+
+  it('to go back from one revision are one: the other is told that it has moved on', async () => {
+    await release('v2')
+    const { revision } = (await revisions())[0]!
+    const both = await Promise.all([act('undo', { revision }), act('undo', { revision }, { as: 'robot' })])
+    expect(both.map(({ status }) => status).sort()).toEqual([202, 409])
+    expect(both.find(({ status }) => status === 409)).toMatchObject({ body: { code: 'MOVED_ON' } })
+    const { spec } = await client.get<DaemonSet>(resourcePaths.daemonSets, key)
+    expect(spec.template.spec?.containers?.[0]?.image).toBe('registry.example/agent:v1')
+    const rollBack = { method: 'POST', body: JSON.stringify({ revision }) }
+    expect(await call('/api/v1/namespaces/demo/daemonsets/agent/rollback', rollBack)).toMatchObject({ status: 409 })
+  })
 })
+
+async function release(tag: string): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: `registry.example/agent:${tag}` }] } } } }
+  await client.patch(resourcePaths.daemonSets, key, { type: 'strategic', body })
+  await vi.waitUntil(async () => (await revisions())[0]?.images[0]?.endsWith(tag), { timeout: 10_000, interval: 20 })
+}
+
+async function revisions(): Promise<HistoryReport['revisions']> {
+  return historyReportSchema.parse((await call('/api/v1/namespaces/demo/daemonsets/agent/history')).body).revisions
+}
 
 /** As the controller does it: the action that stands on the Rollout is answered. */
 async function answerAction(): Promise<void> {

@@ -1,6 +1,6 @@
-/** Exit codes of every command but `status`, part of its public face. */
+/** Exit codes of every command but `status`, part of its public face. A command that a signal ends has none: it ends by the signal. */
 export const exitCodes = {
-  /** It did what was asked, or was stopped by a person. */
+  /** It did what was asked; of what runs until it is stopped, it was. */
   done: 0,
   /** It could not: the cluster, the file, the port. */
   failed: 1,

@@ -1,11 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { run } from '@tranche/cli'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { done } from './release-pictures.ts'
 
 /** Clears the screen, and names the window. */
 const STEERING = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
-const server = createServer((_request, response) => {
+/** Whatever a server says it is called. */
+const foreign = { ...done.report, namespace: `demo${STEERING}`, name: `agent${STEERING}` }
+const server = createServer((request, response) => {
+  if (request.method === 'GET') return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(foreign))
   const answer = { id: 'rest-1', type: 'pause', state: 'accepted', message: `waits for ${STEERING} node-1`, repeated: false }
   response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 })
@@ -19,4 +24,14 @@ it('prints what the status of a Rollout says without what steers a terminal', as
   const { port } = server.address() as AddressInfo
   await expect(run(['pause', 'agent', '-n', 'demo', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(0)
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
+})
+
+it('asks about a Rollout without what its names say to a terminal', async () => {
+  let err = ''
+  const input = Object.assign(Readable.from(['n\n']), { isTTY: true })
+  const io = { in: input, out: { write: () => {} }, err: { write: (text: string) => void (err += text), isTTY: true }, env: {} }
+  const { port } = server.address() as AddressInfo
+  await expect(run(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
+  expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Nothing was done\.\n$/)
+  expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })

@@ -140,7 +140,13 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
   'preview of an abort': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
-  'preview of an undo': (drawing) => wishPreview({ type: 'undo', body: { toRevision: '1' } }, waitsForApproval.report, drawing),
+  'preview of an undo': (drawing) =>
+    wishPreview(
+      { type: 'undo', body: { toRevision: '58c4d7b9f6', revision: '6b7f9c4d85' }, revisions: waitsForApproval.revisions },
+      waitsForApproval.report,
+      drawing,
+    ),
+  'preview of an undo to nothing': (drawing) => wishPreview({ type: 'undo', body: {} }, waitsForApproval.report, drawing),
 }
 
 describe('what the commands print', () => {

@@ -55,6 +55,14 @@ it('is asked again by status until the time is up', async () => {
   expect(err).toMatch(/^(API_DEADLINE: [^\n]+\n)+$/)
 })
 
+it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is up before one request is', async (name) => {
+  let err = ''
+  const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
+  const line = ['status', name, '--kubeconfig', kubeconfig, '--request-timeout', '10m', '--timeout', '300ms']
+  await expect(run(line, io)).resolves.toBe(4)
+  expect(err).toMatch(/^API_DEADLINE: nothing was seen within the 0\.3 s of --timeout\. [^\n]+\n$/)
+})
+
 it('is waited for by plan with a word for people at a terminal', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }

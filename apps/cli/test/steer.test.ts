@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { run } from '@tranche/cli'
+import type { Rollout } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import {
   createKubeClient,
@@ -13,6 +14,7 @@ import {
   resourcePaths,
   type UndiciExchange,
 } from '@tranche/kube-client'
+import type { DaemonSet } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
@@ -152,6 +154,33 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect((await tranche('get -o json')).out).toContain(':v2')
   })
 
+  it('is not undone, nor taken back, where another version was applied while the question waited', async () => {
+    const undone = await tranche('undo node-agent', answerAfter('v4'))
+    expect(undone.err).toMatch(
+      /undo puts the template of revision \d+ \([0-9a-f]+\) back in place of that of revision [\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [^\n]+\n$/,
+    )
+    expect(undone.code).toBe(1)
+    await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 3 })
+    const aborted = await tranche('abort node-agent', answerAfter('v5'))
+    expect(aborted.err).toMatch(/\? \[y\/N\] MOVED_ON: the wish is meant for revision [^\n]+\n$/)
+    expect(aborted.code).toBe(1)
+    expect((await tranche('get -o json')).out).toContain(':v5')
+  })
+
+  it('is undone by who says which revision is there now, and by nobody who says another', async () => {
+    const { revisions } = JSON.parse((await tranche('history -o json')).out) as {
+      readonly revisions: readonly { readonly revision: string }[]
+    }
+    const [present, before] = revisions.map(({ revision }) => revision)
+    await expect(tranche(`undo node-agent --yes --revision ${before}`)).resolves.toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^MOVED_ON: /),
+    })
+    const undo = `undo node-agent --yes --revision ${present} --idempotency-key run-8`
+    await expect(tranche(undo)).resolves.toMatchObject({ code: 0 })
+    await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo asked for before: /) })
+  })
+
   it('ends -w with the first thing that does not pass', async () => {
     const { code, err } = await tranche('get nothing -w')
     expect(err).toMatch(/^ROLLOUT_NOT_FOUND: there is no Rollout nothing in namespace demo\. tranche list shows all of them\.\n$/)
@@ -170,18 +199,33 @@ interface Ran {
   readonly err: string
 }
 
+/** Somebody who agrees, once somebody else has applied another version, and the Rollout has seen it. */
+async function* answerAfter(tag: string): AsyncGenerator<string> {
+  await setImage(tag)
+  await vi.waitUntil(isSeen, { timeout: 20_000, interval: 50 })
+  yield 'yes\n'
+}
+
+async function isSeen(): Promise<boolean> {
+  const [{ metadata }, { status }] = await Promise.all([
+    client.get<DaemonSet>(resourcePaths.daemonSets, key),
+    client.get<Rollout>(resourcePaths.rollouts, key),
+  ])
+  return (status?.canaryStatus?.observedWorkloadGeneration ?? 0) >= (metadata.generation ?? 0)
+}
+
 /** @param answer what somebody at a terminal types when asked */
-function tranche(line: string, answer?: string): Promise<Ran> {
+function tranche(line: string, answer?: string | AsyncIterable<string>): Promise<Ran> {
   return typed(`${line} -n demo`, answer)
 }
 
-async function typed(line: string, answer?: string): Promise<Ran> {
+async function typed(line: string, answer?: string | AsyncIterable<string>): Promise<Ran> {
   const texts = { out: '', err: '' }
   const code = await run(line.split(' '), {
     out: { write: (text) => void (texts.out += text) },
     err: { write: (text) => void (texts.err += text), isTTY: answer !== undefined, columns: 200 },
     env: { KUBECONFIG: kubeconfig },
-    ...(answer !== undefined && { in: Object.assign(Readable.from([answer]), { isTTY: true }) }),
+    ...(answer !== undefined && { in: Object.assign(Readable.from(typeof answer === 'string' ? [answer] : answer), { isTTY: true }) }),
   })
   return { code, ...texts }
 }

@@ -102,6 +102,8 @@ export interface ApiClient {
 /** To which revision a DaemonSet goes back. */
 export interface DaemonSetRollback {
   readonly toRevision?: string
+  /** Of the template that it has; with another one it is refused. */
+  readonly revision?: string
   /** Says what would be written, and writes nothing. */
   readonly dryRun?: boolean
   readonly reason?: string

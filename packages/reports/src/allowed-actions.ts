@@ -19,7 +19,7 @@ function isAllowed(facts: ReleaseFacts, type: WishType, refusals: Refusals): boo
     case 'resume':
       return rollout.metadata.deletionTimestamp === undefined && isWritten(facts, type, {})
     case 'undo':
-      return daemonSet !== undefined && planUndo(daemonSet, facts, undefined).kind === 'change'
+      return daemonSet !== undefined && planUndo(daemonSet, facts, { body: {} }).kind === 'change'
     case 'restart':
       return daemonSet !== undefined
     default:

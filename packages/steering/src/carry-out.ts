@@ -25,7 +25,8 @@ const MOST_ATTEMPTS = 12
  * Carries a wish out: reads afresh, judges it, writes it in one patch, says so in an event, and waits for the answer where that was
  * asked for. It decides nothing of the release: the controller does, when it reads the wish.
  *
- * - G10: what anybody has written since our read is never overwritten: the wish is judged anew then, by what is there now.
+ * - G10: what anybody has written since our read is never overwritten: the wish is judged anew then, by what is there now; an undo only
+ *   while the template is still the one that was read first.
  * - G11: the only other write is the event.
  * - The same id is used for every attempt, so a write whose answer was lost is not made twice.
  * - After `signal` or `timeUp` nothing is sent any more. An error after a write whose answer was lost says that it may be written.
@@ -58,9 +59,9 @@ function untilWritten({ timeUp, ...options }: CarryOptions): ReadOptions {
 }
 
 function toWish({ idempotencyKey, ...order }: WishOrder): Wish {
-  const { type, body, by, via, from, sawStep, repeatableSinceMs, trace } = order
+  const { type, body, by, via, from, seen, repeatableSinceMs, trace } = order
   const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedWishId(via, by, idempotencyKey)
-  return { id, type, body, by, via, from, sawStep, repeatableSinceMs, trace }
+  return { id, type, body, by, via, from, seen, repeatableSinceMs, trace }
 }
 
 function answer({ id, type }: Wish, state: WishAnswer['state'], message: string): WishAnswer {
@@ -87,12 +88,13 @@ interface Asked {
 
 async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
+  let asked = wish
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const read = await readWishFacts(ports.client, order, options).catch((error: unknown) => {
       throw mayBeOurs ? maybeWritten(wish, error) : error
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
-    const plan = planWish(wish, facts)
+    const plan = planWish(asked, facts)
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
@@ -102,6 +104,7 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     }
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
+    asked = { ...asked, look: plan.look }
     const sent = await send(ports, plan, options)
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue

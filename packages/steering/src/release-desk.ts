@@ -13,7 +13,7 @@ import type {
   WishType,
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { WishTarget } from '@tranche/wishes'
+import type { SeenMember, WishTarget } from '@tranche/wishes'
 
 /** Limits of one question. */
 export interface AskOptions {
@@ -73,8 +73,8 @@ export interface DeskWish {
   /** What the key names; of a DaemonSet only `undo` and `restart`. @default Rollout */
   readonly on?: WishTarget
   readonly idempotencyKey?: string | undefined
-  /** `expectedStep` and `revision` of the body were not said: whatever a repetition sees, it is the same wish. Over REST they are said. @default false */
-  readonly sawStep?: boolean
+  /** Members of the body that were not said: whatever a repetition sees, it is the same wish. Over REST they are said. @default none */
+  readonly seen?: readonly SeenMember[]
   /** Says what would be written, and writes nothing. @default false */
   readonly dryRun?: boolean
 }

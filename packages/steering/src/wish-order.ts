@@ -4,7 +4,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { TraceContext } from '@tranche/tracing'
-import type { WishTarget } from '@tranche/wishes'
+import type { SeenMember, WishTarget } from '@tranche/wishes'
 
 /** A wish as somebody gives it, and what it is for. */
 export interface WishOrder {
@@ -20,8 +20,8 @@ export interface WishOrder {
   readonly from?: string | undefined
   /** The same key by the same user is the same wish: it is carried out once, while it stands among the last sixteen on the record. */
   readonly idempotencyKey?: string | undefined
-  /** @see Wish.sawStep */
-  readonly sawStep?: boolean | undefined
+  /** @see Wish.seen */
+  readonly seen?: readonly SeenMember[] | undefined
   /** @see Wish.repeatableSinceMs */
   readonly repeatableSinceMs?: number | undefined
   /** @see Wish.trace */

@@ -12,20 +12,20 @@ const LONGEST_WAIT_MS = 60_000
  * Asks the REST API for a wish, and again with the same key for as long as `waitMs` says while the controller has not acted on it: it is
  * carried out once.
  *
- * A wish with a key whose step was seen, and not said (`sawStep`), is the same wish whatever step its repetition sees: it then says what
- * stands on the record.
+ * A wish with a key some members of which were seen, and not said (`seen`), is the same wish whatever its repetition sees: it then says
+ * what stands on the record.
  */
 export async function wishOverRest(client: ApiClient, { key, wish }: Wanted, options: AskOptions = {}): Promise<WishAnswer> {
-  const { idempotencyKey = crypto.randomUUID(), waitMs } = wish
+  const { idempotencyKey = crypto.randomUUID(), waitMs, seen = [] } = wish
   const ask = (body: WishBody, leftMs: number): Promise<WishAnswer> => {
     const call = { ...options, waitMs: Math.min(leftMs, LONGEST_WAIT_MS), idempotencyKey }
     return askOnce(client, { key, wish: { ...wish, body } }, call)
   }
   let body = wish.body
   const first = await ask(body, waitMs).catch(async (error: unknown) => {
-    const recorded = isKeyOfAnother(error) && wish.sawStep === true ? await recordedWish(client, { key, wish }, options) : undefined
+    const recorded = isKeyOfAnother(error) && seen.length > 0 ? await recordedWish(client, { key, wish }, options) : undefined
     if (recorded === undefined) throw error
-    body = withSeen(body, recorded)
+    body = { ...body, ...Object.fromEntries(seen.map((member) => [member, recorded[member]])) }
     return ask(body, waitMs)
   })
   let answer = first
@@ -46,12 +46,13 @@ async function askOnce(client: ApiClient, { key, wish }: Wanted, call: WishCall)
   const { on = 'Rollout', type, body, dryRun = false } = wish
   if (on === 'Rollout' && !dryRun) return client.wish(key, type, body, call)
   if (on === 'Rollout' || type !== 'undo') throw notOffered({ on, type, dryRun })
-  const { reason, toRevision } = body
-  return client.rollBackDaemonSet(
-    key,
-    { dryRun, ...(reason !== undefined && { reason }), ...(toRevision !== undefined && { toRevision }) },
-    call,
-  )
+  const { reason, toRevision, revision } = body
+  const said = {
+    ...(reason !== undefined && { reason }),
+    ...(toRevision !== undefined && { toRevision }),
+    ...(revision !== undefined && { revision }),
+  }
+  return client.rollBackDaemonSet(key, { dryRun, ...said }, call)
 }
 
 function isKeyOfAnother(error: unknown): boolean {
@@ -63,11 +64,6 @@ async function recordedWish(client: ApiClient, { key, wish }: Wanted, options: A
   const [{ username }, { actions }] = await Promise.all([client.me(options), client.history(key, options)])
   const id = keyedWishId('rest', username, wish.idempotencyKey)
   return actions.find((action) => action.id === id)
-}
-
-/** Where no step or revision was seen, there is none in JSON either. */
-function withSeen(said: WishBody, { expectedStep, revision }: RecordedAction): WishBody {
-  return { ...said, expectedStep, revision }
 }
 
 function notOffered({ on = 'Rollout', type, dryRun }: Pick<DeskWish, 'on' | 'type' | 'dryRun'>): AppError {

@@ -2,7 +2,7 @@ import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { hashOf, heldTemplate, plainTemplate, templateOf, templateText } from '@tranche/planner'
-import { refused, type WishFacts, type WishRefusal } from './wish.ts'
+import { refused, type UndoLook, type Wish, type WishFacts, type WishRefusal } from './wish.ts'
 
 /** A change of a DaemonSet's template. */
 export interface TemplateChange {
@@ -10,6 +10,8 @@ export interface TemplateChange {
   readonly patch: readonly PatchOperation[]
   /** What is changed, for a person. */
   readonly message: string
+  /** Of an undo: what it puts back over what. */
+  readonly look?: UndoLook
 }
 
 /** What an undo is judged by. */
@@ -21,19 +23,25 @@ const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
 /**
  * The template of an earlier revision, as `kubectl rollout undo` puts it back: whole, and nothing else of the DaemonSet.
  *
- * @param toRevision number or controller-revision-hash; undefined (or `0`, as for kubectl) is the newest before the present one that
- * is not held: nobody who goes back without a name means what was taken back (G12)
+ * `toRevision` is a number or controller-revision-hash; without it (or with `0`, as for kubectl) it is the newest before the present one
+ * that is not held: nobody who goes back without a name means what was taken back (G12). It moves on where the present template is not
+ * that of `revision`, or not the one that the same wish has found before (`look`).
  */
-export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, toRevision: string | undefined): TemplateChange | WishRefusal {
-  const { revisions } = facts
-  const newestFirst = [...revisions].sort((a, b) => b.revision - a.revision)
+export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }: AskedUndo): TemplateChange | WishRefusal {
+  const { metadata } = daemonSet
+  const newestFirst = [...facts.revisions].sort((a, b) => b.revision - a.revision)
   const now = templateText(daemonSet.spec.template)
-  const present = newestFirst.find((revision) => templateText(templateOf(revision)) === now)
+  const isNow = (revision: ControllerRevision): boolean => templateText(templateOf(revision)) === now
+  const present = newestFirst.find(isNow)
+  if (look !== undefined && (look.uid !== metadata.uid || look.present !== now))
+    return overtaken(daemonSet, present, 'since it was looked at')
+  const meant = newestFirst.filter((revision) => hashOf(revision) === body.revision)
+  if (body.revision !== undefined && !meant.some(isNow)) return overtaken(daemonSet, present, `from revision ${body.revision}`)
   if (present === undefined) {
-    const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${daemonSet.metadata.name} yet`
+    const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${metadata.name} yet`
     return refused('WISH_REFUSED', message, 'try again in a moment')
   }
-  const target = earlier({ newestFirst, present, rollout: facts.rollout }, toRevision)
+  const target = earlier({ newestFirst, present, rollout: facts.rollout }, look?.target ?? body.toRevision)
   if (target.kind === 'refused') return target
   const { revision } = target
   const template = plainTemplate(revision)
@@ -43,9 +51,19 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, toRevision: str
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${revision.revision} (${hashOf(revision)}) is put back${held}`,
+    message: `the template of revision ${nameOf(revision)} is put back${held}`,
+    look: { uid: metadata.uid, present: now, target: hashOf(revision) },
   }
 }
+
+function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): WishRefusal {
+  const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${nameOf(present)} now`
+  const message = `the template of DaemonSet ${metadata.name} has changed ${since}, ${now}`
+  return refused('MOVED_ON', message, 'look which revision is the present one, and decide anew')
+}
+
+/** What is asked for, and what was found when it was judged before. */
+type AskedUndo = Pick<Wish, 'body' | 'look'>
 
 interface History {
   readonly newestFirst: readonly ControllerRevision[]
@@ -68,7 +86,7 @@ function earlier(history: History, toRevision: string | undefined): Target | Wis
       path: 'toRevision',
     }
   if (templateText(templateOf(revision)) !== templateText(templateOf(present))) return { kind: 'found', revision }
-  return refused('WISH_REFUSED', `revision ${revision.revision} (${hashOf(revision)}) is the present one`, 'name an earlier revision')
+  return refused('WISH_REFUSED', `revision ${nameOf(revision)} is the present one`, 'name an earlier revision')
 }
 
 function newestNotHeld({ newestFirst, present, rollout }: History): Target | WishRefusal {
@@ -94,7 +112,11 @@ function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boo
 }
 
 function namesOf(revisions: readonly ControllerRevision[]): string {
-  return revisions.map((revision) => `${revision.revision} (${hashOf(revision)})`).join(', ')
+  return revisions.map(nameOf).join(', ')
+}
+
+function nameOf(revision: ControllerRevision): string {
+  return `${revision.revision} (${hashOf(revision)})`
 }
 
 /** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */

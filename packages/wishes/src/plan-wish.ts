@@ -6,7 +6,16 @@ import { planRestart, planUndo } from './plan-template.ts'
 import { isSameWish, mayHaveForgotten, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
 import { asksForRetry, refusalOf } from './refuse-wish.ts'
 import { standingOf, unansweredAction } from './standing.ts'
-import { refused, type Wish, type WishFacts, type WishPlan, type WishRefusal, type WishTarget, type WishWrite } from './wish.ts'
+import {
+  refused,
+  type UndoLook,
+  type Wish,
+  type WishFacts,
+  type WishPlan,
+  type WishRefusal,
+  type WishTarget,
+  type WishWrite,
+} from './wish.ts'
 
 /** @returns the object that a wish of that type is written and recorded on */
 export function targetOf(type: WishType): WishTarget {
@@ -20,6 +29,8 @@ export function targetOf(type: WishType): WishTarget {
  *   other is judged anew. A wish of somebody else that has no answer yet is overruled by `abort` alone.
  * - G11: beside the record of wishes it changes the annotation `tranche.dev/action` or `spec.strategy.paused` of the Rollout, or the
  *   template of the DaemonSet where that was asked for (undo, restart); nothing else.
+ * - An undo is written over the template that it found when it was judged first, and puts back what it found to put back then: judged anew
+ *   over another one, "the revision before" would be another, such as the one that somebody else has just taken back.
  * - A wish that is on the record under the same id is never written again; one that anybody could repeat is not written where the record
  *   may have forgotten it.
  */
@@ -74,7 +85,7 @@ function noDaemonSet(rollout: Rollout | undefined): WishRefusal {
 }
 
 function planOnDaemonSet(wish: Wish, facts: WishFacts, daemonSet: DaemonSet): WishPlan {
-  const change = wish.type === 'undo' ? planUndo(daemonSet, facts, wish.body.toRevision) : planRestart(daemonSet, facts)
+  const change = wish.type === 'undo' ? planUndo(daemonSet, facts, wish) : planRestart(daemonSet, facts)
   if (change.kind === 'refused') return change
   return written(daemonSet, { target: 'DaemonSet', record: recordOf(wish, facts), ...change })
 }
@@ -126,10 +137,11 @@ interface Change {
   readonly patch: readonly PatchOperation[]
   readonly annotations?: Readonly<Record<string, string>>
   readonly message: string
+  readonly look?: UndoLook
 }
 
 /** The change and its record in one patch, guarded by what was read. */
-function written(object: KubeObject, { target, record, patch, annotations = {}, message }: Change): WishWrite {
+function written(object: KubeObject, { target, record, patch, annotations = {}, message, look }: Change): WishWrite {
   const { metadata } = object
   const all = { ...annotations, [RECORDED_ACTIONS_ANNOTATION]: withRecorded(object, record) }
   const guarded: readonly PatchOperation[] = [
@@ -139,5 +151,5 @@ function written(object: KubeObject, { target, record, patch, annotations = {}, 
     ...(metadata.annotations === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const] : []),
     ...Object.entries(all).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key.replace('/', '~1')}`, value }) as const),
   ]
-  return { kind: 'write', target, key: keyOf(object), patch: guarded, resourceVersion: metadata.resourceVersion, record, message }
+  return { kind: 'write', target, key: keyOf(object), patch: guarded, resourceVersion: metadata.resourceVersion, record, message, look }
 }

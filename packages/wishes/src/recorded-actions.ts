@@ -62,12 +62,11 @@ export function recordOf({ id, type, body, by, via, from, trace }: Wish, { nowMs
 /** Whether a wish asks for the same as one on the record: type and body as they were said, whoever repeats it from wherever. */
 export function isSameWish(record: RecordedAction, wish: Wish): boolean {
   if (record.type !== wish.type) return false
-  const members = wish.sawStep === true ? saidMembers : [...saidMembers, ...seenMembers]
-  return members.every((member) => record[member] === wish.body[member])
+  const { seen = [], body } = wish
+  return members.every((member) => seen.some((one) => one === member) || record[member] === body[member])
 }
 
-const saidMembers = ['reason', 'step', 'full', 'toRevision'] as const
-const seenMembers = ['expectedStep', 'revision'] as const
+const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
 
 /** An annotation is asked for with every report, and changes with every wish alone. */
 const recordsOf = new Map<string, readonly RecordedAction[]>()

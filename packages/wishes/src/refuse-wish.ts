@@ -29,7 +29,9 @@ function foreignRefusal({ spec: { workloadRef } }: Rollout): WishRefusal | null 
 
 /** Whether the wish is meant for what goes on now, where it says what it is meant for. */
 function momentRefusal(standing: Standing, { type, body }: Wish): WishRefusal | null {
-  const { expectedStep, revision } = body
+  const { expectedStep } = body
+  // Of an undo it is that of the present template, whether a release is under way or not.
+  const revision = type === 'undo' ? undefined : body.revision
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
   if (!standing.isReleasing) return movedOn(standing, 'the wish is meant for a release under way')

@@ -16,10 +16,12 @@ export interface Wish {
   /** Address that the request came from. */
   readonly from?: string | undefined
   /**
-   * `expectedStep` and `revision` are what the asker saw, and not what they said: who repeats the wish may see others, and it is the
-   * same wish all the same. @default false
+   * Members of the body that are what the asker saw, and not what they said: who repeats the wish may see others, and it is the same wish
+   * all the same. @default none
    */
-  readonly sawStep?: boolean | undefined
+  readonly seen?: readonly SeenMember[] | undefined
+  /** What the same wish has found when it was judged first; undefined where it has not been yet. Only of an `undo`. */
+  readonly look?: UndoLook | undefined
   /**
    * Since when the same wish may have been carried out before, in epoch milliseconds, where anybody could send it again. Where the record
    * may have forgotten wishes of that time, it is refused: whether it is a repetition cannot be told.
@@ -27,6 +29,19 @@ export interface Wish {
   readonly repeatableSinceMs?: number | undefined
   /** In which trace it was asked for; goes on record. */
   readonly trace?: TraceContext | undefined
+}
+
+/** Members that say what a wish is meant for, where the asker looks instead of saying them. */
+export type SeenMember = 'expectedStep' | 'revision' | 'toRevision'
+
+/** Which template an undo is to put back over which. */
+export interface UndoLook {
+  /** Of the DaemonSet. */
+  readonly uid: string
+  /** The template that it had, as text that is equal for equal templates. */
+  readonly present: string
+  /** The `controller-revision-hash` of the template that is put back. */
+  readonly target: string
 }
 
 /** What a wish is judged by; each object as it was read last. */
@@ -67,6 +82,8 @@ export interface WishWrite {
   readonly record: RecordedAction
   /** What is written, for a person. */
   readonly message: string
+  /** Of an `undo`: where nothing could be written, the same wish is judged by it when it is judged anew. */
+  readonly look?: UndoLook | undefined
 }
 
 /** Codes of the error catalog with which a wish is refused. */

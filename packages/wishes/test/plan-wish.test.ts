@@ -37,7 +37,7 @@ it.each(['approve', 'jump'] as const)('tells who says no step with %s that there
 })
 
 describe('the same id again, where nobody has said the step', () => {
-  const approve = aWish('approve', { sawStep: true, body: { expectedStep: 2, revision: 'v2', reason: 'fine' } })
+  const approve = aWish('approve', { seen: ['expectedStep', 'revision'], body: { expectedStep: 2, revision: 'v2', reason: 'fine' } })
   const facts = factsIn('stepPaused')
   const first = planWish(approve, facts)
   const then = first.kind === 'write' ? after(facts, first)! : facts
@@ -51,7 +51,7 @@ describe('the same id again, where nobody has said the step', () => {
 
   it('is another wish where what was said is another', () => {
     expect(planWish({ ...approve, body: { ...approve.body, reason: 'bad' } }, then)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
-    expect(planWish({ ...approve, sawStep: false, body: { ...approve.body, expectedStep: 3 } }, then)).toMatchObject({
+    expect(planWish({ ...approve, seen: ['revision'], body: { ...approve.body, expectedStep: 3 } }, then)).toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     })
   })
@@ -222,6 +222,36 @@ describe('undo', () => {
       code: no,
       message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
     })
+  })
+
+  it.each([
+    { title: 'the revision of the present template is put back', revision: 'h3', want: 'agent:2' },
+    { title: 'another revision has moved on', revision: 'h2', want: moved },
+    { title: 'a revision that is gone has moved on', revision: 'h0', want: moved },
+  ])('meant for $title', ({ revision, want }) => {
+    for (const facts of [factsIn('healthy'), factsIn('stepPaused')]) {
+      const plan = planWish(aWish('undo', { body: { revision } }), facts)
+      expect(plan.kind === 'write' ? after(facts, plan)!.daemonSet!.spec.template.spec?.containers?.[0]?.image : plan.code).toBe(want)
+    }
+  })
+
+  it('says what the template is now, where it is not the one that it is meant for', () => {
+    const facts = factsIn('healthy')
+    expect(planWish(aWish('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
+      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3) now',
+    })
+    expect(planWish(aWish('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({
+      code: moved,
+      message: 'the template of DaemonSet agent has changed from revision h3, to one that has no revision yet',
+    })
+  })
+
+  it('is not asked of another DaemonSet than the one that was looked at', () => {
+    const facts = factsIn('healthy')
+    const first = planWish(aWish('undo'), facts)
+    const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'made-anew' } }
+    const look = first.kind === 'write' ? first.look : undefined
+    expect(planWish(aWish('undo', { look }), { ...facts, daemonSet })).toMatchObject({ code: moved })
   })
 
   it('puts back no directive of a patch', () => {

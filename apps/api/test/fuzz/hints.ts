@@ -102,12 +102,13 @@ function bodies(keys: fc.Arbitrary<Json>, revisions: readonly string[]): Hints {
     fc.record<Record<string, Json>>({ reason, ...members }, { requiredKeys: [...required] })
   const step = fc.integer({ min: 1, max: 3 })
   const toRevision = fc.constantFrom(...revisions)
+  const revision = fc.constantFrom(...revisions)
   return {
     'body of approve': wish({ expectedStep }, ['expectedStep']),
     'body of jump': wish({ expectedStep, step }, ['expectedStep', 'step']),
     'body of promote': wish({ expectedStep, full: fc.boolean() }, []),
-    'body of undo': wish({ toRevision }, []),
-    'body of rollBackDaemonSet': wish({ toRevision, dryRun: fc.boolean() }, []),
+    'body of undo': wish({ toRevision, revision }, []),
+    'body of rollBackDaemonSet': wish({ toRevision, revision, dryRun: fc.boolean() }, []),
     'body of sendToHook': fc.oneof(
       wish({ id: keys, action: fc.constantFrom('pause', 'resume', 'abort', 'retry') }, ['id', 'action']),
       wish({ id: keys, action: fc.constant('approve'), expectedStep }, ['id', 'action', 'expectedStep']),

@@ -1,4 +1,5 @@
 import type { Outcome, RolloutReport } from '@tranche/api-schema'
+import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { askPatiently, type AskPatientlyOptions } from '../desk/ask-patiently.ts'
@@ -10,7 +11,7 @@ import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
-import { listenForStop } from '../stop-signals.ts'
+import { endBySignal } from '../stop-signals.ts'
 import { isOurs } from '../view/reports/report-words.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
 
@@ -25,7 +26,6 @@ export interface StatusOptions {
   readonly throughPauses: boolean
 }
 
-const STOP_GRACE_MS = 1_000
 const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
   Done: statusExitCodes.done,
   Failed: statusExitCodes.failed,
@@ -37,15 +37,13 @@ const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
  * Waits until a release is over, or a person has to decide. Turning points go to `err`, where it ends goes to `out`.
  *
  * @returns what it came to: {@link statusExitCodes}
+ * @throws {AppError} API_DEADLINE where the time was up before anything was seen; whatever the first look throws
  */
 export async function status(options: StatusOptions, io: CommandIo): Promise<StatusExitCode> {
+  using _ends = endBySignal((name) => io.err.write(`Stopped by ${name}: nobody waits any more, and the release goes on.\n`))
   await using session = await openSession(options.access, io)
   using wait = beginWait(session, options, io)
-  const find = async (): Promise<ObjectKey> => findRollout(session.desk, session.namespace, { named: options.name, command: 'status' })
-  const key = await askPatiently(find, wait)
-  const report = await awaitEnd(session, { ...options, key, wait }, io)
-  if (report === null && wait.trouble !== null) throw wait.trouble
-  if (report === null) return statusExitCodes.timedOut
+  const report = await lookUntilEnd(session, { ...options, wait }, io)
   const { format } = options.output
   if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format))
   else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
@@ -62,16 +60,15 @@ interface Wait extends AskPatientlyOptions, Disposable {
   readonly trouble: Error | null
 }
 
-/** Ends when the time is up, or when somebody asks it to. Who looks once is told at once what goes wrong. */
+/** Ends when the time is up. Who looks once is told at once what goes wrong. */
 function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
-  const stop = listenForStop(STOP_GRACE_MS)
   const ended = new AbortController()
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
   const tell = tellOnce(io.err)
   let trouble: Error | null = null
   return {
     clock,
-    signal: AbortSignal.any([stop.signal, ended.signal]),
+    signal: ended.signal,
     mayPass: (error) => timeoutMs !== 0 && isLate(error),
     failed: (error) => {
       tell(error)
@@ -82,15 +79,40 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
     },
     [Symbol.dispose]() {
       timer?.cancel()
-      stop.release()
     },
   }
 }
 
-type WaitOptions = StatusOptions & { readonly key: ObjectKey; readonly wait: Wait }
+type WaitOptions = StatusOptions & { readonly wait: Wait }
+
+/** @returns the last that was seen */
+async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport> {
+  const { name: named, wait, timeoutMs } = options
+  const { signal } = wait
+  const find = async (): Promise<ObjectKey> => findRollout(session.desk, session.namespace, { named, command: 'status', signal })
+  let report: RolloutReport | null = null
+  try {
+    report = await awaitEnd(session, { ...options, key: await askPatiently(find, wait) }, io)
+  } catch (error) {
+    // What our own end of the waiting breaks off is no news.
+    if (!signal.aborted || isAppError(error)) throw error
+  }
+  if (report !== null) return report
+  throw wait.trouble ?? notSeen(timeoutMs ?? 0)
+}
+
+function notSeen(timeoutMs: number): AppError {
+  return new AppError('API_DEADLINE', `nothing was seen within the ${timeoutMs / 1000} s of --timeout`, {
+    hint: 'Give it more time, or look at the cluster with tranche doctor.',
+  })
+}
 
 /** @returns the last that was seen; null where there was no time to see anything */
-async function awaitEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport | null> {
+async function awaitEnd(
+  session: Session,
+  options: WaitOptions & { readonly key: ObjectKey },
+  io: CommandIo,
+): Promise<RolloutReport | null> {
   const { key, timeoutMs, throughPauses, output, wait } = options
   if (timeoutMs === 0) return session.desk.report(key)
   const { clock } = session

@@ -1,8 +1,9 @@
-import { REASON_MAX, type RolloutReport, type WishAnswer, type WishBody, type WishType } from '@tranche/api-schema'
+import { REASON_MAX, type WishAnswer, type WishBody, type WishType } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
+import { lookBeforeWish, membersToSee, type WishLook } from '../desk/look-before-wish.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { invalid } from '../option-values.ts'
@@ -32,8 +33,9 @@ export interface WishOptions {
 const askedBefore: readonly WishType[] = ['abort', 'undo']
 
 /**
- * Asks something of a release. `approve` and `jump` are meant for the step that the release is at when the command looks, unless one is
- * given: had it moved on since, the wish would be refused.
+ * Asks something of a release. `approve` and `jump` are meant for the step and revision that the release is at when the command looks,
+ * `undo` for the template that the DaemonSet has then and the revision before it, and what a person is asked about for what they were
+ * shown, unless it is given: had it moved on since, the wish would be refused.
  *
  * @returns failed where somebody at the terminal says no
  * @throws {AppError} with the code and the reason of a refusal
@@ -43,13 +45,13 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
   checkReason(options.body)
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: named(options), command: type })
-  const report = needsReport(options, io) ? await session.desk.report(key) : null
-  if (report !== null && !(await agreed(session, { options, report }, io))) {
+  const look = needsLook(options, io) ? await lookBeforeWish(session.desk, key, options) : null
+  if (look !== null && !(await agreed(session, { options, look }, io))) {
     io.err.write('Nothing was done.\n')
     return exitCodes.failed
   }
-  const sawStep = asksStep(options) && options.body.revision === undefined
-  const answer = await session.desk.wish(key, { type, body: withStep(options, report), waitMs, idempotencyKey, sawStep, dryRun })
+  const { body } = look ?? options
+  const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, seen: membersToSee(options), dryRun })
   io.out.write(await answerText(answer, key, options))
   return exitCodes.done
 }
@@ -66,12 +68,10 @@ function named({ name, type }: WishOptions): string {
   })
 }
 
-function needsReport(options: WishOptions, io: CommandIo): boolean {
-  return asksStep(options) || asksPerson(options, io)
-}
-
-function asksStep({ type, body }: WishOptions): boolean {
-  return (type === 'approve' || type === 'jump') && body.expectedStep === undefined
+function needsLook(options: WishOptions, io: CommandIo): boolean {
+  const { type, body } = options
+  if (type === 'approve' || type === 'jump') return body.expectedStep === undefined
+  return asksPerson(options, io) || (type === 'undo' && membersToSee(options).length > 0)
 }
 
 function asksPerson({ type, yes, dryRun }: WishOptions, io: CommandIo): boolean {
@@ -80,19 +80,14 @@ function asksPerson({ type, yes, dryRun }: WishOptions, io: CommandIo): boolean 
 
 async function agreed(
   { clock }: Session,
-  { options, report }: { readonly options: WishOptions; readonly report: RolloutReport },
+  { options, look }: { readonly options: WishOptions; readonly look: WishLook },
   io: CommandIo,
 ): Promise<boolean> {
   if (!asksPerson(options, io)) return true
   const drawing = createOutputDrawing(io.err, io, { colors: options.output.colors, nowMs: clock.nowMs() })
-  io.err.write(`${wishPreview(options, report, drawing).join('\n')}\n`)
+  const { report, revisions, body } = look
+  io.err.write(`${wishPreview({ type: options.type, body, revisions }, report, drawing).join('\n')}\n`)
   return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
-}
-
-function withStep(options: WishOptions, report: RolloutReport | null): WishBody {
-  if (!asksStep(options) || report?.step === undefined) return options.body
-  const { step, canaryRevision } = report
-  return { ...(canaryRevision !== undefined && { revision: canaryRevision }), ...options.body, expectedStep: step.index }
 }
 
 async function answerText(answer: WishAnswer, key: ObjectKey, { output: { format }, dryRun }: WishOptions): Promise<string> {

@@ -17,10 +17,10 @@ const MOST_NAMES = 5
  * @throws {AppError} ROLLOUT_NOT_FOUND, with the name that comes closest; NAME_AMBIGUOUS; OPTION_INVALID
  */
 export async function findRollout(desk: Pick<ReleaseDesk, 'list'>, namespace: string, search: Named): Promise<ObjectKey> {
-  const { named, command, allNamespaces = false, selector: labelSelector } = search
+  const { named, command, allNamespaces = false, selector: labelSelector, signal } = search
   const { kind, name } = readName(named)
   if (kind === 'rollout' && name !== undefined && !allNamespaces && labelSelector === undefined) return { namespace, name }
-  const all = await desk.list({ namespace: allNamespaces ? undefined : namespace, labelSelector })
+  const all = await desk.list({ namespace: allNamespaces ? undefined : namespace, labelSelector, signal })
   const matches = name === undefined ? all : all.filter((one) => (kind === 'daemonSet' ? one.daemonSet : one.name) === name)
   const [only] = matches
   if (only !== undefined && matches.length === 1) return { namespace: only.namespace, name: only.name }
@@ -37,6 +37,7 @@ export interface Named {
   readonly allNamespaces?: boolean
   /** Only among Rollouts with these labels. */
   readonly selector?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Where was looked, as errors say it. */

@@ -47,7 +47,11 @@ const commands: readonly WishCommand[] = [
   {
     type: 'undo',
     description: 'Put the template of an older revision back, as kubectl rollout undo does.',
-    examples: ['tranche undo node-agent', 'tranche undo node-agent --to-revision 3 --dry-run'],
+    examples: [
+      'tranche undo node-agent',
+      'tranche undo node-agent --to-revision 3 --dry-run',
+      'tranche undo node-agent --yes --revision 6b7f9c4d85',
+    ],
   },
   {
     type: 'jump',
@@ -101,9 +105,10 @@ function withOwnOptions(command: Command, type: WishType): Command {
       .option('--expected-step <step>', stepHint(type))
       .option('--revision <hash>', 'revision that it is meant for; for another it is refused')
   }
+  if (type === 'undo') command.option('--revision <hash>', 'revision whose template is there now; with another it is refused')
   if (type === 'promote') command.option('--full', 'skip soak and analysis too')
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
-  if (type === 'undo') command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the one before')
+  if (type === 'undo') command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
   if (type === 'abort' || type === 'undo') command.option('-y, --yes', 'do not ask at the terminal')
   return command
 }

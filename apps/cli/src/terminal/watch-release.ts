@@ -7,7 +7,7 @@ import { tellOnce } from '../desk/tell-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
-import { listenForStop } from '../stop-signals.ts'
+import { endBySignal } from '../stop-signals.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
 import type { ReleasePicture } from '@tranche/steering'
@@ -21,14 +21,13 @@ export interface WatchReleaseOptions {
   readonly output: OutputOptions
 }
 
-const STOP_GRACE_MS = 1_000
 const DRAW_EVERY_MS = 1_000
 
-/** Shows a Rollout until somebody stops it: live on a terminal, one line or document for each change elsewhere. */
+/** Shows a Rollout until a signal ends the process: live on a terminal, one line or document for each change elsewhere. */
 export async function watchRelease(session: Session, options: WatchReleaseOptions, io: CommandIo): Promise<ExitCode> {
-  using stop = disposable(listenForStop(STOP_GRACE_MS))
-  const { signal } = stop
+  const { signal } = new AbortController()
   const show = isTerminal(io.out, io) && options.output.format !== 'json' ? openLive(session, options, io) : openPlain(session, options, io)
+  using _ends = endBySignal(() => show.close())
   try {
     const looks = followRelease(session, { key: options.key, part: 'picture', signal, trouble: show.trouble })
     for await (const picture of looks) show.picture(picture)
@@ -105,8 +104,4 @@ function openPlain({ clock }: Session, { output: { format, colors } }: WatchRele
 
 function isTerminal(stream: OutputStream, { env }: CommandIo): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb'
-}
-
-function disposable(stop: ReturnType<typeof listenForStop>): Disposable & { readonly signal: AbortSignal } {
-  return { signal: stop.signal, [Symbol.dispose]: () => stop.release() }
 }

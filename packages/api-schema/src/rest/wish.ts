@@ -18,16 +18,15 @@ export const wishBodySchema = z
     expectedStep: z.int().min(1).optional().meta({
       description: 'Step, from 1, at which the wish is meant; at another it is a 409. `approve` and `jump` need it.',
     }),
-    revision: z
-      .string()
-      .min(1)
-      .max(253)
-      .optional()
-      .meta({ description: 'Canary revision that the wish is meant for; for another it is a 409.' }),
+    revision: z.string().min(1).max(253).optional().meta({
+      description:
+        'Canary revision that the wish is meant for; of an `undo` that of the present template, with a release or without. For another it is a 409.',
+    }),
     step: z.int().min(1).optional().meta({ description: 'Step to go to; only for `jump`, which needs it.' }),
     full: z.boolean().optional().meta({ description: 'Skips soak and analysis too; only for `promote`.' }),
     toRevision: z.string().min(1).max(253).optional().meta({
-      description: 'Number or controller-revision-hash to go back to; only for `undo`, else the revision before the present one.',
+      description:
+        'Number or controller-revision-hash to go back to; only for `undo`. Else the newest before the present one that is not held.',
     }),
   })
   .meta({ id: 'Wish' })
@@ -51,8 +50,9 @@ export type WishAnswer = Frozen<z.infer<typeof wishAnswerSchema>>
 export const daemonSetRollbackSchema = z
   .strictObject({
     toRevision: wishBodySchema.shape.toRevision.meta({
-      description: 'Number or controller-revision-hash to go back to; without it the revision before the present one.',
+      description: 'Number or controller-revision-hash to go back to; without it the newest before the present one that is not held.',
     }),
+    revision: wishBodySchema.shape.revision.meta({ description: 'Revision of the template that it has; with another it is a 409.' }),
     reason: wishBodySchema.shape.reason.meta({ description: 'Why; stands on the record.' }),
     dryRun: z.boolean().optional().meta({ description: 'Says what would be done, and does nothing.' }),
   })

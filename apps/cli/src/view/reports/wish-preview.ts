@@ -1,4 +1,4 @@
-import type { RolloutReport, WishBody, WishType } from '@tranche/api-schema'
+import type { RevisionReport, RolloutReport, WishBody, WishType } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { wrapText } from './wrap-text.ts'
 import { nodeCountsText, shortImage, stateWord } from './report-words.ts'
@@ -7,22 +7,32 @@ import { nodeCountsText, shortImage, stateWord } from './report-words.ts'
 export interface PreviewedWish {
   readonly type: WishType
   readonly body: WishBody
+  /** Those that the body may name. @default none */
+  readonly revisions?: readonly RevisionReport[]
 }
 
 /** @returns what stands now and what the wish would do to it, before somebody is asked whether they mean it */
-export function wishPreview({ type, body }: PreviewedWish, report: RolloutReport, drawing: Drawing): readonly string[] {
+export function wishPreview(wish: PreviewedWish, report: RolloutReport, drawing: Drawing): readonly string[] {
   const { namespace, name, step, images } = report
   const place = step === undefined || report.phase === 'Healthy' ? '' : `, step ${step.index} of ${step.count}`
   return [
     drawing.line(['bold', `${namespace}/${name}`], `   ${stateWord(report)}${place}   ${images.map(shortImage).join(', ')}`),
     drawing.line(`nodes   ${nodeCountsText(report)}`),
-    ...wrapText(effect(type, body, report), drawing.width).map((text) => drawing.line(['yellow', text])),
+    ...wrapText(effect(wish, report), drawing.width).map((text) => drawing.line(['yellow', text])),
   ]
 }
 
-function effect(type: WishType, { toRevision }: WishBody, { stableRevision, canaryRevision, nodes }: RolloutReport): string {
+function effect({ type, body, revisions = [] }: PreviewedWish, { stableRevision, canaryRevision, nodes }: RolloutReport): string {
+  const { revision, toRevision } = body
   if (type === 'abort')
-    return `abort holds revision ${canaryRevision ?? 'of this release'}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
-  const target = toRevision === undefined ? 'the revision before this one' : `revision ${toRevision}`
-  return `undo puts the template of ${target} back, which all ${nodes.desired} nodes get`
+    return `abort holds revision ${revision ?? canaryRevision ?? 'of this release'}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
+  if (toRevision === undefined) return 'undo finds no earlier revision that is not held'
+  const over = revision === undefined ? '' : ` in place of that of revision ${nameOf(revision, revisions)}`
+  return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which all ${nodes.desired} nodes get`
+}
+
+/** With its number, where that is known. */
+function nameOf(named: string, revisions: readonly RevisionReport[]): string {
+  const known = revisions.find(({ revision, number }) => revision === named || String(number) === named)
+  return known === undefined ? named : `${known.number} (${known.revision})`
 }
