@@ -108,7 +108,8 @@ function withOwnOptions(command: Command, type: WishType): Command {
   if (type === 'undo') command.option('--revision <hash>', 'revision whose template is there now; with another it is refused')
   if (type === 'promote') command.option('--full', 'skip soak and analysis too')
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
-  if (type === 'undo') command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
+  if (type === 'undo')
+    command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
   if (type === 'abort' || type === 'undo') command.option('-y, --yes', 'do not ask at the terminal')
   return command
 }
