@@ -1,5 +1,5 @@
 import { keyOf } from '@tranche/kube-types'
-import { answerOf, type WishFacts, type WishStanding, type WrittenWish } from '@tranche/wishes'
+import { answerOf, targetOf, type WishFacts, type WishStanding, type WrittenWish } from '@tranche/wishes'
 import { followRollout } from './follow-rollout.ts'
 import type { ReadOptions } from './read-wish-facts.ts'
 import type { SteeringPorts, WishOrder } from './wish-order.ts'
@@ -27,7 +27,9 @@ export async function awaitAnswer(
   const signal = AbortSignal.any([time.signal, timeUp, options.signal].filter((one) => one !== undefined))
   try {
     for await (const seen of followRollout(ports, { key: keyOf(rollout), from: rollout }, { ...reading, signal })) {
-      standing = answerOf(written, { ...facts, rollout: seen, nowMs: ports.clock.nowMs() })
+      const isAnother = seen?.metadata.uid !== rollout.metadata.uid && targetOf(written.record.type) === 'Rollout'
+      // Made again under the same name, it knows nothing of what was written on the one before.
+      standing = answerOf(written, { ...facts, rollout: isAnother ? undefined : seen, nowMs: ports.clock.nowMs() })
       if (standing.kind !== 'waiting') return standing
     }
   } catch (error) {
