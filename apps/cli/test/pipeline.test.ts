@@ -65,11 +65,49 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     await expect(release('v3', { APPROVE: 'no' })).resolves.toMatchObject({ code: 3 })
   })
 
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'take nothing back when a job is cancelled (%s): they say how it goes on, and end by the signal',
+    async (name) => {
+      const asks = join(folder, `asks-${name}`)
+      const settings = { NAMESPACE: 'demo', CHECK: `: >'${asks}'; exec sleep 600` }
+      const child = spawn('examples/ci/release.sh', ['deploy/', 'node-agent'], {
+        env: { ...env, ...settings },
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      const [err] = await Promise.all([
+        text(child.stderr),
+        vi.waitUntil(() => existsSync(asks), { timeout: 60_000, interval: 50 }).then(() => child.kill(name)),
+      ])
+      const [canary] = await revisions()
+      expect(err).toMatch(
+        new RegExp(
+          `^release: stopped by ${name}: the release goes on [^\\n]+; to take it back: tranche abort node-agent --namespace=demo --revision ${canary}$`,
+          'm',
+        ),
+      )
+      expect([child.exitCode, child.signalCode]).toEqual([null, name])
+      expect(await images()).toContain('registry.example/node-agent:v3')
+    },
+  )
+
   it('take a version back when their check fails', async () => {
     const { code, err } = await release('v4', { CHECK: 'test 1 = 2' })
     expect(err).toContain('release: the check failed (test 1 = 2): taking the version back\n')
     expect(code).toBe(1)
     expect(await images()).toEqual(['registry.example/node-agent:v2'])
+  })
+
+  it('leave the version alone that somebody else has applied meanwhile, and the decision to a person', async () => {
+    const overtakes =
+      'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
+    const { code, err } = await release('v6', { CHECK: overtakes })
+    expect(err).toMatch(/^MOVED_ON: the wish is meant for revision [0-9a-f]+, and the release of revision /m)
+    expect(err).toMatch(/^release: revision [0-9a-f]+ was not taken back: a person has to decide$/m)
+    expect(code).toBe(3)
+    expect(await images()).toContain('registry.example/node-agent:v7')
+    await expect(tranche('abort --yes --wait=1m')).resolves.toMatchObject({ code: 0 })
+    await tranche('status --timeout 1m')
   })
 
   it('take a version back that fails, as a job of GitLab, and say so by their exit code', async () => {
@@ -157,6 +195,12 @@ async function bash(line: string, settings: Readonly<Record<string, string>> = {
 
 function tranche(words: string): Promise<Ended> {
   return bash(`tranche ${words} node-agent -n demo`)
+}
+
+/** Newest first. */
+async function revisions(): Promise<readonly string[]> {
+  const history = JSON.parse((await tranche('history -o json')).out) as { readonly revisions: readonly { readonly revision: string }[] }
+  return history.revisions.map(({ revision }) => revision)
 }
 
 async function images(): Promise<readonly string[]> {
