@@ -3,8 +3,10 @@ import { PassThrough } from 'node:stream'
 import type { CommandIo } from '../command-io.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** @param question what comes from a cluster in it may say anything, and steers no terminal
- * @returns whether somebody at the terminal says yes; anything else, the end of input too, is a no */
+/**
+ * @param question what comes from a cluster in it may say anything, and steers no terminal
+ * @returns whether somebody at the terminal says yes; anything else, the end of input too, is a no
+ */
 export async function confirmed(question: string, { in: input, err }: CommandIo): Promise<boolean> {
   if (input === undefined) return false
   const lines = createInterface({ input: toReadable(input), crlfDelay: Number.POSITIVE_INFINITY })
