@@ -56,7 +56,7 @@ fields() { kubectl get rollouts.rollouts.kruise.io "$rollout" $namespace --outpu
 
 # Applies the manifests, and prints of each object: kind, name, generation, and how often its pod template was changed so far.
 apply() {
-  local one='{{.kind}} {{.metadata.name}} {{.metadata.generation}} {{with .metadata.annotations}}{{index . "deprecated.daemonset.template.generation"}}{{end}}{{"\n"}}'
+  local one='{{.kind}} {{.metadata.name}} {{.metadata.generation}} {{with .metadata.annotations}}{{with index . "deprecated.daemonset.template.generation"}}{{.}}{{end}}{{end}}{{"\n"}}'
   kubectl apply $namespace --filename "$manifests" --output "go-template={{define \"one\"}}$one{{end}}{{if .items}}{{range .items}}{{template \"one\" .}}{{end}}{{else}}{{template \"one\" .}}{{end}}"
 }
 
