@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
@@ -68,9 +69,12 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
   it('take nothing back when their job is cancelled: they say how the release goes on, and end by the signal', async () => {
     const asked = join(folder, 'asked')
     const settings = { NAMESPACE: 'demo', CHECK: `: >'${asked}'; exec sleep 600` }
-    const options = { env: { ...env, ...settings }, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] } as const
-    const child = spawn('examples/ci/release.sh', ['deploy/', 'node-agent'], options)
-    const ended = new Promise((done) => child.on('exit', (code, signal) => done([code, signal])))
+    const child = spawn('examples/ci/release.sh', ['deploy/', 'node-agent'], {
+      env: { ...env, ...settings },
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const ended = once(child, 'exit')
     const said = text(child.stderr)
     await vi.waitUntil(() => existsSync(asked), { timeout: 60_000, interval: 50 })
     child.kill('SIGTERM')
