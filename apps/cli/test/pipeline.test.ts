@@ -69,7 +69,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
   it('take nothing back when their job is cancelled: they say how the release goes on, and end by the signal', async () => {
     const asked = join(folder, 'asked')
     const settings = { NAMESPACE: 'demo', CHECK: `: >'${asked}'; exec sleep 600` }
-    const child = spawn('examples/ci/release.sh', ['deploy/', 'node-agent'], {
+    const child = spawn('bash', ['-c', 'exec examples/ci/release.sh deploy/ node-agent'], {
       env: { ...env, ...settings },
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
