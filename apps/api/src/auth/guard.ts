@@ -66,19 +66,6 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     for (const method of [route.method].flat()) routes.push({ method, url: route.url, access })
   })
 
-  /** Who is new takes turns with those from the same address, and is counted by their token like others once somebody is known by it. */
-  async function callerBy(
-    token: string,
-    standing: TokenStanding,
-    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  ): Promise<Caller | null> {
-    if (standing.kind !== 'new') return reviews.whoIs(token)
-    const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
-    const caller = await strangers.turn(visitor, () => reviews.whoIs(token), isNobody)
-    if (caller !== null) await limitSender(request, reply, senderOf(reviews.standingOf(token)))
-    return caller
-  }
-
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access
     const token = bearerToken(request)
@@ -101,6 +88,19 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
         hint: 'Ask for a role that grants it.',
       })
   })
+
+  /** Who is new takes turns with those from the same address, and is counted by their token like others once somebody is known by it. */
+  async function callerBy(
+    token: string,
+    standing: TokenStanding,
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  ): Promise<Caller | null> {
+    if (standing.kind !== 'new') return reviews.whoIs(token)
+    const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+    const caller = await strangers.turn(visitor, () => reviews.whoIs(token), isNobody)
+    if (caller !== null) await limitSender(request, reply, senderOf(reviews.standingOf(token)))
+    return caller
+  }
 }
 
 function isNobody(caller: Caller | null): boolean {

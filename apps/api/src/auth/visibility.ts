@@ -6,7 +6,7 @@ import type { Question, Reviews } from './reviews.ts'
 const SIDE_BY_SIDE = 8
 
 /** Of which namespaces somebody may list the Rollouts. */
-export interface Sight {
+export interface Visibility {
   /** They may list those of every namespace, also of one that nobody has asked about yet. */
   readonly isEverywhere: boolean
   /** Of those that were asked about. */
@@ -19,11 +19,15 @@ export interface Sight {
  * @throws {AppError} REVIEW_UNAVAILABLE
  */
 export async function visibleNamespaces(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<ReadonlySet<string>> {
-  return (await readSight(reviews, caller, namespaces)).namespaces
+  return (await readVisibility(reviews, caller, namespaces)).namespaces
 }
 
-/** @see visibleNamespaces */
-export async function readSight(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<Sight> {
+/**
+ * @param namespaces in question
+ * @returns which of them the caller may see, and whether of every other as well
+ * @throws {AppError} REVIEW_UNAVAILABLE
+ */
+export async function readVisibility(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<Visibility> {
   const wanted = [...new Set(namespaces)]
   if (wanted.length > 1 && (await reviews.isAllowed(caller, listRollouts('')))) return { isEverywhere: true, namespaces: new Set(wanted) }
   const visible = new Set<string>()

@@ -6,7 +6,7 @@ import { accessResources, questionText } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Question } from '../auth/reviews.ts'
-import { readSight, type Sight } from '../auth/visibility.ts'
+import { readVisibility, type Visibility } from '../auth/visibility.ts'
 
 /** What a stream is about: everything, one namespace, or one Rollout. */
 export interface StreamScope {
@@ -46,52 +46,52 @@ export async function readStreamRights(
     throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(one)}`, {
       hint: 'Ask for a role that grants it.',
     })
-  let sight = await sightNow(namespaces)
+  let visibility = await visibilityNow(namespaces)
   let askedMs = clock.monotonicMs()
 
-  async function sightNow(among: ReadonlySet<string>): Promise<Sight> {
-    if (one === null) return readSight(reviews, caller, among)
+  async function visibilityNow(among: ReadonlySet<string>): Promise<Visibility> {
+    if (one === null) return readVisibility(reviews, caller, among)
     return { isEverywhere: false, namespaces: new Set((await reviews.isAllowed(caller, one)) ? [scope.namespace ?? ''] : []) }
   }
 
   return {
-    mayRead: ({ namespace, name }) => isVisible(sight, namespace) && (scope.name === undefined || scope.name === name),
+    mayRead: ({ namespace, name }) => isVisible(visibility, namespace) && (scope.name === undefined || scope.name === name),
     get digest() {
-      return digestOf(scope, sight)
+      return digestOf(scope, visibility)
     },
     async recheck(among) {
-      const before = sight
+      const before = visibility
       try {
         const now = await callerNow()
         if (now === null || now.username !== first.username) return null
         // Groups come and go with the same token.
         caller = now
-        sight = await sightNow(among)
+        visibility = await visibilityNow(among)
         askedMs = clock.monotonicMs()
       } catch (error) {
         if (clock.monotonicMs() - askedMs > TRUST_MS) return null
         if (!(error instanceof AppError)) throw error
       }
-      if (one !== null && sight.namespaces.size === 0) return null
-      return { gained: seenIn(among, sight, before), lost: seenIn(among, before, sight) }
+      if (one !== null && visibility.namespaces.size === 0) return null
+      return { gained: seenIn(among, visibility, before), lost: seenIn(among, before, visibility) }
     },
   }
 }
 
-function isVisible({ isEverywhere, namespaces }: Sight, namespace: string): boolean {
+function isVisible({ isEverywhere, namespaces }: Visibility, namespace: string): boolean {
   return isEverywhere || namespaces.has(namespace)
 }
 
-/** @returns namespaces that `sight` shows and `other` does not */
-function seenIn(among: ReadonlySet<string>, sight: Sight, other: Sight): ReadonlySet<string> {
-  const known = among.union(sight.namespaces)
-  return new Set([...known].filter((namespace) => isVisible(sight, namespace) && !isVisible(other, namespace)))
+/** @returns namespaces that `visibility` shows and `other` does not */
+function seenIn(among: ReadonlySet<string>, visibility: Visibility, other: Visibility): ReadonlySet<string> {
+  const known = among.union(visibility.namespaces)
+  return new Set([...known].filter((namespace) => isVisible(visibility, namespace) && !isVisible(other, namespace)))
 }
 
 /** So many characters, of four bits each. */
 const DIGEST_LENGTH = 16
 
-function digestOf({ namespace = '', name = '' }: StreamScope, { isEverywhere, namespaces }: Sight): string {
+function digestOf({ namespace = '', name = '' }: StreamScope, { isEverywhere, namespaces }: Visibility): string {
   const shown = isEverywhere ? '*' : [...namespaces].sort()
   return createHash('sha256')
     .update(JSON.stringify([namespace, name, shown]))

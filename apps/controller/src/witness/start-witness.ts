@@ -23,7 +23,7 @@ import { type Logger, silentLogger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
 import { seenActionsOf, withSeen } from '@tranche/wishes'
 import { patchOrConflict } from '../patch-or-conflict.ts'
-import { type Sight, sightOfDaemonSet, sightOfRollout } from './sights.ts'
+import { type SeenVersion, seeDaemonSet, seeRollout } from './seen-version.ts'
 
 /** What a witness is given. */
 export interface WitnessOptions {
@@ -68,17 +68,17 @@ export function startWitness(options: WitnessOptions): RunningWitness {
   let writing = Promise.resolve()
 
   function look<O extends KubeObject>(resource: ResourcePath, kept: Kept<O>): void {
-    const sights = reflect({ ...options, client, seed }, resource, kept)
-    sights.subscribe({ onChange: (_key, _previous, sight) => sight && keep(sight) })
-    sights
+    const versions = reflect({ ...options, client, seed }, resource, kept)
+    versions.subscribe({ onChange: (_key, _previous, seen) => seen && keep(seen) })
+    versions
       .start(ending.signal)
       .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
   }
 
-  function keep({ rollout, acts }: Sight): void {
-    if (acts.length === 0) return
+  function keep({ rollout, actions }: SeenVersion): void {
+    if (actions.length === 0) return
     const seenAt = new Date(clock.nowMs()).toISOString()
-    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...acts.map((act) => ({ ...act, at: seenAt }))])
+    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...actions.map((action) => ({ ...action, at: seenAt }))])
     timer ??= clock.setTimer(WRITE_AFTER_MS, write)
   }
 
@@ -89,18 +89,18 @@ export function startWitness(options: WitnessOptions): RunningWitness {
   }
 
   async function writeAll(): Promise<void> {
-    for (const [rollout, acts] of unwritten) {
-      const isDone = isLeading() && (await isWritten({ client, log, signal: ending.signal }, rollout, acts))
-      const left = isDone ? (unwritten.get(rollout) ?? []).slice(acts.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
+    for (const [rollout, actions] of unwritten) {
+      const isDone = isLeading() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
+      const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
       if (left.length > 0) unwritten.set(rollout, left)
       else unwritten.delete(rollout)
     }
   }
 
-  const isFresh = (act: SeenAction): boolean => clock.nowMs() - Date.parse(act.at) < KEPT_MS
+  const isFresh = (action: SeenAction): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
 
-  look<Rollout>(resourcePaths.rollouts, { transform: sightOfRollout })
-  look<DaemonSet>(resourcePaths.daemonSets, { transform: sightOfDaemonSet, mark: daemonSetAnnotations.rollout })
+  look<Rollout>(resourcePaths.rollouts, { transform: seeRollout })
+  look<DaemonSet>(resourcePaths.daemonSets, { transform: seeDaemonSet, mark: daemonSetAnnotations.rollout })
   return {
     async stop() {
       timer?.cancel()
@@ -115,16 +115,16 @@ interface Watching extends Pick<WitnessOptions, 'clock' | 'namespaces'> {
   readonly seed: number
 }
 
-type Kept<O extends KubeObject> = Pick<ReflectorOptions<Sight, O>, 'transform' | 'mark'>
+type Kept<O extends KubeObject> = Pick<ReflectorOptions<SeenVersion, O>, 'transform' | 'mark'>
 
 /** Faults of these watches are told by those that the controller has of the same objects. */
 function reflect<O extends KubeObject>(
   { client, clock, seed, namespaces }: Watching,
   resource: ResourcePath,
   kept: Kept<O>,
-): Reflector<Sight> {
-  const watch = (scope: { readonly namespace?: string }): Reflector<Sight> =>
-    createReflector<Sight, O>({ client, clock, seed, log: silentLogger, resource, scope, ...kept })
+): Reflector<SeenVersion> {
+  const watch = (scope: { readonly namespace?: string }): Reflector<SeenVersion> =>
+    createReflector<SeenVersion, O>({ client, clock, seed, log: silentLogger, resource, scope, ...kept })
   if (namespaces === undefined) return watch({})
   return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
 }
@@ -136,11 +136,11 @@ interface Writing {
 }
 
 /** @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone */
-async function isWritten({ client, log, signal }: Writing, key: string, acts: readonly SeenAction[]): Promise<boolean> {
+async function isWritten({ client, log, signal }: Writing, key: string, actions: readonly SeenAction[]): Promise<boolean> {
   try {
     const rollout = await client.get<Rollout>(resourcePaths.rollouts, parseKey(key), { signal })
     const known = new Set(seenActionsOf(rollout).map(({ id }) => id))
-    const missing = acts.filter(({ id }) => !known.has(id))
+    const missing = actions.filter(({ id }) => !known.has(id))
     if (missing.length === 0) return true
     await patchOrConflict(client, resourcePaths.rollouts, rollout, seenPatch(rollout, missing), { signal })
     log.info({ rollout: key, objects: missing.length }, 'recorded what was written past us')

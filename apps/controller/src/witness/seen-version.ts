@@ -14,22 +14,26 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { type FieldOwner, writersOf } from './field-writers.ts'
 
 /** What was done between two versions of an object; when it was seen is for the caller to say. */
-export type SeenAct = Omit<SeenAction, 'at'>
+export type UndatedAction = Omit<SeenAction, 'at'>
 
 /** As much of an object as it takes to tell what the next version has changed. */
-export interface Sight {
+export interface SeenVersion {
   /** `namespace/name` of the Rollout that it is about. */
   readonly rollout: string
   readonly generation: number | undefined
+  /** The wishes on its record, as text: who has written one has recorded what else differs. */
   readonly recorded: string | undefined
   /** What people write, as it stands; of a Rollout or of a DaemonSet. */
   readonly written: object
   /** What others than we have done to make this version of the one before, and nobody has recorded. */
-  readonly acts: readonly SeenAct[]
+  readonly actions: readonly UndatedAction[]
 }
 
-/** What is seen of a Rollout of a DaemonSet, after what was seen of its version before; null of any other. At first sight nothing was done. */
-export function sightOfRollout(rollout: Rollout, previous: Sight | undefined): Sight | null {
+/**
+ * @param previous what was seen of its version before; undefined: the first, by which nobody has done anything
+ * @returns what is seen of a Rollout of a DaemonSet; null of any other
+ */
+export function seeRollout(rollout: Rollout, previous: SeenVersion | undefined): SeenVersion | null {
   const { metadata, spec, status } = rollout
   if (!isDaemonSetRef(spec.workloadRef)) return null
   const { paused = false } = spec.strategy
@@ -39,31 +43,34 @@ export function sightOfRollout(rollout: Rollout, previous: Sight | undefined): S
     spec: { disabled: spec.disabled ?? false, strategy: { paused } },
     status: { canaryStatus: { currentStepState, nextStepIndex } },
   }
-  const sight = { ...sightOf(rollout), rollout: keyText(keyOf(rollout)), written }
-  return { ...sight, acts: previous === undefined ? [] : actsOnRollout(rollout, previous, sight) }
+  const seen = { ...versionOf(rollout), rollout: keyText(keyOf(rollout)), written }
+  return { ...seen, actions: previous === undefined ? [] : actionsOnRollout(rollout, previous, seen) }
 }
 
-/** What is seen of a DaemonSet that has a Rollout; null of any other. */
-export function sightOfDaemonSet(daemonSet: DaemonSet, previous: Sight | undefined): Sight | null {
+/**
+ * @param previous as of a Rollout; one that was bound to another Rollout counts as none
+ * @returns what is seen of a DaemonSet that has a Rollout; null of any other
+ */
+export function seeDaemonSet(daemonSet: DaemonSet, previous: SeenVersion | undefined): SeenVersion | null {
   const { annotations = {}, namespace = '', generation } = daemonSet.metadata
   const name = annotations[daemonSetAnnotations.rollout]
   if (name === undefined) return null
-  const sight = { ...sightOf(daemonSet), rollout: keyText({ namespace, name }) }
-  const before = previous?.rollout === sight.rollout ? previous : undefined
+  const seen = { ...versionOf(daemonSet), rollout: keyText({ namespace, name }) }
+  const before = previous?.rollout === seen.rollout ? previous : undefined
   // Nodes that come and go change its status all the time.
-  if (before?.generation === generation && before !== undefined) return { ...sight, written: before.written, acts: [] }
-  // Where the stable template is put back the mark of that stands beside it.
-  const written = { spec: { template: daemonSet.spec.template }, mark: annotations[daemonSetAnnotations.reverted] }
-  return { ...sight, written, acts: before === undefined ? [] : actsOnTemplate(daemonSet, before, { ...sight, written }) }
+  if (before?.generation === generation && before !== undefined) return { ...seen, written: before.written, actions: [] }
+  // Where the stable template is put back, the moment of that stands beside it.
+  const written = { spec: { template: daemonSet.spec.template }, revertedAt: annotations[daemonSetAnnotations.reverted] }
+  return { ...seen, written, actions: before === undefined ? [] : actionsOnTemplate(daemonSet, before, { ...seen, written }) }
 }
 
-function sightOf({ metadata }: KubeObject): Pick<Sight, 'generation' | 'recorded'> {
+function versionOf({ metadata }: KubeObject): Pick<SeenVersion, 'generation' | 'recorded'> {
   return { generation: metadata.generation, recorded: metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION] }
 }
 
-type Seen = Omit<Sight, 'acts'>
+type Seen = Omit<SeenVersion, 'actions'>
 
-function actsOnRollout(rollout: Rollout, was: Sight, is: Seen): readonly SeenAct[] {
+function actionsOnRollout(rollout: Rollout, was: SeenVersion, is: Seen): readonly UndatedAction[] {
   const { spec, status, metadata } = rollout
   const { currentStepState, currentStepIndex, nextStepIndex } = status?.canaryStatus ?? {}
   const action = actionOf(metadata.annotations?.[rolloutAnnotations.action])
@@ -77,15 +84,15 @@ function actsOnRollout(rollout: Rollout, was: Sight, is: Seen): readonly SeenAct
     currentStepState === 'StepReady' &&
       doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'currentStepState'] }, 'approve', currentStepIndex),
     nextStepIndex !== undefined && doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'nextStepIndex'] }, 'jump', nextStepIndex),
-  ].filter((act) => act !== false && act?.manager !== undefined)
-  return [...told, ...wished].filter((act) => act !== undefined && act !== false)
+  ].filter((one) => one !== false && one?.manager !== undefined)
+  return [...told, ...wished].filter((one) => one !== undefined && one !== false)
 }
 
-function actsOnTemplate(daemonSet: DaemonSet, was: Sight, is: Seen): readonly SeenAct[] {
-  const act = doneTo(daemonSet, { was, is, path: ['spec', 'template'] }, 'template')
-  if (act === undefined) return []
-  const isPutBack = act.manager === undefined && !isSameJson(at(was.written, ['mark']), at(is.written, ['mark']))
-  return isPutBack ? [] : [act]
+function actionsOnTemplate(daemonSet: DaemonSet, was: SeenVersion, is: Seen): readonly UndatedAction[] {
+  const action = doneTo(daemonSet, { was, is, path: ['spec', 'template'] }, 'template')
+  if (action === undefined) return []
+  const isPutBack = action.manager === undefined && !isSameJson(at(was.written, ['revertedAt']), at(is.written, ['revertedAt']))
+  return isPutBack ? [] : [action]
 }
 
 interface Difference {
@@ -94,8 +101,8 @@ interface Difference {
   readonly path: readonly string[]
 }
 
-/** Undefined where nothing differs at this place, where one of our programs made the difference, and where a wish on record did. */
-function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, step?: number): SeenAct | undefined {
+/** @returns undefined where nothing differs at this place, where one of our programs made the difference, and where a wish on record did */
+function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, step?: number): UndatedAction | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
   if (isSameJson(before, after)) return undefined
   const writers = writersOf(ownersOf(object), under(path, before), under(path, after))
