@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
-import { type SharedCaches, watchCluster } from '@tranche/cluster'
+import { type SharedReflection, watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
 import { createKubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -35,8 +35,8 @@ export interface ApiOptions {
   readonly namespaces?: readonly string[]
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default caches of its own */
-  readonly caches?: SharedCaches
+  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  readonly reflection?: SharedReflection
   readonly clock: Clock
   readonly log: Logger
   /** Address to listen on. @default 127.0.0.1 */
@@ -89,7 +89,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const log = options.log.child({ program: fieldManagers.api })
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const shared = options.caches === undefined ? {} : { caches: options.caches }
+  const shared = options.reflection === undefined ? {} : { reflection: options.reflection }
   const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })

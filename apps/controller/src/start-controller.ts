@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type SharedCaches, traceWrites, watchCluster } from '@tranche/cluster'
+import { type SharedReflection, traceWrites, watchCluster } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -30,8 +30,8 @@ export interface ControllerOptions {
   readonly exchange: Exchange
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default caches of its own */
-  readonly caches?: SharedCaches
+  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  readonly reflection?: SharedReflection
   /** Carries reads and renewals of the Lease, which must not wait for other calls. @default exchange */
   readonly leaseExchange?: Exchange
   readonly clock: Clock
@@ -109,7 +109,7 @@ export function startController(options: ControllerOptions): RunningController {
   const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true, ...scope },
     ...watchLag(metrics, clock, 'controller'),
-    ...(options.caches !== undefined && { caches: options.caches }),
+    ...(options.reflection !== undefined && { reflection: options.reflection }),
   })
   const cluster = traceWrites(watched, tracer)
   const recorder = createEventRecorder({

@@ -1,5 +1,12 @@
 import type { Clock, Timer } from '@tranche/clock'
-import { createTouchValues, isSameButForCounts, type SharedCaches, traceWrites, type WatchedCluster, watchCluster } from '@tranche/cluster'
+import {
+  createTouchValues,
+  isSameButForCounts,
+  type SharedReflection,
+  traceWrites,
+  type WatchedCluster,
+  watchCluster,
+} from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
@@ -19,8 +26,8 @@ export interface ExecutorOptions {
   readonly exchange: Exchange
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default caches of its own */
-  readonly caches?: SharedCaches
+  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  readonly reflection?: SharedReflection
   readonly clock: Clock
   readonly log: Logger
   /** Unique among all executors that ever run. */
@@ -72,7 +79,7 @@ export function startExecutor(options: ExecutorOptions): RunningExecutor {
   const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
-    ...(options.caches !== undefined && { caches: options.caches }),
+    ...(options.reflection !== undefined && { reflection: options.reflection }),
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()

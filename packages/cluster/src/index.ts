@@ -1,4 +1,4 @@
-export { type CacheOptions, type SharedCaches, shareCaches } from './cluster-caches.ts'
+export { type ReflectionOptions, type SharedReflection, shareReflection } from './cluster-reflection.ts'
 export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'

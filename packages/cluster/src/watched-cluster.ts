@@ -1,12 +1,12 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isForbidden, isNotFound, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject } from '@tranche/kube-types'
-import { type CacheOptions, type ClusterCaches, createCaches, type SharedCaches } from './cluster-caches.ts'
+import { type ReflectionOptions, type ClusterReflection, createReflection, type SharedReflection } from './cluster-reflection.ts'
 import { createNewest, type Newest } from './newest.ts'
 import { type Fleet, stampedFleet } from './stamped-fleet.ts'
 
 /** What a watched cluster is made of. */
-export interface WatchedClusterOptions extends Omit<CacheOptions, 'readySince'> {
+export interface WatchedClusterOptions extends Omit<ReflectionOptions, 'readySince'> {
   /** Also Rollouts and ControllerRevisions, which executors have no use for. */
   readonly withRollouts: boolean
   /**
@@ -14,8 +14,8 @@ export interface WatchedClusterOptions extends Omit<CacheOptions, 'readySince'> 
    * not since our first sight of it; policies and another controller are not looked for. @default false
    */
   readonly forReports?: boolean
-  /** What other programs of this process read too; whoever has made it starts it. @default caches of its own */
-  readonly caches?: SharedCaches
+  /** What other programs of this process read too; whoever has made it starts it. @default one of its own */
+  readonly reflection?: SharedReflection
   /** Told of every object that this program has written, for metrics. Must not throw. */
   readonly onWritten?: (write: OwnWrite) => void
 }
@@ -32,7 +32,7 @@ export interface OwnWrite {
  * What one program has seen of the cluster. `policies` and `peer` are for controllers only; policies are not synced where the API server
  * does not serve them, or not to us. `revisions.store.byIndex('owner', uid)` finds those of one DaemonSet.
  */
-export interface WatchedCluster extends Omit<ClusterCaches, 'fleet'> {
+export interface WatchedCluster extends Omit<ClusterReflection, 'fleet'> {
   readonly fleet: Fleet
   /** What this program's own writes were answered with counts until the watch shows it. */
   readonly newest: {
@@ -48,18 +48,18 @@ export interface WatchedCluster extends Omit<ClusterCaches, 'fleet'> {
   start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>
 }
 
-/** Builds the caches, or reads those that there are, and adds what this program has written. */
+/** Builds the reflection, or reads the one that there is, and adds what this program has written. */
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { forReports = false } = options
-  const caches = options.caches ?? createCaches({ ...options, readySince: forReports ? 'stamp' : 'sight' })
-  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, peer, revisions } = caches
+  const reflection = options.reflection ?? createReflection({ ...options, readySince: forReports ? 'stamp' : 'sight' })
+  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, peer, revisions } = reflection
   const needed: readonly Reflector<unknown>[] = options.withRollouts
     ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...(forReports ? [] : peer.reflectors)]
     : [nodes, pods, daemonSets, batchReleases]
   const mayLack = options.withRollouts && !forReports ? [policies] : []
   return {
-    ...caches,
-    fleet: forReports && options.caches !== undefined ? stampedFleet(caches.fleet) : caches.fleet,
+    ...reflection,
+    fleet: forReports && options.reflection !== undefined ? stampedFleet(reflection.fleet) : reflection.fleet,
     newest: {
       daemonSets: createNewest(daemonSets, telling(options, resourcePaths.daemonSets, daemonSets)),
       batchReleases: createNewest(batchReleases, telling(options, resourcePaths.batchReleases, batchReleases)),
@@ -67,7 +67,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
       policies: createNewest(policies, telling(options, resourcePaths.releasePolicies, policies)),
     },
     async start(signal, failed) {
-      if (options.caches === undefined) for (const reflector of [...needed, ...mayLack]) reflector.start(signal).catch(failed)
+      if (options.reflection === undefined) for (const reflector of [...needed, ...mayLack]) reflector.start(signal).catch(failed)
       await Promise.all([
         ...needed.map((reflector) => reflector.whenSynced(signal)),
         ...mayLack.map((reflector) => whenSyncedIfServed(options, reflector, signal)),

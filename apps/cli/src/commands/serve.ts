@@ -149,13 +149,13 @@ async function startPrograms(
   }
   // Adopted before the programs, so that it watches to their end.
   const watching = cleanup.adopt(new AbortController(), (open) => open.abort(new Error('the process stops')))
-  const caches = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
-  if (caches !== undefined) {
+  const reflection = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
+  if (reflection !== undefined) {
     const { promise, reject } = Promise.withResolvers<void>()
-    caches.start(watching.signal, reject)
+    reflection.start(watching.signal, reject)
     programs.push({ stopped: promise })
   }
-  const shared = caches === undefined ? {} : { caches }
+  const shared = reflection === undefined ? {} : { reflection }
   const stops: (() => Promise<void>)[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type SharedCaches, shareCaches } from '@tranche/cluster'
+import { type SharedReflection, shareReflection } from '@tranche/cluster'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -25,7 +25,7 @@ export interface ShareOptions {
  * Lets all programs of a process read one copy of the cluster. Its lists and watches are sent, counted and logged as those of the
  * controller, which reads most of it.
  */
-export function shareCluster({ identity, metrics, namespaces, ...options }: ShareOptions): SharedCaches {
+export function shareCluster({ identity, metrics, namespaces, ...options }: ShareOptions): SharedReflection {
   const { clock, seed } = options
   const log = options.log.child({ program: fieldManagers.controller, identity })
   const meter = createMeter({ metrics, clock, program: 'controller' })
@@ -37,5 +37,5 @@ export function shareCluster({ identity, metrics, namespaces, ...options }: Shar
     log,
     seed,
   })
-  return shareCaches({ client, clock, log, seed, ...(namespaces !== undefined && { namespaces }) })
+  return shareReflection({ client, clock, log, seed, ...(namespaces !== undefined && { namespaces }) })
 }

@@ -1,6 +1,6 @@
 import { customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { type CacheOptions, type SharedCaches, shareCaches, watchCluster, type WatchedCluster } from '@tranche/cluster'
+import { type ReflectionOptions, type SharedReflection, shareReflection, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
@@ -13,7 +13,7 @@ let clock: VirtualClock
 let client: KubeClient
 let faults: FaultInjector
 let asked: string[]
-let parts: CacheOptions
+let parts: ReflectionOptions
 let ending: AbortController
 let stop: () => void
 
@@ -47,17 +47,17 @@ afterEach(() => {
 
 it('lists and watches each resource once, however many programs read it', async () => {
   asked.length = 0
-  const { caches } = share()
-  await drive(Promise.all([...programs(caches)].map((program) => program.start(ending.signal, () => {}))))
+  const { reflection } = share()
+  await drive(Promise.all([...programs(reflection)].map((program) => program.start(ending.signal, () => {}))))
   for (const plural of ['nodes', 'pods', 'daemonsets', 'controllerrevisions', 'rollouts', 'batchreleases']) {
     const about = asked.filter((path) => path.split('?')[0]!.endsWith(`/${plural}`))
     expect(about.map((path) => (path.includes('watch=true') ? 'watch' : 'list'))).toEqual(['list', 'watch'])
   }
 })
 
-it('shows reports what caches of their own show them, whenever this process has seen it first', async () => {
-  const { caches } = share()
-  const shared = watchCluster({ ...parts, withRollouts: true, forReports: true, caches })
+it('shows reports what a reflection of their own shows them, whenever this process has seen it first', async () => {
+  const { reflection } = share()
+  const shared = watchCluster({ ...parts, withRollouts: true, forReports: true, reflection })
   const own = watchCluster({ ...parts, withRollouts: true, forReports: true })
   await drive(Promise.all([shared, own].map((cluster) => cluster.start(ending.signal, () => {}))))
   const view = ({ fleet, daemonSets }: Pick<WatchedCluster, 'fleet' | 'daemonSets'>): ReturnType<WatchedCluster['fleet']['view']> =>
@@ -65,10 +65,10 @@ it('shows reports what caches of their own show them, whenever this process has 
 
   expect(view(shared)).toEqual(view(own))
   expect(view(shared)).toBe(view(shared))
-  expect(view(shared).nodes).not.toEqual(view(caches).nodes)
+  expect(view(shared).nodes).not.toEqual(view(reflection).nodes)
   for (let round = 0; round < 3; round++) {
     const before = view(shared)
-    const pod = caches.pods.store.list()[round]!
+    const pod = reflection.pods.store.list()[round]!
     await drive(client.delete(resourcePaths.pods, { namespace: 'demo', name: pod.name }))
     await pass(round === 0 ? 100 : 30_000)
     expect(view(shared)).toEqual(view(own))
@@ -83,8 +83,8 @@ it('lets a program wait for what it reads itself, and for nothing else', async (
         ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'no') }
         : undefined,
   }
-  const { caches } = share()
-  const [controller, executor] = programs(caches)
+  const { reflection } = share()
+  const [controller, executor] = programs(reflection)
   let isControllerReady = false
   const ready = controller.start(ending.signal, () => {}).then(() => (isControllerReady = true))
   await drive(executor.start(ending.signal, () => {}))
@@ -94,8 +94,8 @@ it('lets a program wait for what it reads itself, and for nothing else', async (
 })
 
 it('keeps what one program has written from the others until the watch shows it', async () => {
-  const { caches } = share()
-  const [controller, executor] = programs(caches)
+  const { reflection } = share()
+  const [controller, executor] = programs(reflection)
   await drive(Promise.all([controller, executor].map((program) => program.start(ending.signal, () => {}))))
   const known = executor.newest.daemonSets.get(key)
   const patch = { type: 'merge', body: { metadata: { annotations: { seen: 'yes' } } } } as const
@@ -107,11 +107,11 @@ it('keeps what one program has written from the others until the watch shows it'
 })
 
 it('says what has ended a watch that all of them read', async () => {
-  const { caches, failures } = share()
-  const [controller] = programs(caches)
+  const { reflection, failures } = share()
+  const [controller] = programs(reflection)
   await drive(controller.start(ending.signal, () => {}))
   const fault = new Error('a handler failed')
-  caches.daemonSets.subscribe({
+  reflection.daemonSets.subscribe({
     onChange() {
       throw fault
     },
@@ -121,19 +121,19 @@ it('says what has ended a watch that all of them read', async () => {
   expect(failures).toEqual([fault])
 })
 
-function share(): { readonly caches: SharedCaches; readonly failures: readonly unknown[] } {
-  const caches = shareCaches(parts)
+function share(): { readonly reflection: SharedReflection; readonly failures: readonly unknown[] } {
+  const reflection = shareReflection(parts)
   const failures: unknown[] = []
-  caches.start(ending.signal, (error) => failures.push(error))
-  return { caches, failures }
+  reflection.start(ending.signal, (error) => failures.push(error))
+  return { reflection, failures }
 }
 
 /** As controller, executor and REST API read the cluster. */
-function programs(caches: SharedCaches): readonly [WatchedCluster, WatchedCluster, WatchedCluster] {
+function programs(reflection: SharedReflection): readonly [WatchedCluster, WatchedCluster, WatchedCluster] {
   return [
-    watchCluster({ ...parts, withRollouts: true, caches }),
-    watchCluster({ ...parts, withRollouts: false, caches }),
-    watchCluster({ ...parts, withRollouts: true, forReports: true, caches }),
+    watchCluster({ ...parts, withRollouts: true, reflection }),
+    watchCluster({ ...parts, withRollouts: false, reflection }),
+    watchCluster({ ...parts, withRollouts: true, forReports: true, reflection }),
   ]
 }
 

@@ -15,8 +15,8 @@ import { keptNode } from './kept-node.ts'
 import { type PeerWatch, watchPeer } from './peer-watch.ts'
 import { createSharedTexts } from './shared-texts.ts'
 
-/** What caches are filled from. */
-export interface CacheOptions {
+/** What a reflection is made from. */
+export interface ReflectionOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
@@ -29,7 +29,7 @@ export interface CacheOptions {
 }
 
 /** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
-export interface ClusterCaches {
+export interface ClusterReflection {
   readonly fleet: FleetIndex
   readonly nodes: Reflector<FleetNode>
   readonly pods: Reflector<FleetPod>
@@ -41,18 +41,18 @@ export interface ClusterCaches {
   readonly peer: PeerWatch
 }
 
-/** Caches that several programs of one process read, each of which waits for what it reads itself. */
-export interface SharedCaches extends ClusterCaches {
-  /** Fills all of them until `signal` aborts; `failed` hears what ends a reflector before. */
+/** A reflection that several programs of one process read, each of which waits for what it reads itself. */
+export interface SharedReflection extends ClusterReflection {
+  /** Starts every reflector, until `signal` aborts; `failed` hears what ends one before. */
   start(signal: AbortSignal, failed: (error: unknown) => void): void
 }
 
-/** Builds caches that hold whatever any program reads. */
-export function shareCaches(options: CacheOptions): SharedCaches {
-  const caches = createCaches(options)
-  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, peer } = caches
+/** Builds a reflection that holds whatever any program reads. */
+export function shareReflection(options: ReflectionOptions): SharedReflection {
+  const reflection = createReflection(options)
+  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, peer } = reflection
   return {
-    ...caches,
+    ...reflection,
     start(signal, failed) {
       for (const reflector of [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...peer.reflectors, policies])
         reflector.start(signal).catch(failed)
@@ -61,7 +61,7 @@ export function shareCaches(options: CacheOptions): SharedCaches {
 }
 
 /** Builds the reflectors and joins nodes and pods to the fleet. */
-export function createCaches(options: CacheOptions): ClusterCaches {
+export function createReflection(options: ReflectionOptions): ClusterReflection {
   const { clock } = options
   const fleet = new FleetIndex()
   const withSharedTexts = createSharedTexts()
@@ -102,7 +102,7 @@ export function createCaches(options: CacheOptions): ClusterCaches {
 
 /** One watch, or one for each namespace. */
 function reflect<T, O extends KubeObject>(
-  options: CacheOptions,
+  options: ReflectionOptions,
   kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
 ): Reflector<T> {
   const { namespaces, log } = options
@@ -119,7 +119,7 @@ function common({
   clock,
   log,
   seed = 0,
-}: CacheOptions): Pick<CacheOptions, 'client' | 'clock' | 'log'> & { readonly seed: number } {
+}: ReflectionOptions): Pick<ReflectionOptions, 'client' | 'clock' | 'log'> & { readonly seed: number } {
   return { client, clock, log, seed }
 }
 
