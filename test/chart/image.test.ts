@@ -80,21 +80,21 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     )
   })
 
-  it('lists and watches each resource once, as all programs in one process', async () => {
+  it('lists and watches each resource once, as all programs in one process, and the witness once more what people write to', async () => {
     const shared = ['nodes', 'pods', 'daemonsets', 'controllerrevisions', 'rollouts', 'batchreleases']
+    const wanted = [...shared, 'daemonsets', 'rollouts'].flatMap((name) => [`list ${name}`, `watch ${name}`])
     const asked: string[] = []
     onCall = ({ actor, verb, resource }) => {
-      if (actor === account && shared.includes(resource.resource)) asked.push(`${verb} ${resource.resource}`)
+      if (actor === account && shared.includes(resource.resource) && /^(list|watch)$/.test(verb)) asked.push(`${verb} ${resource.resource}`)
       return undefined
     }
     const run = container('all-in-one', '--api-port=0', '--health-port=0')
     await ready(run)
-    await vi.waitUntil(() => shared.every((name) => asked.includes(`watch ${name}`)), { timeout: 30_000, interval: 50 })
+    await vi.waitUntil(() => asked.length >= wanted.length, { timeout: 30_000, interval: 50 })
     onCall = () => undefined
     run.terminate()
     await run.ended
-    const reads = asked.filter((one) => /^(list|watch) /.test(one))
-    expect(reads.toSorted()).toEqual(shared.flatMap((name) => [`list ${name}`, `watch ${name}`]).toSorted())
+    expect(asked.toSorted()).toEqual(wanted.toSorted())
   })
 
   it('ends within 10 s at any moment of a release with nothing half done, and whoever comes next takes it up', async () => {
