@@ -126,7 +126,8 @@ function startOne({ image, cluster, redis }: Stage, component: Component, name: 
 function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
   const { nodeOptions, resources } = values[component === 'all-in-one' ? 'allInOne' : component]!
-  const limit = Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])
+  const [, size, unit] = /^(\d+)([MG])i$/.exec(resources.limits.memory) ?? []
+  const limit = Number(size) * (unit === 'G' ? 1024 : 1)
   return { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `${nodeOptions} --max-old-space-size=${limit / 2}`, MALLOC_ARENA_MAX: '1' }
 }
 
