@@ -3,12 +3,12 @@ import { isAppError } from '@tranche/errors'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import type { Metrics } from './metrics.ts'
 
-/** What {@link meterExchange} is given. */
+/** What {@link createMeter} is given. */
 export interface MeterParts {
   /** Undefined: nothing is counted, and exchanges stay what they are. */
   readonly metrics: Metrics | undefined
   readonly clock: Clock
-  /** Whose requests they are: `controller` or `executor`. */
+  /** Whose requests they are: `controller` or `executor`; what programs of one process share is the controller's. */
   readonly program: string
 }
 
