@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { agentManifest, type Cluster, startCluster } from './cluster.ts'
+import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
 import { runProgram } from './run-program.ts'
 
 /** How a shell is begun without anything of the user's own, and told to complete. */
@@ -28,7 +28,7 @@ describe.skipIf(installed.length === 0)('what Tab completes', { timeout: 120_000
     folder = cluster.folder
     const admin = cluster.simulator.clientFor({ name: 'admin' })
     await admin.create(resources.daemonSets, agentManifest('v1') as never)
-    await admin.create({ group: 'rollouts.kruise.io', resource: 'rollouts' }, rollout as never)
+    await admin.create({ group: 'rollouts.kruise.io', resource: 'rollouts' }, agentRollout as never)
     const revisions = async () => (await admin.list(resources.controllerRevisions, {})).items
     await vi.waitUntil(async () => (await revisions()).length > 0, { timeout: 30_000, interval: 20 })
     const node = `'${process.execPath}' '${resolve('apps/cli/bin/tranche.mjs')}'`
@@ -52,16 +52,6 @@ describe.skipIf(installed.length === 0)('what Tab completes', { timeout: 120_000
     expect(ran, said).toEqual(['-n default approve agent', 'list --output=json', 'explain node/node-002', 'undo agent --to-revision 1'])
   })
 })
-
-const rollout = {
-  apiVersion: 'rollouts.kruise.io/v1beta1',
-  kind: 'Rollout',
-  metadata: { name: 'agent', namespace: 'default' },
-  spec: {
-    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
-    strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
-  },
-}
 
 /** Types into a shell at a terminal. @returns what the terminal showed */
 async function type(shell: string, lines: readonly string[]): Promise<string> {
