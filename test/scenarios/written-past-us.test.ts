@@ -1,5 +1,6 @@
 import { type RunningWitness, startWitness } from '@tranche/controller'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { carryOut, type WishOrder } from '@tranche/steering'
 import { seenActionsOf } from '@tranche/wishes'
@@ -79,6 +80,32 @@ describe('what is written past us', () => {
     await ask({ type: 'abort', body: { reason: 'no good' } })
     await stage.until('the template is put back', async () => (await stage.rollout()).status?.heldRevisions?.length === 1)
     await ask({ type: 'restart', body: {}, on: 'Rollout' })
+    expect(await seen()).toEqual([])
+  })
+
+  it('is told of who takes the name of a program that carries wishes out, where no wish stands on the record', async () => {
+    await watch()
+    const { clock, simulator } = stage
+    for (const name of ['tranche-cli', 'tranche-api']) {
+      const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: `${name}/1`, log: silentLogger })
+      const body = { spec: { strategy: { paused: name === 'tranche-cli' } } }
+      await drive(clock, client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }))
+    }
+    expect(await seen()).toEqual(['pause by tranche-cli', 'resume by tranche-api'])
+  })
+
+  it('is nothing of another DaemonSet that names the Rollout', async () => {
+    await watch()
+    const { metadata, ...rest } = await stage.client.get<DaemonSet>(resourcePaths.daemonSets, stageKey)
+    const { name, namespace, labels } = metadata
+    const annotations = { [daemonSetAnnotations.rollout]: name }
+    await stage.client.create(resourcePaths.daemonSets, { ...rest, metadata: { name: 'other', namespace, labels, annotations } } as never)
+    const other = { ...stageKey, name: 'other' }
+    for (const image of ['agent:v8', 'agent:v9']) {
+      const template = { spec: { containers: [{ name: 'agent', image }] } }
+      const body = { metadata: { annotations }, spec: { template } }
+      await stage.client.patch(resourcePaths.daemonSets, other, { type: 'strategic', body })
+    }
     expect(await seen()).toEqual([])
   })
 

@@ -20,6 +20,8 @@ export type UndatedAction = Omit<SeenAction, 'at'>
 export interface SeenVersion {
   /** `namespace/name` of the Rollout that it is about. */
   readonly rollout: string
+  /** Name of the DaemonSet that says so: whoever may write one may name any Rollout in it. Undefined of a Rollout itself. */
+  readonly daemonSet?: string
   readonly generation: number | undefined
   /** The wishes on its record, as text: who has written one has recorded what else differs. */
   readonly recorded: string | undefined
@@ -55,7 +57,7 @@ export function seeDaemonSet(daemonSet: DaemonSet, previous: SeenVersion | undef
   const { annotations = {}, namespace = '', generation } = daemonSet.metadata
   const name = annotations[daemonSetAnnotations.rollout]
   if (name === undefined) return null
-  const seen = { ...versionOf(daemonSet), rollout: keyText({ namespace, name }) }
+  const seen = { ...versionOf(daemonSet), rollout: keyText({ namespace, name }), daemonSet: daemonSet.metadata.name }
   const before = previous?.rollout === seen.rollout ? previous : undefined
   // Nodes that come and go change its status all the time.
   if (before?.generation === generation && before !== undefined) return { ...seen, written: before.written, actions: [] }
@@ -101,18 +103,23 @@ interface Difference {
   readonly path: readonly string[]
 }
 
-/** @returns undefined where nothing differs at this place, where one of our programs made the difference, and where a wish on record did */
+/**
+ * @returns undefined where nothing differs at this place, where our controllers made the difference, and where a wish on record did. Anybody
+ *   can take the name of a program that carries wishes out: without a record it is told like any other.
+ */
 function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, step?: number): UndatedAction | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
   if (isSameJson(before, after)) return undefined
   const writers = writersOf(ownersOf(object), under(path, before), under(path, after))
-  const [manager] = writers.filter((writer) => !ours.has(writer))
-  if (manager === undefined && (writers.length > 0 || was.recorded !== is.recorded)) return undefined
+  const isRecorded = was.recorded !== is.recorded
+  const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && wishers.has(writer)))
+  if (manager === undefined && (writers.length > 0 || isRecorded)) return undefined
   const id = `seen-${object.metadata.resourceVersion}-${type}`
   return { id, type, ...(manager !== undefined && { manager }), ...(step !== undefined && { step }) }
 }
 
-const ours: ReadonlySet<string> = new Set(Object.values(fieldManagers))
+const controllers: ReadonlySet<string> = new Set([fieldManagers.controller, fieldManagers.executor])
+const wishers: ReadonlySet<string> = new Set([fieldManagers.api, fieldManagers.cli])
 
 function ownersOf({ metadata }: KubeObject): readonly FieldOwner[] {
   return (metadata as { readonly managedFields?: readonly FieldOwner[] }).managedFields ?? []

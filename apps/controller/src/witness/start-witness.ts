@@ -63,7 +63,7 @@ export function startWitness(options: WitnessOptions): RunningWitness {
   const { exchange, watchExchange = exchange } = options
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
   const ending = new AbortController()
-  const unwritten = new Map<string, readonly SeenAction[]>()
+  const unwritten = new Map<string, readonly Unwritten[]>()
   let timer: Timer | undefined
   let writing = Promise.resolve()
 
@@ -75,10 +75,11 @@ export function startWitness(options: WitnessOptions): RunningWitness {
       .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
   }
 
-  function keep({ rollout, actions }: SeenVersion): void {
+  function keep({ rollout, daemonSet, actions }: SeenVersion): void {
     if (actions.length === 0) return
     const seenAt = new Date(clock.nowMs()).toISOString()
-    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...actions.map((action) => ({ ...action, at: seenAt }))])
+    const more = actions.map((action) => ({ action: { ...action, at: seenAt }, daemonSet }))
+    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...more])
     timer ??= clock.setTimer(WRITE_AFTER_MS, write)
   }
 
@@ -97,7 +98,7 @@ export function startWitness(options: WitnessOptions): RunningWitness {
     }
   }
 
-  const isFresh = (action: SeenAction): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
+  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
 
   look<Rollout>(resourcePaths.rollouts, { transform: seeRollout })
   look<DaemonSet>(resourcePaths.daemonSets, { transform: seeDaemonSet, mark: daemonSetAnnotations.rollout })
@@ -108,6 +109,12 @@ export function startWitness(options: WitnessOptions): RunningWitness {
       await writing
     },
   }
+}
+
+interface Unwritten {
+  readonly action: SeenAction
+  /** @see SeenVersion.daemonSet */
+  readonly daemonSet: string | undefined
 }
 
 interface Watching extends Pick<WitnessOptions, 'clock' | 'namespaces'> {
@@ -135,12 +142,17 @@ interface Writing {
   readonly signal: AbortSignal
 }
 
-/** @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone */
-async function isWritten({ client, log, signal }: Writing, key: string, actions: readonly SeenAction[]): Promise<boolean> {
+/**
+ * @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone; what was done
+ *   to a DaemonSet that is not the one of the Rollout is none of its business
+ */
+async function isWritten({ client, log, signal }: Writing, key: string, actions: readonly Unwritten[]): Promise<boolean> {
   try {
     const rollout = await client.get<Rollout>(resourcePaths.rollouts, parseKey(key), { signal })
     const known = new Set(seenActionsOf(rollout).map(({ id }) => id))
-    const missing = actions.filter(({ id }) => !known.has(id))
+    const { name } = rollout.spec.workloadRef
+    const its = actions.filter(({ daemonSet = name }) => daemonSet === name)
+    const missing = its.map(({ action }) => action).filter(({ id }) => !known.has(id))
     if (missing.length === 0) return true
     await patchOrConflict(client, resourcePaths.rollouts, rollout, seenPatch(rollout, missing), { signal })
     log.info({ rollout: key, objects: missing.length }, 'recorded what was written past us')
