@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { run } from '@tranche/cli'
 import type { Rollout } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
@@ -179,6 +179,20 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     const undo = `undo node-agent --yes --revision ${present} --idempotency-key run-8`
     await expect(tranche(undo)).resolves.toMatchObject({ code: 0 })
     await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo asked for before: /) })
+  })
+
+  it('asks nobody about a revision that is not there', async () => {
+    const { code, err } = await tranche('undo node-agent --to-revision 9', 'y\n')
+    expect(err).toMatch(/^REVISION_NOT_FOUND: there is no revision 9 in the history\. Name one of [^\n]+\n$/)
+    expect(code).toBe(1)
+  })
+
+  it('reads a terminal no longer than until it is answered, and can so end', async () => {
+    const terminal = Object.assign(new PassThrough(), { isTTY: true })
+    terminal.write('no\n')
+    const io = { out: { write: () => {} }, err: { write: () => {}, isTTY: true, columns: 80 }, env: { KUBECONFIG: kubeconfig } }
+    await expect(run('abort node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
+    expect(terminal.readableFlowing).toBe(false)
   })
 
   it('ends -w with the first thing that does not pass', async () => {

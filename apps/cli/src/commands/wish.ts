@@ -84,10 +84,20 @@ async function agreed(
   io: CommandIo,
 ): Promise<boolean> {
   if (!asksPerson(options, io)) return true
+  checkRevision(options, look)
   const drawing = createOutputDrawing(io.err, io, { colors: options.output.colors, nowMs: clock.nowMs() })
   const { report, revisions, body } = look
   io.err.write(`${wishPreview({ type: options.type, body, revisions }, report, drawing).join('\n')}\n`)
   return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
+}
+
+/** Nobody is asked about a revision that is not there. Of a wish that may be repeated its record knows better. */
+function checkRevision({ body: { toRevision }, idempotencyKey }: WishOptions, { revisions }: WishLook): void {
+  if (toRevision === undefined || toRevision === '0' || idempotencyKey !== undefined) return
+  if (revisions.some(({ revision, number }) => revision === toRevision || String(number) === toRevision)) return
+  throw new AppError('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, {
+    hint: `Name one of ${revisions.map(({ number, revision }) => `${number} (${revision})`).join(', ')}.`,
+  })
 }
 
 async function answerText(answer: WishAnswer, key: ObjectKey, { output: { format }, dryRun }: WishOptions): Promise<string> {

@@ -11,8 +11,13 @@ export async function confirmed(question: string, { in: input, err }: CommandIo)
   if (input === undefined) return false
   const lines = createInterface({ input: toReadable(input), crlfDelay: Number.POSITIVE_INFINITY })
   err.write(`${printable(question)} [y/N] `)
-  for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line)
-  return false
+  try {
+    for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line)
+    return false
+  } finally {
+    // The loop alone leaves the terminal open, which would keep the program from ending.
+    lines.close()
+  }
 }
 
 function toReadable(input: NonNullable<CommandIo['in']>): NodeJS.ReadableStream {
