@@ -319,6 +319,14 @@ describe('wishes', () => {
     expect(await act('approve', { expectedStep: 3 })).toMatchObject({ status: 409, body: { code: 'MOVED_ON' } })
   })
 
+  it('are refused with a type that curl gives by itself, with the one to write', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await call('/api/v1/namespaces/demo/rollouts/agent/actions/approve', { method: 'POST', body: '{}', headers })).toMatchObject({
+      status: 415,
+      body: { code: 'MEDIA_TYPE_UNSUPPORTED', detail: expect.stringContaining('Content-Type: application/json') as unknown },
+    })
+  })
+
   it('take the verb of their name, and no other', async () => {
     await client.create({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false }, {
       metadata: { name: 'pauser' },

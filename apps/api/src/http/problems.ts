@@ -76,7 +76,10 @@ function problemsOf(error: AppError): { readonly problems?: readonly FieldProble
 /** What Fastify and its plugins throw, by their codes. */
 const knownErrors: Readonly<Record<string, { readonly code: ErrorCode; readonly detail?: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'MEDIA_TYPE_UNSUPPORTED' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'MEDIA_TYPE_UNSUPPORTED',
+    detail: 'The Content-Type of the body is not taken; send Content-Type: application/json.',
+  },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is not JSON.' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is empty; send {} or no Content-Type.' },
   FST_ERR_REOPENED_CLOSE_SERVER: { code: 'NOT_READY', detail: 'The server stops.' },
