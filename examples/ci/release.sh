@@ -117,6 +117,7 @@ applied=$(apply) || { say 'not everything could be applied'; exit 4; }
 echo "$applied" >&2
 daemonset=$(fields '{.spec.workloadRef.name}') || { say 'what was applied is no release that could be followed'; exit 4; }
 read -r generation number <<<"$(awk -v name="$daemonset" '$1 == "DaemonSet" && $2 == name { print $3, $4 }' <<<"$applied" | grep . || template_now)"
+[ -n "$number" ] || { say 'which template was applied could not be found out: look with tranche get '"$rollout $namespace"; exit 4; }
 find_revision "$generation" "$number"
 without_us="the release goes on to the next step that waits for approval. To stop it: tranche pause $rollout $namespace"
 [ -z "$revision" ] || without_us="$without_us; to take it back: tranche abort $rollout $namespace --revision $revision"
