@@ -5,6 +5,7 @@ import { systemClock } from '../packages/clock/src/index.ts'
 import { createInProcessQueue, type JobQueue } from '../packages/queue/src/index.ts'
 import { createBullmqQueue, type RedisSettings } from '../packages/queue-bullmq/src/index.ts'
 import { findRedis, startRedis } from './redis-server.ts'
+import { within } from './bench/until.ts'
 
 const JOBS = 1_000
 const EXECUTORS = 4
@@ -75,7 +76,7 @@ async function onRedis(measure: (redis: RedisSettings, port: number) => Promise<
   try {
     const address = { kind: 'server', host: '127.0.0.1', port: server.port } as const
     const access = { database: 0, username: undefined, password: undefined, sentinelPassword: undefined, tls: null }
-    return await measure({ address, ...access }, server.port)
+    return await within('the queue on Redis to be measured', measure({ address, ...access }, server.port), { withinSeconds: 120 })
   } finally {
     await server.dispose()
   }

@@ -18,7 +18,7 @@
  * machine, too. Ends with 1 where a limit is not kept.
  */
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
@@ -32,6 +32,7 @@ import type { MemoryRun, ProcessFigures, Round } from './bench/memory-run.ts'
 import type { NodesHit } from './bench/nodes-hit.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
 import type { RestLoad } from './bench/rest-load.ts'
+import { end, untilReady } from './bench/started-process.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
 /** One line of the table: the values of all runs, and what the median is held to. */
@@ -187,16 +188,11 @@ async function startToReady(): Promise<number> {
   const readyFile = join(folder, 'ready.json')
   const startMs = performance.now()
   const child = spawn(process.execPath, [cli, 'dev', '--no-demo', '--ready-file', readyFile], { stdio: 'ignore' })
-  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
   try {
-    while (!existsSync(readyFile)) {
-      if (child.exitCode !== null) throw new Error(`tranche dev ended with ${child.exitCode} before it was ready`)
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+    await untilReady(child, { name: 'tranche dev', readyFile, everyMs: 2 })
     return (performance.now() - startMs) / 1000
   } finally {
-    child.kill('SIGINT')
-    await ended
+    await end(child)
     rmSync(folder, { recursive: true, force: true })
   }
 }

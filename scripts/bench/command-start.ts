@@ -3,10 +3,11 @@
  * simulated cluster of 30 nodes on this machine. Prints a {@link CommandStart} as JSON.
  */
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { end, untilReady } from './started-process.ts'
 
 /** Milliseconds on the wall, of each run. */
 export interface CommandStart {
@@ -32,17 +33,12 @@ async function ofCluster(program: string): Promise<readonly number[]> {
   const cluster = spawn(process.execPath, [program, 'dev', '--nodes', '30', '--ready-file', ready, '--kubeconfig', kubeconfig], {
     stdio: 'ignore',
   })
-  const ended = new Promise((resolve) => cluster.on('exit', resolve))
   try {
-    while (!existsSync(ready)) {
-      if (cluster.exitCode !== null) throw new Error(`tranche dev ended with ${cluster.exitCode} before it was ready`)
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-    await execute(process.execPath, [program, 'status', 'node-agent', '-n', 'demo', '--kubeconfig', kubeconfig])
+    await untilReady(cluster, { name: 'tranche dev', readyFile: ready })
+    await execute(process.execPath, [program, 'status', 'node-agent', '-n', 'demo', '--kubeconfig', kubeconfig, '--timeout', '5m'])
     return await runs(program, ['get', 'node-agent', '-n', 'demo', '--kubeconfig', kubeconfig])
   } finally {
-    cluster.kill('SIGINT')
-    await ended
+    await end(cluster)
   }
 }
 

@@ -1,9 +1,9 @@
 /** How long nobody leads after a controller that led has ended. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Rollout } from '../../packages/api-schema/src/index.ts'
 import { isNotFound, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
 import type { Lease } from '../../packages/kube-types/src/index.ts'
 import type { MeasuredProcess } from './measured-process.ts'
+import { until } from './until.ts'
 
 /** A controller, and the name by which its identity begins. */
 export interface NamedController {
@@ -11,17 +11,19 @@ export interface NamedController {
   readonly process: MeasuredProcess
 }
 
-/** How often the cluster is looked at, in milliseconds. */
-const POLL_MS = 10
+/** How long the next leader is waited for, and how often the cluster is looked at. */
+const PATIENCE = { withinSeconds: 120, everyMs: 10 }
 
 /** Waits until one of them leads. */
 export async function leaderOf(client: KubeClient, controllers: readonly NamedController[]): Promise<NamedController> {
-  for (;;) {
+  let leader: NamedController | undefined
+  const look = async (): Promise<true | string> => {
     const holder = await holderOf(client)
-    const leader = controllers.find(({ name }) => holder.startsWith(`${name}_`))
-    if (leader !== undefined) return leader
-    await sleep(POLL_MS)
+    leader = controllers.find(({ name }) => holder.startsWith(`${name}_`))
+    return leader !== undefined || `the Lease is held by ${JSON.stringify(holder)}`
   }
+  await until(`one of ${controllers.map(({ name }) => name).join(', ')} to lead`, look, PATIENCE)
+  return leader!
 }
 
 /**
@@ -49,7 +51,8 @@ export async function handOver(client: KubeClient, leader: NamedController, sign
 const ASKED = { namespace: 'bench', name: 'agent-0' }
 
 async function untilGivenUp(client: KubeClient, { name }: NamedController): Promise<void> {
-  while ((await holderOf(client)).startsWith(`${name}_`)) await sleep(POLL_MS)
+  const look = async (): Promise<true | string> => !(await holderOf(client)).startsWith(`${name}_`) || 'it holds it'
+  await until(`${name} to give up the Lease`, look, PATIENCE)
 }
 
 async function holderOf(client: KubeClient): Promise<string> {
@@ -63,9 +66,10 @@ async function holderOf(client: KubeClient): Promise<string> {
 }
 
 async function untilObserved(client: KubeClient): Promise<void> {
-  for (;;) {
+  const look = async (): Promise<true | string> => {
     const { metadata, status } = await client.get<Rollout>(resourcePaths.rollouts, ASKED)
-    if (status?.observedGeneration === metadata.generation) return
-    await sleep(POLL_MS)
+    const observed = status?.observedGeneration ?? 'none'
+    return observed === metadata.generation || `${observed} of generation ${metadata.generation}`
   }
+  await until(`the Rollout ${ASKED.name} to be observed`, look, PATIENCE)
 }

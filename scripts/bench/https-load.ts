@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { end, untilReady } from './started-process.ts'
 
 /** What the server did. */
 export interface LoadResult {
@@ -27,6 +27,8 @@ const CONNECTIONS = 16
 /** Before the measured ones, so that the code is compiled. */
 const WARM_UP_ROUNDS = 1_000
 const ROUNDS = 4_000
+/** How long a connection may say nothing while it is to answer, in milliseconds. */
+const ANSWER_MS = 30_000
 const clockTicksPerSecond = 100
 
 /** Starts the server, loads it, ends it. */
@@ -34,13 +36,8 @@ export async function measureHttpsLoad(cli: string): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   const readyFile = join(folder, 'ready.json')
   const server = startPinned(cli, ['sim', '--nodes', '0', '--no-demo', '--ready-file', readyFile])
-  const ended = new Promise<void>((resolve) => server.on('exit', () => resolve()))
   try {
-    while (!existsSync(readyFile)) {
-      if (server.exitCode !== null) throw new Error(`tranche sim ended with ${server.exitCode} before it was ready`)
-      await sleep(5)
-    }
-    const access = JSON.parse(readFileSync(readyFile, 'utf8')) as Access
+    const access = (await untilReady(server, { name: 'tranche sim', readyFile })) as Access
     await load(access, 'warm', WARM_UP_ROUNDS)
     const startMs = performance.now()
     const busyBefore = busySeconds(server)
@@ -48,8 +45,7 @@ export async function measureHttpsLoad(cli: string): Promise<LoadResult> {
     const seconds = (performance.now() - startMs) / 1000
     return { perCoreSecond: requests / (busySeconds(server) - busyBefore || seconds), perSecond: requests / seconds }
   } finally {
-    server.kill('SIGINT')
-    await ended
+    await end(server)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -107,11 +103,12 @@ function sendOne(agent: Agent, { apiServer, token }: Access, { method, path, bod
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-length': Buffer.byteLength(text) }
   return new Promise((resolve, reject) => {
-    const sent = request(`${apiServer}${path}`, { agent, method, headers }, (answer) => {
+    const sent = request(`${apiServer}${path}`, { agent, method, headers, timeout: ANSWER_MS }, (answer) => {
       answer.resume()
       answer.on('end', () => (answer.statusCode! < 300 ? resolve() : reject(new Error(`${method} ${path}: ${answer.statusCode}`))))
       answer.on('error', reject)
     })
+    sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer in ${ANSWER_MS} ms`)))
     sent.on('error', reject)
     sent.end(text)
   })

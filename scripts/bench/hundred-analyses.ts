@@ -17,6 +17,7 @@ import { silentLogger } from '../../packages/log/src/index.ts'
 import { createOutgoing, parseHostRule } from '../../packages/outgoing/src/index.ts'
 import { applyPatch } from '../../packages/testing/src/index.ts'
 import { createMetricPort } from '../../apps/controller/src/index.ts'
+import { within } from './until.ts'
 
 /** What measuring took. */
 export interface HundredAnalyses {
@@ -41,7 +42,7 @@ else {
 
 async function play(answerBytes: number): Promise<HundredAnalyses> {
   const servers = fork(import.meta.filename, ['serve', String(answerBytes)])
-  const [ports] = (await once(servers, 'message')) as [readonly number[]]
+  const [ports] = (await within('the servers to listen', once(servers, 'message'), { withinSeconds: 30 })) as [readonly number[]]
   const world = createWorld(ports)
   globalThis.gc?.()
   const idleBytes = process.memoryUsage.rss()
@@ -94,7 +95,7 @@ function createWorld(ports: readonly number[]): World {
       clock.advance(INTERVAL_MS)
       const startMs = performance.now()
       await passAll()
-      await allAnswered
+      await within(`${ANALYSES} analyses to be answered`, allAnswered, { withinSeconds: 60 })
       await passAll()
       const failed = [...releases.values()].flatMap(({ status }) => status?.analysis ?? []).filter(({ errors = 0 }) => errors > 0)
       if (failed.length > 0) throw new Error(`an analysis could not be measured: ${failed[0]?.message}`)

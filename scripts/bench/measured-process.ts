@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../redis-server.ts'
+import { until } from './until.ts'
 
 /** Components of which each is a container of its own. */
 export type Component = 'controller' | 'executor' | 'api' | 'all-in-one'
@@ -66,14 +66,14 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
   })
   const text = collectText(child)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const isReady = async (): Promise<boolean> => {
+  const isReady = async (): Promise<true | string> => {
     if (child.exitCode !== null) throw new Error(`tranche ${component} has ended: ${text()}`)
     return fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } }).then(
-      (answer) => answer.ok,
-      () => false,
+      (answer) => answer.ok || `/readyz is answered with ${answer.status}`,
+      (error: unknown) => String(error),
     )
   }
-  while (!(await isReady())) await sleep(POLL_MS)
+  await until(`tranche ${component} to be ready`, isReady, { withinSeconds: 120, everyMs: POLL_MS })
   return {
     child,
     readyMs: performance.now() - startMs,
@@ -104,7 +104,7 @@ function resident({ pid }: ChildProcess): Omit<Memory, 'heap'> {
 async function retainedHeap(child: ChildProcess, text: () => string): Promise<number> {
   child.kill('SIGUSR1')
   const url = (): string | undefined => /Debugger listening on (ws:\S+)/.exec(text())?.[1]
-  while (url() === undefined) await sleep(POLL_MS)
+  await until('the inspector to listen', () => url() !== undefined || text(), { withinSeconds: 30, everyMs: POLL_MS })
   const socket = new WebSocket(url()!)
   await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }))
   const call = (id: number, method: string): Promise<unknown> =>

@@ -21,6 +21,8 @@ export interface PacedLoad {
 
 /** Requests that are under way at once; a server that keeps up needs a few. */
 const SOCKETS = 64
+/** How long a connection may say nothing while it is to answer, in milliseconds. */
+const ANSWER_MS = 30_000
 
 /**
  * Sends requests at their moments, whether those before them have been answered or not: a server that falls behind is not waited for.
@@ -41,13 +43,15 @@ export async function pacedLoad({ url, headers, perSecond, seconds }: PacedReque
     const send = (dueMs: number): void => {
       const sentMs = performance.now()
       lateMs.push(sentMs - dueMs)
-      get(url, { agent, headers }, (answer) => {
+      const request = get(url, { agent, headers, timeout: ANSWER_MS }, (answer) => {
         if (answer.statusCode !== 200) failed.push(answer.statusCode)
         answer.resume().once('end', () => {
           tookMs.push(performance.now() - sentMs)
           end()
         })
-      }).once('error', (error) => {
+      })
+      request.once('timeout', () => request.destroy(new Error(`no answer in ${ANSWER_MS} ms`)))
+      request.once('error', (error) => {
         failed.push(error)
         end()
       })

@@ -4,10 +4,11 @@
  * the cores: the API, the simulated API server, and this one, which sends the requests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { systemClock } from '../../packages/clock/src/index.ts'
@@ -16,10 +17,15 @@ import {
   createUndiciExchange,
   type KubeClient,
   loadKubeConfig,
+  type ResourcePath,
   resourcePaths,
 } from '../../packages/kube-client/src/index.ts'
 import { silentLogger } from '../../packages/log/src/index.ts'
+import { bodyText, type Exchange } from '../../packages/wire/src/index.ts'
+import { defaultLimits } from '../../apps/api/src/index.ts'
 import { type PacedLoad, pacedLoad } from './paced-load.ts'
+import { end, untilReady } from './started-process.ts'
+import { until, within } from './until.ts'
 
 /** What the API did. */
 export interface RestLoad {
@@ -62,26 +68,20 @@ export async function measureRestLoad(cli: string): Promise<RestLoad> {
   const sim = spawn(process.execPath, [cli, 'sim', '--nodes', String(NODES), '--speed', '1000', '--no-demo', '--ready-file', readyFile], {
     stdio: 'ignore',
   })
-  cleanup.defer(() => ended(sim))
-  while (!existsSync(readyFile)) await sleep(20)
-  const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as { kubeconfig: string; token: string }
+  cleanup.defer(() => end(sim))
+  const ready = (await untilReady(sim, { name: 'tranche sim', readyFile })) as { kubeconfig: string; token: string }
   const cluster = await loadKubeConfig({ clock: systemClock, path: ready.kubeconfig, context: undefined, env: {} })
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, userAgent: 'bench/1', log: silentLogger })
   await furnish(client)
+  const viewers = await createViewers(client, sockets.exchange)
   const args = ['api', '--kubeconfig', ready.kubeconfig, '--api-port', '0', '--requests-per-second', '1000000']
   const watching = ['--expose-gc', '--import', new URL('./watch-loop.mjs', import.meta.url).href]
   const api = spawn(process.execPath, [...watching, cli, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
-  cleanup.defer(() => ended(api))
+  cleanup.defer(() => end(api))
   const url = await urlOf(api)
-  await untilReady(url)
-  return await load({ api, url, token: ready.token, client })
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  const end = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  child.kill('SIGINT')
-  if (child.exitCode === null) await end
+  await until('tranche api to be ready', () => readyzOf(url), { withinSeconds: 60, everyMs: 50 })
+  return await load({ api, url, token: ready.token, viewers, client })
 }
 
 /** One DaemonSet on all nodes, the others on one node each; all pods available. */
@@ -111,36 +111,73 @@ async function furnish(client: KubeClient): Promise<void> {
       },
     } as never)
   }
-  for (;;) {
-    const { status } = await client.get<{ status?: { numberAvailable?: number } }>(resourcePaths.daemonSets, {
-      namespace: 'bench',
-      name: 'agent-0',
-    })
-    if (status?.numberAvailable === NODES) return
-    await sleep(200)
+  const available = async (): Promise<true | string> => {
+    const key = { namespace: 'bench', name: 'agent-0' }
+    const { status } = await client.get<{ status?: { numberAvailable?: number } }>(resourcePaths.daemonSets, key)
+    return status?.numberAvailable === NODES || `${status?.numberAvailable ?? 0} of ${NODES} are`
   }
+  await until('all pods of agent-0 to be available', available, { withinSeconds: 120, everyMs: 200 })
 }
 
-function urlOf(api: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    api.stderr?.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
-      const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0]
-      if (url !== undefined) resolve(url)
-    })
-    api.once('exit', () => reject(new Error(`tranche api has ended: ${text}`)))
-  })
+/** Service accounts that may list Rollouts, enough of them for all streams. @returns a token of each */
+async function createViewers(client: KubeClient, exchange: Exchange): Promise<readonly string[]> {
+  const names = Array.from({ length: Math.ceil(STREAMS / defaultLimits.streamsOfCaller) }, (_none, index) => `viewer-${index}`)
+  const rules = [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], verbs: ['list'] }]
+  await client.create(rbac('clusterroles'), { metadata: { name: 'bench-viewer' }, rules } as never)
+  await client.create(rbac('clusterrolebindings'), {
+    metadata: { name: 'bench-viewer' },
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'bench-viewer' },
+    subjects: names.map((name) => ({ kind: 'ServiceAccount', namespace: 'bench', name })),
+  } as never)
+  return Promise.all(
+    names.map(async (name) => {
+      await client.create(serviceAccounts, { metadata: { name, namespace: 'bench' } })
+      return tokenOf(exchange, name)
+    }),
+  )
 }
 
-async function untilReady(url: string): Promise<void> {
-  while (!(await fetch(`${url}/readyz`)).ok) await sleep(50)
+const RBAC = 'rbac.authorization.k8s.io'
+const serviceAccounts: ResourcePath = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
+
+function rbac(plural: string): ResourcePath {
+  return { group: RBAC, version: 'v1', plural, namespaced: false }
+}
+
+/** @see authentication/v1 TokenRequest */
+async function tokenOf(exchange: Exchange, name: string): Promise<string> {
+  const path = `/api/v1/namespaces/bench/serviceaccounts/${name}/token`
+  const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+  const headers = { accept: 'application/json', 'content-type': 'application/json' }
+  const answer = await exchange({ method: 'POST', path, headers, body }, AbortSignal.timeout(15_000))
+  const said = await bodyText(answer)
+  if (answer.status !== 201) throw new Error(`POST ${path} was answered with ${answer.status}: ${said}`)
+  return (JSON.parse(said) as { readonly status: { readonly token: string } }).status.token
+}
+
+async function urlOf(api: ChildProcess): Promise<string> {
+  let said = ''
+  api.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const urlIn = (): string | undefined => /http:\/\/[\d.]+:\d+/.exec(said)?.[0]
+  const listens = (): true | string => {
+    if (urlIn() === undefined && api.exitCode !== null) throw new Error(`tranche api has ended: ${said}`)
+    return urlIn() !== undefined || `it has said ${JSON.stringify(said)}`
+  }
+  await until('tranche api to listen', listens, { withinSeconds: 60 })
+  return urlIn()!
+}
+
+async function readyzOf(url: string): Promise<true | string> {
+  const answer = await fetch(`${url}/readyz`)
+  return answer.ok || `/readyz is answered with ${answer.status}: ${await answer.text()}`
 }
 
 interface Loaded {
   readonly api: ChildProcess
   readonly url: string
   readonly token: string
+  /** Tokens of callers that the streams are shared out to. */
+  readonly viewers: readonly string[]
   readonly client: KubeClient
 }
 
@@ -161,19 +198,29 @@ async function load(loaded: Loaded): Promise<RestLoad> {
 
 /** Since it was asked for last. */
 function loopDelay(api: ChildProcess): Promise<LoopDelay> {
-  return new Promise((resolve) => {
+  const told = new Promise<LoopDelay>((resolve) => {
     api.once('message', (delay) => resolve(delay as LoopDelay))
     api.send('tell')
   })
+  return within('tranche api to tell how late its event loop was', told, { withinSeconds: 30 })
 }
 
-async function measureStreams({ api, url, token, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {
+async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {
   await sleep(2_000)
   const before = residentMebibytes(api)
-  const heard = new Map<string, number>()
-  const streams = await Promise.all(
-    Array.from({ length: STREAMS }, () => openStream(url, token, (name) => heard.set(name, (heard.get(name) ?? 0) + 1))),
-  )
+  const heard = new Map<string, Set<number>>()
+  const onRollout = (stream: number, name: string): void => void (heard.get(name) ?? heard.set(name, new Set()).get(name)!).add(stream)
+  const open = (index: number): Promise<IncomingMessage> =>
+    openStream(url, viewers[index % viewers.length]!, (name) => onRollout(index, name))
+  // The first of each caller: requests of many who are not known yet would be turned away.
+  const first = await Promise.all(viewers.map((_viewer, index) => open(index)))
+  const others = Array.from({ length: STREAMS - first.length }, (_none, index) => open(first.length + index))
+  const streams = [...first, ...(await Promise.all(others))]
+  const told = (name: string): true | string => {
+    const count = heard.get(name)?.size ?? 0
+    return count === STREAMS || `${count} of them have`
+  }
+  await until(`${STREAMS} streams to tell of what there is`, () => told(`agent-${ROLLOUTS - 1}`), { withinSeconds: 60 })
   await sleep(3_000)
   const streamsMebibytes = residentMebibytes(api) - before
   let eventMs = 0
@@ -182,7 +229,7 @@ async function measureStreams({ api, url, token, client }: Loaded): Promise<Pick
     heard.delete(name)
     await client.patch(resourcePaths.rollouts, { namespace: 'bench', name }, { type: 'merge', body: { spec: { disabled: true } } })
     const startMs = performance.now()
-    while ((heard.get(name) ?? 0) < STREAMS) await sleep(1)
+    await until(`${STREAMS} streams to tell of ${name}`, () => told(name), { withinSeconds: 30, everyMs: 1 })
     eventMs = Math.max(eventMs, performance.now() - startMs)
   }
   for (const stream of streams) stream.destroy()
@@ -190,11 +237,12 @@ async function measureStreams({ api, url, token, client }: Loaded): Promise<Pick
 }
 
 function openStream(url: string, token: string, onRollout: (name: string) => void): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
+  const opened = new Promise<IncomingMessage>((resolve, reject) => {
     get(`${url}/api/v1/stream`, { agent: false, headers: { authorization: `Bearer ${token}` } }, (answer) => {
+      if (answer.statusCode !== 200) return void refusal(answer).then(reject, reject)
       let rest = ''
-      answer.setEncoding('utf8').on('data', (text: string) => {
-        const lines = (rest + text).split('\n')
+      answer.setEncoding('utf8').on('data', (said: string) => {
+        const lines = (rest + said).split('\n')
         rest = lines.pop() ?? ''
         for (const line of lines) if (line.startsWith('data: {"type":"rollout"')) onRollout(/"name":"([^"]+)"/.exec(line)?.[1] ?? '')
       })
@@ -202,6 +250,11 @@ function openStream(url: string, token: string, onRollout: (name: string) => voi
       resolve(answer)
     }).on('error', reject)
   })
+  return within('a stream to begin', opened, { withinSeconds: 60 })
+}
+
+async function refusal(answer: IncomingMessage): Promise<Error> {
+  return new Error(`GET /api/v1/stream was answered with ${answer.statusCode}: ${await text(answer)}`)
 }
 
 function busySeconds({ pid }: ChildProcess): number {

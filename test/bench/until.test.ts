@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../../packages/clock/src/index.ts'
+import { until, within } from '../../scripts/bench/until.ts'
+
+const never = new Promise<never>(() => {})
+
+describe('until', () => {
+  it('looks again until it is so', async () => {
+    const clock = new VirtualClock()
+    const looks = [() => 'one is', () => Promise.resolve('two are'), () => true as const]
+    await played(
+      clock,
+      until('three to be there', () => looks.shift()!(), { withinSeconds: 60, clock }),
+    )
+    expect(looks).toEqual([])
+    expect(clock.monotonicMs()).toBe(40)
+  })
+
+  it.each([
+    ['what was seen last, where it does not come to be', () => '2 are', 'waited 60 s for three to be there: 2 are'],
+    ['that nothing was seen, where a look takes too long', () => never, 'waited 60 s for three to be there: nothing was seen'],
+    ['what a look has thrown', () => Promise.reject(new Error('the process has ended')), 'the process has ended'],
+  ])('says %s', async (_title, look, message) => {
+    const clock = new VirtualClock()
+    await expect(played(clock, until('three to be there', look, { withinSeconds: 60, clock }))).rejects.toThrow(message)
+  })
+
+  it('looks no more once it has given up', async () => {
+    const clock = new VirtualClock()
+    let looks = 0
+    const look = (): string => `look ${++looks}`
+    await expect(played(clock, until('it', look, { withinSeconds: 1, everyMs: 300, clock }))).rejects.toThrow('look 4')
+    await clock.run()
+    expect(looks).toBe(4)
+  })
+})
+
+describe('within', () => {
+  it('gives what comes in time', async () => {
+    const clock = new VirtualClock()
+    expect(await played(clock, within('an answer', Promise.resolve('it'), { withinSeconds: 1, clock }))).toBe('it')
+  })
+
+  it('says what has not come in time', async () => {
+    const clock = new VirtualClock()
+    await expect(played(clock, within('an answer', never, { withinSeconds: 1, clock }))).rejects.toThrow('waited 1 s for an answer')
+  })
+})
+
+async function played<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const ended = work.finally(() => (isOver = true))
+  ended.catch(() => {})
+  await clock.run({ done: () => isOver })
+  return ended
+}
