@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { RecordedAction } from '@tranche/api-schema'
-import { resourcePaths } from '@tranche/kube-client'
-import type { KubeObject } from '@tranche/kube-types'
+import { isAlreadyExists, resourcePaths } from '@tranche/kube-client'
+import { type KubeObject, sha256Hex } from '@tranche/kube-types'
 import type { WishTarget } from '@tranche/wishes'
 import type { SteeringPorts } from './wish-order.ts'
 
@@ -10,7 +9,10 @@ const DEADLINE_MS = 3_000
 
 const apiVersions = { Rollout: 'rollouts.kruise.io/v1beta1', DaemonSet: 'apps/v1' } as const satisfies Record<WishTarget, string>
 
-/** Says in an event of the object who has wished for what, and why. Never rejects: the record on the object is what counts. */
+/**
+ * Says in an event of the object who has wished for what, and why; of one wish once, whoever tells of it. Never rejects: the record on
+ * the object is what counts.
+ */
 export async function recordEvent(
   { client, clock, log, component }: SteeringPorts,
   kind: WishTarget,
@@ -22,7 +24,7 @@ export async function recordEvent(
   const event = {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: `${name}.${randomBytes(8).toString('hex')}`, namespace },
+    metadata: { name: `${name}.${sha256Hex(`${uid} ${record.id}`).slice(0, 16)}`, namespace },
     involvedObject: { apiVersion: apiVersions[kind], kind, name, namespace, uid },
     type: 'Normal',
     reason: 'WishRecorded',
@@ -37,6 +39,7 @@ export async function recordEvent(
   try {
     await client.create(resourcePaths.events, event, { deadlineMs: DEADLINE_MS })
   } catch (error) {
+    if (isAlreadyExists(error)) return
     log.warn({ namespace, name, err: error }, 'could not write the event of a wish')
   }
 }

@@ -119,6 +119,14 @@ it('tells of it in an event, also where the answer to the write is lost', async 
   expect(items.map(({ reason }) => reason)).toEqual(['WishRecorded'])
 })
 
+it('tells of one wish once, though its record was taken away and it was carried out again', async () => {
+  await played(approve({ idempotencyKey: 'k' }))
+  await played(admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { annotations: null } } }))
+  await played(approve({ idempotencyKey: 'k' }))
+  const { items } = await admin.list<KubeObject>(resourcePaths.events, { namespace: key.namespace })
+  expect(items).toHaveLength(1)
+})
+
 it('gives up where it is never let in between the writes of others', async () => {
   failing = firstPatches(Infinity, { kind: 'conflict' })
   await expect(played(approve())).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })

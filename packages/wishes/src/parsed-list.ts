@@ -13,6 +13,21 @@ export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>): 
   })
 }
 
+/** An item of a list as it stands there, with members that another version has written. */
+export interface ListedItem {
+  readonly id: string
+}
+
+/** Reads an annotation that holds a JSON list, to write it again. @returns all that has an id, whole, whether we understand it or not */
+export function listedItems(text: string | undefined): readonly ListedItem[] {
+  const value = text === undefined ? undefined : jsonOf(text)
+  return Array.isArray(value) ? value.filter(isListed) : []
+}
+
+function isListed(item: unknown): item is ListedItem {
+  return typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string'
+}
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

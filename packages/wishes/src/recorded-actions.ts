@@ -1,6 +1,6 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
-import { parsedList } from './parsed-list.ts'
+import { type ListedItem, listedItems, parsedList } from './parsed-list.ts'
 import type { Wish, WishFacts } from './wish.ts'
 
 /** The most bytes of UTF-8 that the annotation takes. */
@@ -25,9 +25,13 @@ export function recordedActionsOf(object: KubeObject | undefined): readonly Reco
   return records
 }
 
-/** The record as text, one wish longer: at most sixteen wishes and 16 KiB, and the oldest go first. */
+/**
+ * The record as text, one wish longer: at most sixteen wishes and 16 KiB, and the oldest go first. What another version has written of
+ * the others, and we do not know, stays (G7).
+ */
 export function withRecorded(object: KubeObject, record: RecordedAction): string {
-  let records = [...recordedActionsOf(object).filter(({ id }) => id !== record.id), record].slice(-RECORDED_ACTIONS_MAX)
+  const before = listedItems(object.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
+  let records: readonly ListedItem[] = [...before.filter(({ id }) => id !== record.id), record].slice(-RECORDED_ACTIONS_MAX)
   while (records.length > 1 && sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES) records = records.slice(1)
   return JSON.stringify(records)
 }
@@ -38,9 +42,9 @@ export function withRecorded(object: KubeObject, record: RecordedAction): string
  * @param sinceMs epoch milliseconds
  */
 export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number): boolean {
-  const records = recordedActionsOf(object)
-  const [oldest] = records
+  const [oldest] = recordedActionsOf(object)
   if (oldest === undefined || Date.parse(oldest.at) < sinceMs) return false
+  const records = listedItems(object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
   // No wish takes half of the room: where one had to go because of its size, more than half is taken.
   return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
 }

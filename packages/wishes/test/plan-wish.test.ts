@@ -1,7 +1,7 @@
 import { type Rollout, type WishType, wishTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
-import { keyedWishId, planWish, recordedActionsOf, type WishFacts } from '@tranche/wishes'
+import { keyedWishId, planWish, recordedActionsOf, type WishFacts, withSeen } from '@tranche/wishes'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, aWish, after, factsIn, type State, states } from './facts.ts'
 
@@ -102,6 +102,44 @@ describe('what is written', () => {
   it('names who asked, by which way, and from where', () => {
     const rollout = written('pause', 'updating', { by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' })
     expect(recordedActionsOf(rollout)).toMatchObject([{ by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' }])
+  })
+})
+
+describe('what another version has put on the record', () => {
+  const record = (text: string, type: WishType = 'pause'): unknown[] => {
+    const facts = factsIn('updating')
+    const rollout = aRollout('updating', { 'tranche.dev/recorded-actions': text })
+    const plan = planWish(aWish(type), { ...facts, rollout })
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    const { annotations } = after({ ...facts, rollout }, plan)!.rollout!.metadata
+    return JSON.parse(annotations!['tranche.dev/recorded-actions']!) as unknown[]
+  }
+  const known = { id: 'rest-0', type: 'pause', by: 'bob', at: '2025-12-31T00:00:00.000Z', via: 'rest' }
+
+  it.each([
+    ['a member that we do not know', { ...known, team: 'edge' }],
+    ['a type of wish that we do not know', { ...known, type: 'postpone' }],
+  ])('stays as it is: %s (G7)', (_what, other) => {
+    expect(record(JSON.stringify([other]))).toEqual([other, expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('counts among the sixteen that there is room for', () => {
+    const others = Array.from({ length: 16 }, (_, at) => ({ ...known, id: `rest-old-${at}`, type: 'postpone' }))
+    expect(record(JSON.stringify(others))).toEqual([...others.slice(1), expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('goes where it is no wish at all', () => {
+    expect(record('[1, null, {"type": "pause"}]')).toEqual([expect.objectContaining({ id: 'rest-1' })])
+    expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('stands beside what was seen since (G7)', () => {
+    const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
+    const object = {
+      metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations: { 'tranche.dev/seen-actions': JSON.stringify([other]) } },
+    }
+    const more = { id: 'seen-2-pause', type: 'pause', at: known.at } as const
+    expect(JSON.parse(withSeen(object, [more]))).toEqual([other, more])
   })
 })
 
