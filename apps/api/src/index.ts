@@ -1,4 +1,12 @@
 export { describeApi } from './create-api.ts'
 export type { LoginOptions } from './login/login-options.ts'
-export { type ApiOptions, type RunningApi, startApi } from './start-api.ts'
+export {
+  type ApiOptions,
+  type RunningApi,
+  startApi,
+  startUnboundApi,
+  type UnboundApi,
+  type UnboundApiOptions,
+} from './start-api.ts'
 export { defaultLimits, type Limits } from './http/limits.ts'
+export type { HandedAnswer, HandedRequest, SendRequest } from './http/take-requests.ts'

@@ -20,6 +20,7 @@ import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
 import { createHookDoor } from './hooks/hook-door.ts'
 import type { ApiServer } from './http/create-server.ts'
+import { type SendRequest, takeRequests } from './http/take-requests.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
 import { createApiMetrics } from './http/metrics.ts'
 import { createPlanner } from './plan/create-planner.ts'
@@ -28,8 +29,8 @@ import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
 /** Whose certificate it is, for texts. */
 const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
 
-/** What an API process is given. */
-export interface ApiOptions {
+/** What an API is given that somebody else has listen. */
+export interface UnboundApiOptions {
   readonly exchange: Exchange
   /** Whose objects are told of, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
@@ -39,12 +40,6 @@ export interface ApiOptions {
   readonly reflection?: SharedReflection
   readonly clock: Clock
   readonly log: Logger
-  /** Address to listen on. @default 127.0.0.1 */
-  readonly host?: string
-  /** Port to listen on; 0 takes a free one. */
-  readonly port: number
-  /** Files of the certificate, which are read again when they change. @default plain HTTP */
-  readonly tls?: CertificateFiles | undefined
   readonly limits?: Partial<Limits>
   /** Origins of pages that may read answers. @default none */
   readonly corsOrigins?: readonly string[]
@@ -66,6 +61,16 @@ export interface ApiOptions {
   readonly tracer?: Tracer | undefined
 }
 
+/** What an API process is given. */
+export interface ApiOptions extends UnboundApiOptions {
+  /** Address to listen on. @default 127.0.0.1 */
+  readonly host?: string
+  /** Port to listen on; 0 takes a free one. */
+  readonly port: number
+  /** Files of the certificate, which are read again when they change. @default plain HTTP */
+  readonly tls?: CertificateFiles | undefined
+}
+
 /** A program that runs until it is stopped. */
 export interface RunningApi {
   /** Where it listens: `http://127.0.0.1:8080`, or `https://…` with a certificate. */
@@ -78,12 +83,50 @@ export interface RunningApi {
   stop(): Promise<void>
 }
 
+/** An API that listens nowhere: whoever has it hands it requests. */
+export interface UnboundApi extends Omit<RunningApi, 'url'> {
+  readonly send: SendRequest
+}
+
 /**
  * Starts the REST API against one API server, and listens at once: until the cluster has been seen `/readyz` and reads are 503.
  *
  * @throws {AppError} PORT_IN_USE; OPTION_INVALID where the certificate cannot be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { clock } = options
+  const log = options.log.child({ program: fieldManagers.api })
+  const certificate = options.tls === undefined ? undefined : readCertificate(options.tls, owner)
+  const { app, watch } = await makeApi(options, certificate)
+  const url = await listen(app, options)
+  const onChange = (renewed: Certificate): void => (app.server as unknown as TlsServer).setSecureContext({ ...renewed })
+  const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, owner, onChange })
+  const { stop, ...running } = watch()
+  return {
+    url,
+    ...running,
+    async stop() {
+      forget()
+      await stop()
+    },
+  }
+}
+
+/** Starts the REST API against one API server, and listens nowhere. */
+export async function startUnboundApi(options: UnboundApiOptions): Promise<UnboundApi> {
+  const { app, watch } = await makeApi(options, undefined)
+  const send = takeRequests(app)
+  await app.ready()
+  return { send, ...watch() }
+}
+
+interface MadeApi {
+  readonly app: ApiServer
+  /** Begins to watch the cluster. */
+  watch(): Omit<RunningApi, 'url'>
+}
+
+async function makeApi(options: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
   const { watchExchange = options.exchange, clock, seed = 0, version = '0.1.0', tracer = noTracer } = options
   const exchange = traceExchange(options.exchange, tracer)
   const log = options.log.child({ program: fieldManagers.api })
@@ -95,12 +138,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const reads = createWatchedReads({ cluster, events, clock })
   const source = createWatchedStreamSource({ cluster, events, reads })
   const metrics = createApiMetrics()
-  const ending = new AbortController()
-  const end = Promise.withResolvers<void>()
   let hub: StreamHub | undefined
   let isStopping = false
 
-  const certificate = options.tls === undefined ? undefined : readCertificate(options.tls, owner)
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
@@ -124,27 +164,28 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     tracer,
     onStream: metrics.onStream,
   })
-  const url = await listen(app, options)
-  const onChange = (renewed: Certificate): void => (app.server as unknown as TlsServer).setSecureContext({ ...renewed })
-  const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, owner, onChange })
-
-  events.start(ending.signal).catch(end.reject)
-  const ready = cluster.start(ending.signal, end.reject).then(() => {
-    hub = createStreamHub({ source, clock })
-  })
-  ready.catch(end.reject)
 
   return {
-    url,
-    ready,
-    stopped: end.promise,
-    async stop() {
-      isStopping = true
-      forget()
-      await app.close()
-      hub?.close()
-      ending.abort(new Error('the API stops'))
-      end.resolve()
+    app,
+    watch() {
+      const ending = new AbortController()
+      const end = Promise.withResolvers<void>()
+      events.start(ending.signal).catch(end.reject)
+      const ready = cluster.start(ending.signal, end.reject).then(() => {
+        hub = createStreamHub({ source, clock })
+      })
+      ready.catch(end.reject)
+      return {
+        ready,
+        stopped: end.promise,
+        async stop() {
+          isStopping = true
+          await app.close()
+          hub?.close()
+          ending.abort(new Error('the API stops'))
+          end.resolve()
+        },
+      }
     },
   }
 }

@@ -52,6 +52,8 @@ export async function openDoor(
     readonly limits?: Partial<Limits>
     readonly parts?: Partial<ApiParts>
     readonly withParts?: (made: { readonly clock: Clock }) => Partial<ApiParts>
+    /** What can be done to a server only as long as it has taken no request. */
+    readonly beforeReady?: (app: ApiServer) => void
   } = {},
 ): Promise<DoorStage> {
   const actors = Object.fromEntries(users.map((name) => [name, { name, groups: ['people'] }]))
@@ -85,6 +87,7 @@ export async function openDoor(
     ...options.parts,
     ...options.withParts?.({ clock: clock as Clock }),
   })
+  options.beforeReady?.(app)
   await app.ready()
   for (const name of ['demo', 'other']) await simulator.clientFor({ name: 'admin' }).create(resources.namespaces, { metadata: { name } })
   let grants = 0

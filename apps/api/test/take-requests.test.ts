@@ -1,0 +1,53 @@
+import type { WishAnswer } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import { afterEach, expect, it } from 'vitest'
+import { type HandedRequest, type SendRequest, takeRequests } from '../src/http/take-requests.ts'
+import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+
+const clock = new FakeClock()
+const written: WishAnswer = { id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }
+let stage: DoorStage
+afterEach(() => stage.end())
+
+/** @param act what is done for a wish, as long as the request goes on */
+async function handTo(act: (ending: AbortSignal) => Promise<WishAnswer>): Promise<SendRequest> {
+  let send: SendRequest | undefined
+  stage = await openDoor(readsOf([aSummary()]), {
+    parts: { clock, carryOut: (_order, timeUp) => act(timeUp) },
+    beforeReady: (app) => void (send = takeRequests(app)),
+  })
+  return send!
+}
+
+const pause = (headers: Readonly<Record<string, string>> = stage.as('admin')): HandedRequest => ({
+  method: 'POST',
+  path: '/api/v1/namespaces/demo/rollouts/agent/actions/pause',
+  headers: { ...headers, 'content-type': 'application/json' },
+  body: '{}',
+})
+
+it('answers as it would over a socket', async () => {
+  const send = await handTo(async () => written)
+  const { status, body } = await send(pause(), new AbortController().signal)
+  expect([status, JSON.parse(body)]).toEqual([202, written])
+  expect((await send(pause({}), new AbortController().signal)).status).toBe(401)
+})
+
+it('tells who acts for a request that its sender has gone away', async () => {
+  const begun = Promise.withResolvers<AbortSignal>()
+  const send = await handTo((ending) => {
+    begun.resolve(ending)
+    return new Promise((_, reject) => ending.addEventListener('abort', () => reject(ending.reason as Error)))
+  })
+  const sender = new AbortController()
+  const answer = send(pause(), sender.signal)
+  const ending = await begun.promise
+  sender.abort(new Error('gone'))
+  await expect(answer).rejects.toThrow('gone')
+  expect(ending.aborted).toBe(true)
+})
+
+it('does nothing for a sender that has gone before', async () => {
+  const send = await handTo(() => Promise.reject(new Error('nothing is done')))
+  await expect(send(pause(), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+})
