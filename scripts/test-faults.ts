@@ -4,7 +4,7 @@
  *
  *   pnpm test:faults                       200 seeds, from 1
  *   pnpm test:faults --from 17 --seeds 1   exactly what seed 17 stands for
- *   pnpm test:faults --upgrades 20         and all programs are replaced twenty times in each world, in mid-release
+ *   pnpm test:faults --upgrades 20         and all programs and admission are replaced twenty times in each world, in mid-release
  *   pnpm test:faults --no-shrink           tells a violation with all that went wrong, not the least that breaks it
  *   pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
  *
@@ -38,17 +38,18 @@ const broken = results.filter(({ violations }) => violations.length > 0)
 const seedsPerMinute = Math.round(seeds / minutes)
 const cpuMs = Math.round(results.reduce((sum, result) => sum + result.cpuMs, 0) / Math.max(1, results.length))
 const upgraded = results.reduce((sum, result) => sum + result.upgraded, 0)
+const answered = results.reduce((sum, result) => sum + result.answered, 0)
 const summary = {
   seeds,
   violations: broken.length,
   firstSeed: broken[0]?.seed ?? null,
   seedsPerMinute,
-  ...(upgrades > 0 && { upgrades: upgraded }),
+  ...(upgrades > 0 && { upgrades: upgraded, answered }),
 }
 console.log(
   values.output === 'json'
     ? JSON.stringify(summary)
-    : `${seeds} seeds, ${broken.length} with a violation; ${upgrades > 0 ? `${upgraded} upgrades in mid-release; ` : ''}${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
+    : `${seeds} seeds, ${broken.length} with a violation; ${upgrades > 0 ? `${upgraded} upgrades in mid-release, ${answered} wishes carried out over REST; ` : ''}${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
 )
 process.exitCode = broken.length === 0 ? 0 : 1
 

@@ -4,7 +4,7 @@ import { judge } from './judge.ts'
 import { play } from './play.ts'
 import { runSeeds } from './pool.ts'
 import { runSeed } from './run-seed.ts'
-import { type Sabotage, sabotages, upgradeSabotages } from './sabotage.ts'
+import { apiSabotages, type Sabotage, sabotages, upgradeSabotages } from './sabotage.ts'
 
 const MINUTE = 60_000
 
@@ -32,6 +32,15 @@ it(
   MINUTE,
 )
 
+it(
+  'records the same bytes for the same seed with upgrades',
+  async () => {
+    const [apart] = await runSeeds({ from: 2, seeds: 1, workers: 1, withHash: true, upgrades: 3 })
+    expect(apart?.hash).toBe((await runSeed(2, { withHash: true, upgrades: 3 })).hash)
+  },
+  MINUTE,
+)
+
 it.each(sabotages)(
   'finds within twenty seeds that $fault',
   async (sabotage) => {
@@ -42,17 +51,18 @@ it.each(sabotages)(
 
 describe('upgrades', () => {
   it(
-    'replace all programs in mid-release, by a newer version and back, at 20 moments, and keep every guarantee (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
+    'replace all programs and admission in mid-release, by a newer version and back, at 20 moments, and keep every guarantee (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
     async () => {
       const results = await runSeeds({ from: 1, seeds: 4, upgrades: 6 })
       const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
       expect(stories.join('\n\n')).toBe('')
       expect(results.reduce((sum, { upgraded }) => sum + upgraded, 0)).toBeGreaterThanOrEqual(20)
+      expect(results.reduce((sum, { answered }) => sum + answered, 0)).toBeGreaterThanOrEqual(20)
     },
     2 * MINUTE,
   )
 
-  it.each(upgradeSabotages)(
+  it.each([...upgradeSabotages, ...apiSabotages])(
     'are found out within twenty seeds where $fault',
     async (sabotage) => {
       expect(await firstSeedThatBreaks(sabotage, 20, sabotage.upgrades)).not.toBeNull()

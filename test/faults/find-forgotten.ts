@@ -1,5 +1,5 @@
 import type { RecordedWrite } from '@tranche/recording'
-import { NEXT_MEMBER } from '../scenarios/next-version.ts'
+import { NEXT_IN_ACTIONS, NEXT_MEMBER } from '../scenarios/next-version.ts'
 
 /** A write of ours that has lost what another version had written. */
 export interface Forgotten {
@@ -10,7 +10,7 @@ export interface Forgotten {
 
 /**
  * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
- * as long as the same release runs, in the statuses of BatchReleases and policies, and in the permit record and its permits. Where the definitions
+ * as long as the same release runs, in the statuses of BatchReleases and policies, in the permit record and its permits, and in each wish on a record, written through us or past us. Where the definitions
  * of the present version are back, it is the API server that drops it.
  *
  * @param isOurs whether this actor is one of our programs
@@ -27,7 +27,7 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
       return []
     }
     if (!kinds.includes(kind)) return []
-    const present = type === 'DELETED' || !served.has(kind) ? new Map<string, string>() : placesOf(o as unknown as Recorded)
+    const present = type === 'DELETED' ? new Map<string, string>() : placesOf(o as unknown as Recorded, served.has(kind))
     const before = known.get(uid) ?? new Map<string, string>()
     known.set(uid, present)
     if (type !== 'MODIFIED' || !isOurs(actor)) return []
@@ -36,14 +36,21 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
   })
 }
 
-const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy']
+const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet']
 
 interface Recorded {
+  readonly metadata?: Annotated
+  /** Of a DaemonSet, of which a recording keeps no metadata. */
+  readonly annotations?: Annotated['annotations']
   readonly status?: Marked & {
     readonly releaseGeneration?: number
     readonly canaryStatus?: Marked & { readonly canaryRevision?: string; readonly currentStepState?: string }
     readonly flight?: Marked & { readonly workloadUid: string; readonly permits: readonly (Marked & PermitId)[] }
   }
+}
+
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 interface Marked {
@@ -56,8 +63,23 @@ interface PermitId {
 }
 
 /** Each object that may have the member, by a path that tells whose it is; where it has none, the value is empty. */
-function placesOf({ status }: Recorded): ReadonlyMap<string, string> {
-  if (status === undefined) return new Map()
+function placesOf(
+  { status, metadata, annotations = metadata?.annotations ?? {} }: Recorded,
+  isServed: boolean,
+): ReadonlyMap<string, string> {
+  return new Map([...actionPlaces(annotations), ...(isServed && status !== undefined ? statusPlaces(status) : [])])
+}
+
+type Places = readonly (readonly [string, string])[]
+
+function actionPlaces(annotations: NonNullable<Annotated['annotations']>): Places {
+  return ['tranche.dev/recorded-actions', 'tranche.dev/seen-actions'].flatMap((key) => {
+    const actions = JSON.parse(annotations[key] ?? '[]') as readonly { readonly id: string; readonly [NEXT_IN_ACTIONS]?: string }[]
+    return actions.map((action) => [`${action.id} in ${key}`, action[NEXT_IN_ACTIONS] ?? ''] as const)
+  })
+}
+
+function statusPlaces(status: NonNullable<Recorded['status']>): Places {
   const { canaryStatus, flight, releaseGeneration } = status
   const marked: (readonly [string, Marked | undefined])[] = [
     ['status', status],
@@ -67,5 +89,5 @@ function placesOf({ status }: Recorded): ReadonlyMap<string, string> {
     [`status.flight (${flight?.workloadUid})`, flight],
     ...(flight?.permits ?? []).map((permit) => [`the permit of pod ${permit.podUid} at ${permit.podResourceVersion}`, permit] as const),
   ]
-  return new Map(marked.flatMap(([place, object]) => (object === undefined ? [] : [[place, object[NEXT_MEMBER] ?? ''] as const])))
+  return marked.flatMap(([place, object]) => (object === undefined ? [] : [[place, object[NEXT_MEMBER] ?? ''] as const]))
 }

@@ -2,14 +2,18 @@ import { listCrashPoints } from '@tranche/crash-points'
 import { controllerCrashPorts } from '@tranche/controller'
 import { executorCrashPorts } from '@tranche/executor'
 import { createRandom, type Random } from '@tranche/sim-api'
+import { apiCrashPorts } from './api-program.ts'
 import { between, duration, pick } from './draw.ts'
 import { generatePolicy } from './generate-policy.ts'
 import {
   type ApiDeed,
+  apiSlots,
+  type Ask,
   type ClusterDeed,
   type Deed,
   type Incident,
   type ProcessDeed,
+  roleOf,
   type Schedule,
   type Shape,
   slots,
@@ -22,7 +26,7 @@ const SECOND = 1_000
 const MINUTE = 60_000
 
 /**
- * @param upgrades how many upgrades happen beside what the seed stands for, which stays as it is @default 0
+ * @param upgrades how many upgrades happen beside what the seed stands for, which stays as it is but for how admission is served @default 0
  * @returns what the seed stands for: always the same
  */
 export function generateSchedule(seed: number, upgrades = 0): Schedule {
@@ -33,17 +37,29 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const mix = generateMix(random)
   const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
-  const beside = generateUpgrades(seed, upgrades, stormMs)
-  return { seed, shape, stormMs, incidents: [first, ...drawn, ...beside].toSorted((a, b) => a.atMs - b.atMs), upgrades }
+  const incidents = [first, ...drawn, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
+  const served = upgrades > 0 ? withAdmission(shape, createRandom('admission', seed)) : shape
+  return { seed, shape: served, stormMs, incidents: incidents.toSorted((a, b) => a.atMs - b.atMs), upgrades }
+}
+
+/** Admission as clusters have it. */
+function withAdmission(shape: Shape, random: Random): Shape {
+  return { ...shape, admission: pick(random, ['none', 'none', 'inProcess', 'policy', 'policy', 'webhook', 'webhook']) }
 }
 
 /** Drawn from numbers of their own. */
 function generateUpgrades(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
   const random = createRandom('upgrades', seed)
-  return Array.from({ length: upgrades }, (): Incident => ({ atMs: between(random, 1 * SECOND, stormMs), ...generateUpgrade(random) }))
+  const beside = createRandom('upgrades beside', seed)
+  return Array.from(
+    { length: upgrades },
+    (): Incident => ({ atMs: between(random, 1 * SECOND, stormMs), ...generateUpgrade(random), ...generateBeside(beside) }),
+  )
 }
 
-function generateUpgrade(random: Random): Upgrade {
+type Beside = 'apisAfterMs' | 'asks' | 'askedBeforeMs' | 'admission' | 'admissionAwayMs'
+
+function generateUpgrade(random: Random): Omit<Upgrade, Beside> {
   return {
     kind: 'upgrade',
     manner: pick(random, ['rolling', 'rolling', 'rolling', 'atOnce']),
@@ -53,6 +69,63 @@ function generateUpgrade(random: Random): Upgrade {
     controllersAfterMs: duration(random, 10 * SECOND),
     executorsAfterMs: duration(random, 10 * SECOND),
     gapMs: duration(random, 10 * SECOND),
+  }
+}
+
+function generateBeside(random: Random): Pick<Upgrade, Beside> {
+  return {
+    apisAfterMs: duration(random, 10 * SECOND),
+    asks: apiSlots.map(() => ({ ...generateAsk(random), lookedMs: 0, waitMs: 20 * SECOND })),
+    askedBeforeMs: random.integer(400),
+    admission: pick(random, ['first', 'between', 'last']),
+    admissionAwayMs: random.next() < 0.3 ? duration(random, 20 * SECOND) : 0,
+  }
+}
+
+/** What is asked of the API, and what befalls its processes: nothing without upgrades. Drawn from numbers of their own. */
+function generateApiFates(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
+  if (upgrades === 0) return []
+  const random = createRandom('api', seed)
+  const at = (): number => between(random, 1 * SECOND, stormMs)
+  const asks = Array.from({ length: upgrades }, (): Incident => ({ atMs: at(), ...generateAsk(random) }))
+  const deeds = Array.from({ length: 2 + random.integer(6) }, (): Incident => ({ atMs: at(), ...generateApiFate(random) }))
+  return [...asks, ...deeds]
+}
+
+function generateAsk(random: Random): Ask {
+  return {
+    kind: 'ask',
+    type: pick(random, askTypes),
+    lookedMs: duration(random, 20 * SECOND),
+    waitMs: pick(random, [0, 0, 5 * SECOND, 40 * SECOND]),
+  }
+}
+
+/** Whoever stops a release is followed, as often, by one who lets it go on. */
+const askTypes: readonly Ask['type'][] = [
+  ...(['approve', 'approve', 'approve', 'approve', 'pause', 'pause', 'resume', 'resume', 'resume'] as const),
+  ...(['jump', 'promote', 'retry', 'retry', 'abort', 'undo', 'restart'] as const),
+]
+
+function generateApiFate(random: Random): ProcessDeed | ApiDeed {
+  const forMs = duration(random, 5 * MINUTE)
+  const slot = pick(random, apiSlots)
+  switch (random.integer(4)) {
+    case 0: {
+      const requests = pick(random, [0.05, 0.2, 0.6, 1])
+      return {
+        kind: 'weather',
+        who: 'api',
+        requests,
+        events: pick(random, [0, 0.1, 0.5]),
+        mostDelayMs: pick(random, [200, 3_000, 30_000]),
+        forMs,
+      }
+    }
+    case 1:
+      return { kind: 'lag', slot, resource: pick(random, [null, 'rollouts', 'daemonsets']), ms: duration(random, 4 * MINUTE), forMs }
+    default:
+      return generateProcessDeed(random, apiSlots, ['PATCH /rollouts/', 'PATCH /daemonsets/', 'POST /tokenreviews'])
   }
 }
 
@@ -117,13 +190,14 @@ function generateDeed(random: Random, { process, api, cluster, wish }: Mix): Dee
 const points = {
   controller: [...listCrashPoints(controllerCrashPorts).keys()],
   executor: [...listCrashPoints(executorCrashPorts).keys()],
+  api: [...listCrashPoints(apiCrashPorts).keys()],
 }
 
 const writes = ['DELETE /pods/', 'PATCH /batchreleases/', 'PATCH /pods/', 'PATCH /daemonsets/', 'PUT /rollouts/']
 
-function generateProcessDeed(random: Random): ProcessDeed {
-  const slot = pick(random, slots)
-  const role = slot.startsWith('controller') ? 'controller' : 'executor'
+function generateProcessDeed(random: Random, ofSlots = slots, ofWrites = writes): ProcessDeed {
+  const slot = pick(random, ofSlots)
+  const role = roleOf(slot)
   const forMs = duration(random, 60 * MINUTE)
   switch (random.integer(7)) {
     case 0:
@@ -141,7 +215,7 @@ function generateProcessDeed(random: Random): ProcessDeed {
         forMs,
       }
     case 4:
-      return { kind: 'freezeBefore', slot, write: pick(random, writes), forMs }
+      return { kind: 'freezeBefore', slot, write: pick(random, ofWrites), forMs }
     case 5:
       return { kind: 'cutOff', slot, forMs: duration(random, 5 * MINUTE) }
     default:

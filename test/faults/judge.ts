@@ -1,5 +1,9 @@
 import { judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
+import { findBrokenAnswers } from './judge-answers.ts'
+import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import type { Standing } from './admission-control.ts'
+import type { Asked } from './callers.ts'
 import { findForgotten } from './find-forgotten.ts'
 
 /** A guarantee that a run has broken. */
@@ -21,13 +25,17 @@ export interface Facts {
   readonly endMs: number
   /** What is not as it must be at the end, in words. */
   readonly unended: readonly string[]
+  /** What was asked of the REST API, and what was said to it. */
+  readonly asked: readonly Asked[]
+  /** When admission stood. */
+  readonly admitted: readonly Standing[]
 }
 
 /** How long a program may take from what it was told to what it does, in milliseconds, where nothing holds it up. */
 const REACTION_MS = 50
 
 /** Holds a run against the guarantees: the recording, and the end. */
-export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended }: Facts): readonly Violation[] {
+export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended, asked, admitted }: Facts): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest first: what was held back twice was decided before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
@@ -37,7 +45,8 @@ export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended
     atMs,
     text: node === undefined ? text : `on ${node}, ${text}`,
   }))
-  const g7 = findForgotten(recording.writes, isOurs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
+  const isOfUs = (actor: string): boolean => isOurs(actor) || actor.startsWith('api-')
+  const g7 = findForgotten(recording.writes, isOfUs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  return [...breaches, ...g7, ...g6]
+  return [...breaches, ...g7, ...findBrokenAnswers(recording.writes, asked), ...findPassed(recording.writes, admitted), ...g6]
 }

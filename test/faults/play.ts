@@ -1,9 +1,10 @@
 import { changeCluster } from './cluster-deeds.ts'
 import type { Recording } from '@tranche/recording'
+import { createCallers, type Callers } from './callers.ts'
 import type { Facts } from './judge.ts'
 import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
-import { type ApiDeed, type Incident, type Schedule, slots, type Wish } from './schedule.ts'
+import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type Wish } from './schedule.ts'
 import { findUnended, standsStill } from './the-end.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
@@ -40,21 +41,35 @@ const QUIET_MS = 2 * MINUTE
 export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Played> {
   const world = await createWorld(schedule, sabotage)
   const { clock } = world
-  const owners = createOwners(world)
+  const callers = createCallers(world)
+  const owners = createOwners(world, callers)
   const fates = createFates(world)
-  const upgrades = createUpgrades({ world, owners, fates })
-  for (const slot of slots) world.start(slot)
+  const upgrades = createUpgrades({ world, owners, fates, callers })
+  const cast: Cast = { world, owners, fates, upgrades, callers }
+  for (const slot of slotsOf(schedule)) world.start(slot)
   await drive(clock, owners.install())
   const begun = await untilEnded(world, owners, FIRST_MS)
   const fromMs = clock.nowMs()
   if (begun.length > 0) throw new Error(`seed ${schedule.seed}: without any fault, ${begun.join('; ')}`)
-  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall({ world, owners, fates, upgrades }, incident))
+  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall(cast, incident))
   await letPass(clock, schedule.stormMs)
-  if (schedule.upgrades > 0) await drive(clock, upgrades.end())
+  if (schedule.upgrades > 0)
+    await drive(
+      clock,
+      upgrades.end().then(() => callers.settled()),
+    )
   const calmFromMs = clock.nowMs()
-  const unended = await calmDown({ world, owners, fates, upgrades })
+  const unended = await calmDown(cast)
+  if (schedule.upgrades > 0) await drive(clock, callers.settled())
   world.simulator.stop()
-  const facts = { stalls: world.stalls, calmFromMs, endMs: clock.nowMs(), unended }
+  const facts = {
+    stalls: world.stalls,
+    calmFromMs,
+    endMs: clock.nowMs(),
+    unended,
+    asked: callers.asked(),
+    admitted: world.admission.standing(),
+  }
   return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
 
@@ -63,9 +78,10 @@ interface Cast {
   readonly owners: Owners
   readonly fates: Fates
   readonly upgrades: Upgrades
+  readonly callers: Callers
 }
 
-async function befall({ world, owners, fates, upgrades }: Cast, incident: Incident): Promise<void> {
+async function befall({ world, owners, fates, upgrades, callers }: Cast, incident: Incident): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -92,6 +108,8 @@ async function befall({ world, owners, fates, upgrades }: Cast, incident: Incide
         return await changeCluster(world, incident)
       case 'upgrade':
         return upgrades.begin(incident)
+      case 'ask':
+        return await callers.ask(incident)
       default:
         return await owners.wish(incident satisfies Wish)
     }
@@ -115,13 +133,13 @@ function changeWeather(world: World, deed: ApiDeed): void {
 function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
   if (deed.kind === 'lag') return world.programIn(deed.slot)?.identity === actor
   if (deed.kind !== 'weather') return true
-  const role = /^(controller|executor)-\d+$/.exec(actor)?.[1]
+  const role = /^(controller|executor|api)-\d+$/.exec(actor)?.[1]
   if (deed.who === 'native') return role === undefined && !outsiders.includes(actor)
   return deed.who === 'ours' ? role !== undefined : role === deed.who
 }
 
 /** Whose requests always succeed. */
-const outsiders: readonly string[] = ['people', 'admission', 'node-operator']
+const outsiders: readonly string[] = ['people', 'admission', 'node-operator', 'helm']
 
 function weatherText(deed: ApiDeed): string {
   switch (deed.kind) {
@@ -144,7 +162,8 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   world.note('everything heals')
   fates.disarm()
   await drive(clock, world.heal())
-  for (const slot of slots) if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
+  for (const slot of slotsOf(world.schedule))
+    if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
   const hangsForMs = Math.max(0, fates.hangsUntilMs() - clock.monotonicMs())
   const first = await untilEnded(world, owners, hangsForMs + END_MS)
@@ -183,6 +202,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
   let allLooks = 0
   let stoodStill = false
   let templates = 10
+  let approvals = 0
   const release = (): Promise<void> => owners.wish({ kind: 'template', tag: `v${++templates}`, whole: false })
   const lookAtNative = async (): Promise<void> => {
     if (++allLooks % STILL !== 0) return
@@ -193,7 +213,9 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
   return async () => {
     await owners.install()
     await lookAtNative()
-    const { status } = (await rolloutOf(world)) ?? {}
+    const { status, spec } = (await rolloutOf(world)) ?? {}
+    // What a program had decided before it froze is written when it thaws.
+    if (spec?.strategy.paused === true) await owners.wish({ kind: 'resume' })
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
     if (personal.includes(stall)) {
@@ -202,7 +224,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       looks++
     } else if (currentStepState === 'StepPaused') {
       world.note(`somebody approves step ${currentStepIndex}`)
-      await owners.approve(currentStepIndex % 2 === 1 ? 'status' : 'action')
+      await owners.approve(approvedBy(world, currentStepIndex, ++approvals))
     } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {
       // A version that flaps for ever on more nodes than may be down leaves no Ready pod that could be taken (F4).
       looks++
@@ -212,6 +234,12 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       if (looks % PATIENCE === 0) await release()
     }
   }
+}
+
+/** Where there is no API, nobody asks it. */
+function approvedBy({ schedule }: World, step: number, approvals: number): ApprovedBy {
+  if (schedule.upgrades === 0) return step % 2 === 1 ? 'status' : 'action'
+  return (['rest', 'status', 'action'] as const)[approvals % 3]!
 }
 
 /** The template is another one than its owners want: we have put the stable one back. */

@@ -17,6 +17,8 @@ export interface SeedResult {
   readonly story: string
   /** Upgrades that began while a release was under way. */
   readonly upgraded: number
+  /** Wishes over REST that were carried out. */
+  readonly answered: number
   /** What the run itself cost, without shrinking, in milliseconds of CPU. */
   readonly cpuMs: number
 }
@@ -38,8 +40,9 @@ export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false, 
   const { played, violations } = await tryOut(schedule)
   const { user, system } = process.cpuUsage(before)
   const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
+  const answered = played.facts.asked.filter(({ outcome }) => outcome.kind === 'answered').length
   const hash = withHash ? hashOf(played.recording) : null
-  return { seed, hash, violations, story, upgraded: played.upgraded, cpuMs: (user + system) / 1_000 }
+  return { seed, hash, violations, story, upgraded: played.upgraded, answered, cpuMs: (user + system) / 1_000 }
 }
 
 function hashOf({ writes, deliveries }: Recording): string {

@@ -2,8 +2,8 @@ import type { FlightRecord, Rollout } from '@tranche/api-schema'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
-import { NEXT_MEMBER, type Version } from '../scenarios/next-version.ts'
-import type { Incident, Schedule } from './schedule.ts'
+import { NEXT_IN_ACTIONS, NEXT_MEMBER, policiesOf, type Version } from '../scenarios/next-version.ts'
+import type { Ask, Incident, Role, Schedule } from './schedule.ts'
 
 /** A way to break our programs on purpose, where they meet the cluster. */
 export interface Sabotage {
@@ -16,7 +16,15 @@ export interface Sabotage {
   /** Goes around the ports of every program. */
   readonly ports: CrashPoints
   /** Goes around the requests of every program, nearer to it than what makes it one of the next version. */
-  readonly exchange: (exchange: Exchange, version: Version) => Exchange
+  readonly exchange: (exchange: Exchange, who: Sender) => Exchange
+  /** Policies that are installed. @default those of the version */
+  readonly policiesOf?: typeof policiesOf
+}
+
+/** Whose requests they are. */
+export interface Sender {
+  readonly version: Version
+  readonly role: Role
 }
 
 /** A fault that shows only where our programs are replaced in mid-release. */
@@ -36,6 +44,40 @@ export const upgradeSabotages: readonly UpgradeSabotage[] = [
   atUpgrades('executors of the next version delete pods without preconditions', ['G4'], {
     next: (request) => (request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request),
   }),
+]
+
+/** Faults of the API, of admission, and of the witness, that the bench must find where they are replaced in mid-release. */
+export const apiSabotages: readonly UpgradeSabotage[] = [
+  {
+    ...atUpgrades('the API does not see the record of wishes', ['G7'], {}),
+    among: withAsks(['pause', 'resume', 'pause', 'resume']),
+    exchange: (exchange, { role }) => (role === 'api' ? withoutRecordIn(exchange) : exchange),
+  },
+  {
+    ...atUpgrades('an API of the present version drops what a newer one has put on the record', ['G7'], {
+      present: (request) => (/"path":"[^"]*recorded-actions"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
+    }),
+    among: withAsks(['pause', 'resume', 'pause', 'resume']),
+  },
+  {
+    ...atUpgrades('a witness of the present version drops what a newer one has put down', ['G7'], {
+      present: (request) => (/"path":"[^"]*seen-actions"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
+    }),
+    among: withPeople,
+  },
+  {
+    ...atUpgrades('the API approves whichever step is current', ['G10'], {}),
+    among: withAsks(['approve', 'approve', 'approve', 'approve']),
+    exchange:
+      (exchange, { role }) =>
+      (request, signal) =>
+        exchange(role === 'api' && request.body?.includes('approve') === true ? withOtherStep(request) : request, signal),
+  },
+  {
+    ...atUpgrades('policies of the next version let new templates pass', ['G3'], {}),
+    among: withTemplates,
+    policiesOf: (version) => policiesOf(version).filter(({ metadata }) => version === 'present' || metadata.name !== 'daemonsets'),
+  },
 ]
 
 /** Faults that the bench must find. */
@@ -160,7 +202,10 @@ function atUpgrades(
     ...inRequests(fault, breaks, (request) => request),
     among: withUpgradesOnly,
     upgrades: 3,
-    exchange: (exchange, version) => (request, signal) => exchange(changes[version]?.(request) ?? request, signal),
+    exchange:
+      (exchange, { version }) =>
+      (request, signal) =>
+        exchange(changes[version]?.(request) ?? request, signal),
   }
 }
 
@@ -174,6 +219,79 @@ function withUpgradesOnly({ incidents, ...rest }: Schedule): Schedule {
 
 const UPGRADE_EVERY_MS = 20_000
 const stay = { definitions: 'stay' } as const
+
+/** In a release of many steps somebody asks the API for one thing after the other, while it is replaced. */
+function withAsks(types: readonly Ask['type'][]): (schedule: Schedule) => Schedule {
+  return (schedule) => {
+    const { incidents, shape, ...rest } = withUpgradesOnly(schedule)
+    const asks = types.map((type, at): Incident => ({ kind: 'ask', type, lookedMs: 0, waitMs: 0, atMs: (at + 1) * ASK_EVERY_MS }))
+    return { ...rest, shape: { ...shape, ...manySteps }, incidents: inOrder([...incidents, ...asks]) }
+  }
+}
+
+/** Somebody pauses and resumes past us, while everything is replaced. */
+function withPeople(schedule: Schedule): Schedule {
+  const { incidents, ...rest } = withUpgradesOnly(schedule)
+  const wishes = Array.from(
+    { length: 12 },
+    (_, at): Incident => ({ kind: at % 2 === 0 ? 'pause' : 'resume', atMs: (at + 1) * WISH_EVERY_MS }),
+  )
+  return { ...rest, incidents: inOrder([...incidents, ...wishes]) }
+}
+
+/** Somebody applies one template after the other, with policies that are replaced and never taken away. */
+function withTemplates(schedule: Schedule): Schedule {
+  const { incidents, shape, ...rest } = withUpgradesOnly(schedule)
+  const standing = incidents.map((incident): Incident => (incident.kind === 'upgrade' ? { ...incident, admissionAwayMs: 0 } : incident))
+  const templates = Array.from(
+    { length: 4 },
+    (_, at): Incident => ({ kind: 'template', tag: `v${at + 3}`, whole: true, atMs: (at + 1) * ASK_EVERY_MS }),
+  )
+  return { ...rest, shape: { ...shape, admission: 'policy', declares: 'RollingUpdate' }, incidents: inOrder([...standing, ...templates]) }
+}
+
+const ASK_EVERY_MS = 17_000
+const WISH_EVERY_MS = 6_000
+const manySteps = {
+  nodes: 8,
+  policy: null,
+  steps: [10, 30, 50, 70, 100].map((percent) => ({ replicas: `${percent}%`, pause: {} })),
+} as const
+
+function inOrder(incidents: readonly Incident[]): readonly Incident[] {
+  return incidents.toSorted((a, b) => a.atMs - b.atMs)
+}
+
+function withoutRecordIn(exchange: Exchange): Exchange {
+  return async (request, signal) => {
+    const response = await exchange(request, signal)
+    return { ...response, body: renamed(response.body) }
+  }
+}
+
+async function* renamed(body: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const chunk of body) yield chunk.replaceAll('tranche.dev/recorded-actions', 'tranche.dev/forgotten')
+}
+
+/** What it tests stays: else nothing would be written. */
+function withoutNextInActions(request: WireRequest): WireRequest {
+  const patch = JSON.parse(request.body!) as readonly { readonly op: string; readonly value?: unknown }[]
+  const member = new RegExp(`"${NEXT_IN_ACTIONS}":"[^"]*",?`, 'g')
+  const changed = patch.map((operation) =>
+    operation.op === 'test' || typeof operation.value !== 'string'
+      ? operation
+      : { ...operation, value: operation.value.replaceAll(member, '') },
+  )
+  return { ...request, body: JSON.stringify(changed) }
+}
+
+/** Of the wish and of its record alike. */
+function withOtherStep(request: WireRequest): WireRequest {
+  return {
+    ...request,
+    body: request.body!.replaceAll(/\\"expectedStep\\":(\d+)/g, (_, step: string) => String.raw`\"expectedStep\":${Number(step) + 1}`),
+  }
+}
 
 function isRecordWrite({ method, path, body = '' }: WireRequest): boolean {
   return method === 'PATCH' && /\/batchreleases\//.test(path) && body.includes('"path":"/status/flight","value"')

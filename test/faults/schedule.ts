@@ -1,21 +1,34 @@
-import type { OnDeletePolicy, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
+import type { OnDeletePolicy, ReleasePolicySpec, Rollout, WishType } from '@tranche/api-schema'
 
 /** Steps as a Rollout has them. */
 export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
 
 /** What one of our programs is. */
-export type Role = 'controller' | 'executor'
+export type Role = 'controller' | 'executor' | 'api'
 
 /** A place in which a program runs; one that was killed is followed there by another. */
-export type Slot = 'controller-a' | 'controller-b' | 'executor-a' | 'executor-b'
+export type Slot = 'controller-a' | 'controller-b' | 'executor-a' | 'executor-b' | 'api-a' | 'api-b'
 
-/** All places. */
+/** The places of controllers and executors, which every world has. */
 export const slots: readonly Slot[] = ['controller-a', 'controller-b', 'executor-a', 'executor-b']
+/** The places of the REST API, in worlds with upgrades. */
+export const apiSlots: readonly Slot[] = ['api-a', 'api-b']
+
+/** All places of a world. */
+export function slotsOf({ upgrades }: Pick<Schedule, 'upgrades'>): readonly Slot[] {
+  return upgrades > 0 ? [...slots, ...apiSlots] : slots
+}
+
+/** @returns what runs in a place */
+export function roleOf(slot: Slot): Role {
+  return slot.split('-', 1)[0] as Role
+}
 
 /** What the world is made of before anything goes wrong. Durations are in milliseconds. */
 export interface Shape {
   readonly nodes: number
-  readonly admission: 'none' | 'inProcess'
+  /** How a new template is looked at before it is stored. Without upgrades it is in process where there is any. */
+  readonly admission: 'none' | 'inProcess' | 'policy' | 'webhook'
   /** `shared`: one queue between all programs; `own`: every executor wakes itself. */
   readonly queue: 'shared' | 'own'
   /** What Git says of the strategy. */
@@ -37,7 +50,7 @@ export interface Shape {
 }
 
 /** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
-export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish | Upgrade
+export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish | Ask | Upgrade
 
 /** What happens to one of our programs. */
 export type ProcessDeed =
@@ -89,6 +102,9 @@ export type ClusterDeed =
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'quota'; readonly forMs: number }
 
+/** How somebody approves: as `kubectl kruise` does, by the annotation, or over REST. */
+export type ApprovedBy = 'status' | 'action' | 'rest'
+
 /** What people and GitOps want. */
 export type Wish =
   /** `whole`: the manifest is applied, as a Git tool does it, with its strategy; else only the image changes. */
@@ -97,7 +113,7 @@ export type Wish =
   | { readonly kind: 'reapply' }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' }
-  | { readonly kind: 'approve'; readonly by: 'status' | 'action' }
+  | { readonly kind: 'approve'; readonly by: ApprovedBy }
   | { readonly kind: 'jump'; readonly step: number; readonly by: 'status' | 'action' }
   | { readonly kind: 'act'; readonly type: 'promote' | 'abort' | 'retry' }
   /** What becomes of a release whose Rollout is disabled or deleted; null: nobody says. */
@@ -116,9 +132,19 @@ export type Wish =
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
 
+/** Somebody looks at the release over REST, and then asks the API for something. */
+export interface Ask {
+  readonly kind: 'ask'
+  readonly type: WishType
+  /** What passes between the look and the wish. */
+  readonly lookedMs: number
+  /** How long the API waits for the controller's answer. */
+  readonly waitMs: number
+}
+
 /**
- * All our programs are replaced by those of the other version, in mid-release: where no release is under way, one begins. Both
- * Deployments are replaced side by side.
+ * All our programs, and our admission, are replaced by those of the other version, in mid-release: where no release is under way, one
+ * begins. The Deployments are replaced side by side.
  */
 export interface Upgrade {
   readonly kind: 'upgrade'
@@ -133,6 +159,14 @@ export interface Upgrade {
   /** What passes before the first process of each Deployment is replaced. */
   readonly controllersAfterMs: number
   readonly executorsAfterMs: number
+  readonly apisAfterMs: number
+  /** What is asked of the API before one of its processes is to end, of each its own, and how long before. */
+  readonly asks: readonly Ask[]
+  readonly askedBeforeMs: number
+  /** When policies or webhook configurations are replaced: before the first process, between, or after the last. */
+  readonly admission: 'first' | 'between' | 'last'
+  /** How long they are away between the old ones and the new ones; 0: one object after the other is written over. */
+  readonly admissionAwayMs: number
   /** What passes between the end of one process and the start of the next. */
   readonly gapMs: number
 }

@@ -1,8 +1,10 @@
 import { sleep } from '@tranche/clock'
 import { bringDefinitions, type Version } from '../scenarios/next-version.ts'
+import type { Callers } from './callers.ts'
 import type { Fates } from './process-deeds.ts'
-import type { Slot, Upgrade } from './schedule.ts'
+import { apiSlots, type Slot, type Upgrade } from './schedule.ts'
 import { type Owners, rolloutOf } from './wishes.ts'
+import { durationText } from './words.ts'
 import type { Program, World } from './world.ts'
 
 /** Replaces our programs by those of another version. */
@@ -20,6 +22,7 @@ export interface UpgradeParts {
   readonly world: World
   readonly owners: Owners
   readonly fates: Fates
+  readonly callers: Callers
 }
 
 /** How long one that was asked to end may take, before it is killed: `terminationGracePeriodSeconds` of the chart. */
@@ -32,7 +35,7 @@ const LOOK_MS = 500
 
 /** @param parts in whose world every program is of the present version */
 export function createUpgrades(parts: UpgradeParts): Upgrades {
-  const { world, fates } = parts
+  const { world, fates, callers } = parts
   const { clock } = world
   let last = Promise.resolve()
   let isOver = false
@@ -47,9 +50,29 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     const version = world.version() === 'present' ? 'next' : 'present'
     world.note(`the ${version} version comes, ${deed.manner === 'rolling' ? 'one process after the other' : 'all processes at once'}`)
     await bring(version === 'next' || (deed.definitions === 'goBack' && takesBack(world)) ? version : definitions)
+    if (deed.admission === 'first') await bringAdmission(version, deed)
     world.setVersion(version)
-    await Promise.all(lanes.map((lane, at) => replaceLane(lane, at === 0 ? deed.controllersAfterMs : deed.executorsAfterMs, deed)))
+    const programs = Promise.all(
+      lanes.map(async ({ lane, afterMs }) => {
+        await sleep(clock, afterMs(deed))
+        await replaceLane(lane, deed)
+      }),
+    )
+    if (deed.admission === 'between') await bringAdmission(version, deed)
+    await programs
+    if (deed.admission === 'last') await bringAdmission(version, deed)
     world.note(`the ${version} version is there`)
+  }
+
+  async function bringAdmission(version: Version, { admissionAwayMs }: Upgrade): Promise<void> {
+    if (world.schedule.shape.admission === 'none') return
+    if (admissionAwayMs > 0) {
+      world.note(`admission is taken away for ${durationText(admissionAwayMs)}`)
+      await world.admission.lift()
+      await sleep(clock, admissionAwayMs)
+    }
+    await world.admission.install(version)
+    world.note(`admission is that of the ${version} version`)
   }
 
   async function bring(wanted: Version): Promise<void> {
@@ -59,8 +82,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     world.note(`the definitions are those of the ${wanted} version`)
   }
 
-  async function replaceLane(lane: readonly Slot[], afterMs: number, deed: Upgrade): Promise<void> {
-    await sleep(clock, afterMs)
+  async function replaceLane(lane: readonly Slot[], deed: Upgrade): Promise<void> {
     if (deed.manner === 'rolling') {
       for (const slot of lane) {
         await replace(slot, deed)
@@ -87,8 +109,13 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     return program
   }
 
-  async function end(program: Program | undefined, { ends }: Upgrade): Promise<void> {
+  async function end(program: Program | undefined, { ends, asks, askedBeforeMs }: Upgrade): Promise<void> {
     if (program === undefined) return
+    const ask = asks[apiSlots.indexOf(program.slot)]
+    if (ask !== undefined) {
+      void callers.ask(ask)
+      await sleep(clock, askedBeforeMs)
+    }
     world.note(`${program.identity} is ${ends === 'killed' ? 'killed' : 'asked to end'}`)
     if (ends === 'asked') await Promise.race([askToEnd(program), sleep(clock, GRACE_MS)])
     fates.end(program)
@@ -123,10 +150,11 @@ function takesBack({ schedule }: World): boolean {
   return schedule.shape.admission === 'none'
 }
 
-/** Of each Deployment its processes; both Deployments are replaced side by side. */
-const lanes: readonly (readonly Slot[])[] = [
-  ['controller-a', 'controller-b'],
-  ['executor-a', 'executor-b'],
+/** Of each Deployment its processes, and when they begin to be replaced; the Deployments are replaced side by side. */
+const lanes: readonly { readonly lane: readonly Slot[]; readonly afterMs: (deed: Upgrade) => number }[] = [
+  { lane: ['controller-a', 'controller-b'], afterMs: ({ controllersAfterMs }) => controllersAfterMs },
+  { lane: ['executor-a', 'executor-b'], afterMs: ({ executorsAfterMs }) => executorsAfterMs },
+  { lane: apiSlots, afterMs: ({ apisAfterMs }) => apisAfterMs },
 ]
 
 /** Where no release is under way somebody begins one. */

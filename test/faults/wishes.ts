@@ -1,8 +1,10 @@
 import type { ActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
+import { type Clock, sleep } from '@tranche/clock'
 import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
-import type { Shape, Steps, Wish } from './schedule.ts'
+import type { Asked, Callers } from './callers.ts'
+import type { ApprovedBy, Shape, Steps, Wish } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
@@ -14,7 +16,7 @@ export interface Owners {
   /** Wishes that nobody has to decide anything for: both are there, enabled, not paused, and the template is good. */
   settle(): Promise<void>
   /** Approves a step that waits for a person. */
-  approve(by: 'status' | 'action'): Promise<void>
+  approve(by: ApprovedBy): Promise<void>
   /** Writes something on the DaemonSet that means nothing, so that its controllers look at it. */
   touch(): Promise<void>
   /** Tag that the template should have. */
@@ -36,9 +38,12 @@ interface Manifest {
   tookBack: boolean
 }
 
-/** @param world in which nothing of theirs stands yet */
-export function createOwners(world: World): Owners {
-  const { people, schedule } = world
+/**
+ * @param world in which nothing of theirs stands yet
+ * @param callers by which they reach the REST API
+ */
+export function createOwners(world: World, callers: Callers): Owners {
+  const { people, schedule, clock } = world
   const { shape } = schedule
   const git: Manifest = {
     tag: 'v1',
@@ -55,8 +60,8 @@ export function createOwners(world: World): Owners {
   const manifest = (): DaemonSet => daemonSetManifest(releaseOptions(git, shape), git.tag) as DaemonSet
   const patchRollout = async (body: object): Promise<void> =>
     ignoreMissing(people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }))
-  const patchDaemonSet = async (body: object): Promise<void> =>
-    ignoreMissing(people.patch(resourcePaths.daemonSets, stageKey, { type: 'merge', body }))
+  const patchDaemonSet = async (body: object, type: 'merge' | 'strategic' = 'merge'): Promise<void> =>
+    ignoreMissing(whenAnswered(clock, () => people.patch(resourcePaths.daemonSets, stageKey, { type, body })))
   const patchCanary = async (canaryStatus: object): Promise<void> =>
     ignoreMissing(
       people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body: { status: { canaryStatus } } }, { subresource: 'status' }),
@@ -111,7 +116,7 @@ export function createOwners(world: World): Owners {
 
   async function setImage(): Promise<void> {
     const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: imageOf(git.tag) }] } } } }
-    await ignoreMissing(people.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body }))
+    await patchDaemonSet(body, 'strategic')
   }
 
   async function act(type: ActionType, members: object): Promise<void> {
@@ -121,8 +126,9 @@ export function createOwners(world: World): Owners {
     await patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
   }
 
-  async function approve(by: 'status' | 'action'): Promise<void> {
+  async function approve(by: ApprovedBy): Promise<void> {
     if (by === 'action') await act('approve', {})
+    else if (by === 'rest') await callers.ask({ kind: 'ask', type: 'approve', lookedMs: 0, waitMs: 0 })
     else await patchCanary({ currentStepState: 'StepReady' })
   }
 
@@ -193,6 +199,7 @@ export function createOwners(world: World): Owners {
       await install()
       await setPolicy(git.policy)
       await nameIt()
+      git.tookBack ||= callers.asked().some(takesBack)
       if (git.tookBack || /bad/.test(git.tag)) await wish({ kind: 'template', tag: 'v10', whole: false })
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
     },
@@ -207,6 +214,11 @@ export function createOwners(world: World): Owners {
 }
 
 const POLICY = 'careful'
+
+/** By it another template may be there than Git says. */
+function takesBack({ type }: Asked): boolean {
+  return type === 'abort' || type === 'undo'
+}
 
 /** By it we may put an older template back than Git says. */
 function mayTakeBack(policy: ReleasePolicySpec | null): boolean {
@@ -279,6 +291,20 @@ function undefinedIfMissing(error: unknown): undefined {
 async function ignoreMissing(promise: Promise<unknown>): Promise<void> {
   await promise.catch(undefinedIfMissing)
 }
+
+/** Where the API server cannot ask our webhook it says so, and Git tries again. */
+async function whenAnswered<T>(clock: Clock, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!/failed calling webhook/.test(String(error))) throw error
+      await sleep(clock, AGAIN_MS)
+    }
+  }
+}
+
+const AGAIN_MS = 1_000
 
 async function ignoreExisting(promise: Promise<unknown>): Promise<void> {
   await promise.catch((error: unknown) => {

@@ -1,6 +1,7 @@
+import type { FetchLike } from '@tranche/api-client'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
-import { type LeaseTimes, startController } from '@tranche/controller'
+import { type LeaseTimes, startController, startWitness } from '@tranche/controller'
 import { type CrashPoints, createCrashPoints } from '@tranche/crash-points'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -8,20 +9,23 @@ import { silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
-import { admissionOf } from '../scenarios/admission.ts'
-import { asNextVersion, type Version } from '../scenarios/next-version.ts'
+import type { Exchange } from '@tranche/wire'
+import { asNextVersion, policiesOf, type Version } from '../scenarios/next-version.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { type AdmissionControl, createAdmissionControl } from './admission-control.ts'
+import { type ApiProgram, startApiProgram } from './api-program.ts'
 import { recordTaken } from './record-taken.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
-import type { Role, Schedule, Shape, Slot } from './schedule.ts'
+import { type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
 import { createWeather, type Weather } from './weather.ts'
 
 /** One of our programs in a process of its own. */
 export interface Program {
   readonly slot: Slot
   readonly role: Role
+  readonly version: Version
   /** Name of its actor, unlike that of any other that ever ran. */
   readonly identity: string
   readonly process: Process
@@ -44,6 +48,9 @@ export interface World {
   /** Whoever is not one of ours: no request of theirs goes wrong. */
   readonly people: KubeClient
   readonly weather: Weather
+  readonly admission: AdmissionControl
+  /** The REST API as its Service is reached: each request goes to another of those that are ready. */
+  readonly fetchApi: FetchLike
   /** Every accepted write, and what our programs took from their lists and watches. */
   readonly recording: Recording
   /** When our programs stood still, or held something decided back. */
@@ -87,29 +94,40 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const notes: Note[] = []
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
   const weather = createWeather(seed, noteStall)
-  const simulator = createSimulator({
+  const answering = (): readonly Program[] => programs.answering('controller')
+  const simulator: Simulator = createSimulator({
     clock,
     seed,
     nodes: shape.nodes,
     watchDelayMs: shape.watchDelayMs,
     faults: weather.faults,
+    webhooks: { exchangeFor: () => admission.webhook },
+  })
+  const admission = createAdmissionControl({
+    simulator,
+    clock,
+    way: shape.admission,
+    answering,
+    policiesOf: sabotage?.policiesOf ?? policiesOf,
   })
   recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
-  if (shape.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
+  const programs = programsOf({ schedule, clock, simulator, weather, note, take: (delivery) => void deliveries.push(delivery) }, sabotage)
+  const { answering: _, ...doings } = programs
   const world: World = {
     schedule,
     clock,
     simulator,
     people,
     weather,
+    admission,
     recording: { writes, deliveries },
     stalls,
     noteStall,
     notes,
     note,
-    ...programsOf({ schedule, clock, simulator, weather, note, take: (delivery) => void deliveries.push(delivery) }, sabotage),
+    ...doings,
     ...createDelays(clock, note),
   }
   await drive(clock, simulator.start())
@@ -117,6 +135,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     await drive(clock, people.create(resourcePaths.customResourceDefinitions, definition as never))
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
   await drive(clock, people.create(resourcePaths.namespaces, namespace as never))
+  await drive(clock, admission.install('present'))
   return world
 }
 
@@ -124,65 +143,122 @@ interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'weath
   readonly take: (delivery: RecordedDelivery) => void
 }
 
-function programsOf(
-  { schedule, clock, simulator, weather, note, take }: Ground,
-  sabotage: Sabotage | undefined,
-): Pick<World, 'start' | 'programIn' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints'> {
-  const { seed, shape } = schedule
+type Doings = 'start' | 'programIn' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
+
+interface Programs extends Pick<World, Doings> {
+  /** Those of this role that can answer, the first started first. */
+  answering(role: Role): readonly Program[]
+}
+
+function programsOf({ schedule, clock, simulator, weather, note, take }: Ground, sabotage: Sabotage | undefined): Programs {
+  const { seed, shape, upgrades } = schedule
   const queue = createRemoteQueue(clock, () => weather.jobFate())
   const running = new Map<Slot, Program>()
+  /** From the first list on until they end, in every place, the first started first. */
+  const serving = new Set<Program>()
   let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
   let started = 0
+  let asked = 0
   const lives = new WeakMap<Program, Life>()
   let version: Version = 'present'
 
-  function run({ role, identity, process }: Program, program: Program): void {
+  function run(program: Program): void {
+    const { role, process } = program
     const points = createCrashPoints((point) => onPoint(program, point))
     const crashPoints: CrashPoints = { wrap: (name, port) => points.wrap(name, sabotage?.ports.wrap(name, port) ?? port) }
-    const exchange = recordTaken(process.exchange, identity, clock, take)
-    const ports = { exchange, clock: process.clock, log: silentLogger, identity, seed, crashPoints }
-    const shared = shape.queue === 'shared' ? { queue: queue.endFor(process) } : {}
-    const life: Life & { readonly stopped: Promise<void> } =
-      role === 'controller'
-        ? startController({ ...ports, ...shared, admission: shape.admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
-        : startExecutor({ queue: createInProcessQueue({ clock: process.clock }), ...ports, ...shared })
+    const starts = { controller: runController, executor: runExecutor, api: runApi }
+    const life = starts[role](program, crashPoints)
     lives.set(program, life)
-    life.ready.catch(() => {})
+    life.ready.then(() => !process.isFrozen() && serving.add(program)).catch(() => {})
     // A program that gives up is started again, as a Deployment does it.
-    life.stopped.catch((error: unknown) => note(`${identity} gave up: ${String(error)}`))
+    life.stopped.catch((error: unknown) => note(`${program.identity} gave up: ${String(error)}`))
   }
+
+  const portsOf = ({ identity, process }: Program) => ({ clock: process.clock, log: silentLogger, identity, seed })
+  const takenBy = ({ identity, process }: Program): Exchange => recordTaken(process.exchange, identity, clock, take)
+  const sharedBy = ({ process }: Program) => (shape.queue === 'shared' ? { queue: queue.endFor(process) } : {})
+
+  function runController(program: Program, crashPoints: CrashPoints): Life {
+    const { admission } = shape
+    const ports = { ...portsOf(program), exchange: takenBy(program), crashPoints, ...sharedBy(program) }
+    const controller = startController({ ...ports, admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
+    if (upgrades === 0) return controller
+    // What it takes of its own lists is nothing that the reconcilers know.
+    const { exchange } = program.process
+    const witness = startWitness({ ...portsOf(program), exchange, isLeading: () => controller.isLeading() })
+    return { ...controller, stop: async () => void (await Promise.all([controller.stop(), witness.stop()])) }
+  }
+
+  function runExecutor(program: Program, crashPoints: CrashPoints): Life {
+    const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
+    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), exchange: takenBy(program), crashPoints, ...sharedBy(program) })
+  }
+
+  function runApi({ identity, process, version: its }: Program, points: CrashPoints): ApiProgram {
+    return startApiProgram({ identity, process, version: its, clock, seed, points })
+  }
+
+  const answering = (role: Role): readonly Program[] => [...serving].filter((program) => program.role === role)
 
   return {
     start(slot) {
-      const role = slot.startsWith('controller') ? 'controller' : 'executor'
+      const role = roleOf(slot)
       const identity = `${role}-${++started}`
       const ownClock = createSteppedClock(clock)
-      const toServer = simulator.exchangeFor(identity)
+      const toServer = upgrades > 0 ? withOwners(simulator, identity) : simulator.exchangeFor(identity)
       const exchange = version === 'present' ? toServer : asNextVersion(toServer, identity)
-      const process = createProcess(ownClock, sabotage?.exchange(exchange, version) ?? exchange)
-      const program = { slot, role, identity, ownClock, process } as const
+      const process = createProcess(ownClock, sabotage?.exchange(exchange, { version, role }) ?? exchange)
+      const program = { slot, role, version, identity, ownClock, process } as const
       running.set(slot, program)
-      run(program, program)
+      run(program)
       return program
     },
     programIn: (slot) => running.get(slot),
     whenReady: async (program) => lives.get(program)?.ready,
-    stop: async (program) => lives.get(program)?.stop(),
+    async stop(program) {
+      clock.setTimer(ROUTED_MS, () => serving.delete(program))
+      await lives.get(program)?.stop()
+      serving.delete(program)
+    },
     version: () => version,
     setVersion: (next) => void (version = next),
     kill(program) {
       program.process.freeze()
       program.process.cutOff()
+      lives.get(program)?.drop?.()
+      serving.delete(program)
       if (running.get(program.slot) === program) running.delete(program.slot)
     },
     watchPoints: (watch) => void (onPoint = watch),
+    answering,
+    async fetchApi(url, init) {
+      const replicas = answering('api')
+      const replica = replicas[asked++ % Math.max(1, replicas.length)]
+      const life = replica && lives.get(replica)
+      if (life?.fetch === undefined) throw Object.assign(new Error('connect ECONNREFUSED 10.96.0.18:80'), { code: 'ECONNREFUSED' })
+      return life.fetch(url, init)
+    },
   }
+}
+
+/** So long are requests still sent to a process that has been asked to end. */
+const ROUTED_MS = 500
+
+/** As over a socket, with the owners of fields of what a witness looks at. */
+function withOwners(simulator: Simulator, identity: string): Exchange {
+  const [sparing, whole] = [simulator.exchangeFor(identity), simulator.exchangeFor(identity, 'everything')]
+  return (request, signal) => (/\/(rollouts|daemonsets)[/?]/.test(`${request.path}?`) ? whole : sparing)(request, signal)
 }
 
 /** What a program has of itself. */
 interface Life {
   readonly ready: Promise<void>
+  readonly stopped: Promise<void>
   stop(): Promise<void>
+  /** What comes to it from outside; undefined where nobody asks it. */
+  readonly fetch?: FetchLike
+  /** Its process is gone, and all connections with it. */
+  drop?(): void
 }
 
 /** In the proportions of the defaults. */

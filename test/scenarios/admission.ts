@@ -20,10 +20,12 @@ export function admissionOf(simulator: Simulator): Admission {
 
 function managerOf(actor: string): string {
   if (actor.startsWith('controller')) return fieldManagers.controller
-  return actor.startsWith('executor') ? fieldManagers.executor : actor
+  if (actor.startsWith('executor')) return fieldManagers.executor
+  return actor.startsWith('api-') ? fieldManagers.api : actor
 }
 
-const policyIds: Readonly<Record<string, (typeof resources)[keyof typeof resources]>> = {
+/** Resources of policies and bindings, by kind. */
+export const policyIds: Readonly<Record<string, (typeof resources)[keyof typeof resources]>> = {
   MutatingAdmissionPolicy: resources.mutatingAdmissionPolicies,
   MutatingAdmissionPolicyBinding: resources.mutatingAdmissionPolicyBindings,
   ValidatingAdmissionPolicy: resources.validatingAdmissionPolicies,
@@ -53,6 +55,21 @@ export async function installWebhooks(simulator: Simulator): Promise<void> {
       .map(({ name, webhook }) => ({ ...webhook, clientConfig: { url: `https://tranche-webhook.tranche-system.svc/${name}` } }))
     const named = { apiVersion: 'admissionregistration.k8s.io/v1', kind: `${kind}WebhookConfiguration`, metadata: { name: 'tranche' } }
     await client.create(webhookIds[kind], { ...named, webhooks })
+  }
+}
+
+/** Whether the webhooks are installed. */
+export async function hasWebhooks(simulator: Simulator): Promise<boolean> {
+  const { items } = await simulator.clientFor({ name: 'helm' }).list(webhookIds.Mutating, {})
+  return items.length > 0
+}
+
+/** Takes the webhooks away again, where they are there. */
+export async function liftWebhooks(simulator: Simulator): Promise<void> {
+  const client = simulator.clientFor({ name: 'helm' })
+  for (const id of Object.values(webhookIds)) {
+    const { items } = await client.list(id, {})
+    for (const { metadata } of items) await client.delete(id, metadata.name, undefined)
   }
 }
 

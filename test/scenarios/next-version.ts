@@ -1,13 +1,16 @@
+import { admissionPolicies } from '@tranche/admission'
 import { type CustomResourceDefinition, customResourceDefinitions } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { daemonSetAnnotations } from '@tranche/kube-types'
-import type { Exchange, WireRequest } from '@tranche/wire'
+import { daemonSetAnnotations, RECORDED_ACTIONS_ANNOTATION, SEEN_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 
 /** A version of our programs: the one that is here, or one that is yet to come and knows a member more wherever it may write. */
 export type Version = 'present' | 'next'
 
 /** The member that only the next version knows; its value is a text. */
 export const NEXT_MEMBER = 'tomorrow'
+/** The same in each wish on the record, and in each that was seen: what is there already is left as it is, and is read by everybody. */
+export const NEXT_IN_ACTIONS = 'dayAfter'
 
 /**
  * Brings the definitions of this version, as its chart does before its programs come. There must be those of the other one.
@@ -62,7 +65,7 @@ function withMember(request: WireRequest, by: string): WireRequest {
   if (method !== 'PATCH' || !/json-patch/.test(request.headers['content-type'] ?? '')) return request
   if (/\/releasepolicies\/[^/?]+\/status/.test(path)) return changed((patch) => inStatusPatch(patch as readonly Operation[], by))
   if (/\/batchreleases\//.test(path)) return changed((patch) => inReleasePatch(patch as readonly Operation[], by))
-  return /\/daemonsets\//.test(path) ? changed((patch) => inAnnotations(patch as readonly Operation[], by)) : request
+  return /\/(daemonsets|rollouts)\//.test(path) ? changed((patch) => inAnnotations(patch as readonly Operation[], by)) : request
 }
 
 interface Operation {
@@ -110,14 +113,69 @@ const jsonAnnotations: readonly string[] = [
   daemonSetAnnotations.frozen,
   daemonSetAnnotations.unsettled,
   daemonSetAnnotations.inProgressing,
-].map((key) => `/metadata/annotations/${key.replaceAll('/', '~1')}`)
+].map(pointerTo)
+/** Annotations that hold a list of wishes, or of what was seen. */
+const actionAnnotations: readonly string[] = [RECORDED_ACTIONS_ANNOTATION, SEEN_ACTIONS_ANNOTATION].map(pointerTo)
+
+function pointerTo(annotation: string): string {
+  return `/metadata/annotations/${annotation.replaceAll('/', '~1')}`
+}
 
 function inAnnotations(patch: readonly Operation[], by: string): readonly Operation[] {
-  return patch.map((operation) =>
-    operation.op !== 'test' && jsonAnnotations.includes(operation.path) && typeof operation.value === 'string'
-      ? { ...operation, value: JSON.stringify(added(JSON.parse(operation.value), by)) }
-      : operation,
-  )
+  return patch.map((operation) => {
+    const { op, path, value } = operation
+    if (op === 'test' || typeof value !== 'string') return operation
+    if (jsonAnnotations.includes(path)) return { ...operation, value: JSON.stringify(added(JSON.parse(value), by)) }
+    return actionAnnotations.includes(path) ? { ...operation, value: inActions(value, by) } : operation
+  })
+}
+
+function inActions(list: string, by: string): string {
+  return JSON.stringify((JSON.parse(list) as readonly Members[]).map((action) => ({ [NEXT_IN_ACTIONS]: by, ...action })))
+}
+
+/** What a controller of the next version answers as a webhook: it has the member in annotations that hold JSON. */
+export async function answerAsNextVersion(answer: WireResponse, by: string): Promise<WireResponse> {
+  const review = JSON.parse(await bodyText(answer)) as { readonly response?: { readonly patch?: string } }
+  const { patch } = review.response ?? {}
+  const changed = (text: string): string => {
+    const operations = JSON.parse(Buffer.from(text, 'base64').toString()) as readonly Operation[]
+    return Buffer.from(JSON.stringify(inAnnotations(operations, by))).toString('base64')
+  }
+  const response = patch === undefined ? review.response : { ...review.response, patch: changed(patch) }
+  return { ...answer, body: oneChunk(JSON.stringify({ ...review, response })) }
+}
+
+async function* oneChunk(text: string): AsyncIterable<string> {
+  yield text
+}
+
+type Policies = typeof admissionPolicies
+
+/**
+ * Policies as this version brings them. Those of the next one have the member in annotations that hold JSON, and there is one more, which
+ * lets everything pass.
+ */
+export function policiesOf(version: Version): Policies {
+  return version === 'next' ? nextPolicies : admissionPolicies
+}
+
+const nextPolicies: Policies = [
+  ...admissionPolicies.map((policy) => ({ ...policy, spec: withMemberInJson(policy.spec) })),
+  ...admissionPolicies.filter(({ metadata }) => metadata.name === 'rollout-advice').map(passing),
+]
+
+/** In CEL that puts JSON together, before its closing brace. */
+function withMemberInJson(spec: Policies[number]['spec']): Policies[number]['spec'] {
+  const expressions = (_: string, value: unknown): unknown =>
+    typeof value === 'string' ? value.replaceAll(`+ '"}'`, `+ '","${NEXT_MEMBER}":"admission"}'`) : value
+  return JSON.parse(JSON.stringify(spec), expressions) as Policies[number]['spec']
+}
+
+function passing({ spec, ...policy }: Policies[number]): Policies[number] {
+  const name = 'rollout-of-tomorrow'
+  const changed = 'policyName' in spec ? { policyName: name } : { validations: [{ expression: 'true', message: 'everything passes' }] }
+  return { ...policy, metadata: { name }, spec: { ...spec, ...changed } }
 }
 
 /** As it stands in JSON, and in JSON within a text of it; with the comma that goes with it. */

@@ -1,0 +1,144 @@
+import { type ApiClient, createApiClient } from '@tranche/api-client'
+import type { WishAnswer, WishBody } from '@tranche/api-schema'
+import { sleep } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
+import { stageKey } from '../scenarios/stage-objects.ts'
+import type { Ask } from './schedule.ts'
+import type { World } from './world.ts'
+
+/** People who steer by the REST API, as the dashboard and the command line do it. */
+export interface Callers {
+  /** @returns when it is answered, or nobody waits for it any more */
+  ask(ask: Ask): Promise<void>
+  /** Resolves when nothing that was asked is under way. */
+  settled(): Promise<void>
+  /** In the order in which they were sent first. */
+  asked(): readonly Asked[]
+}
+
+/** A wish that was sent to the API, and what was said to it. Moments are epoch milliseconds by the world's clock. */
+export interface Asked {
+  readonly key: string
+  readonly type: Ask['type']
+  readonly body: WishBody
+  readonly sentMs: number
+  readonly outcome: Outcome
+}
+
+/** Nobody knows of what was not answered whether it was written. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly atMs: number; readonly answer: WishAnswer }
+  | { readonly kind: 'refused'; readonly atMs: number; readonly code: string }
+  | { readonly kind: 'unanswered'; readonly code: string }
+
+/** How often somebody sends a wish again by hand, each time as often as a client does it by itself. */
+const MOST_TIMES = 3
+const AGAIN_MS = 5_000
+/** How often somebody looks whether there is something to ask for. */
+const MOST_LOOKS = 20
+const LOOK_MS = 1_000
+/** Codes of what passes by itself, or of whose end nobody knows: such a wish is sent again, with the same key. */
+const passing: readonly string[] = [
+  ...['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'],
+  ...['API_REFUSED', 'INTERNAL', 'INVARIANT_BROKEN'],
+]
+
+/** @param world in which the API runs */
+export function createCallers(world: World): Callers {
+  const { clock, simulator, fetchApi } = world
+  const token = simulator.tokenFor('person')
+  const client = createApiClient({ fetch: fetchApi, baseUrl: 'http://tranche-api', token: () => token, clock })
+  const asked: Asked[] = []
+  const underWay = new Set<Promise<void>>()
+  let keys = 0
+
+  async function ask(deed: Ask): Promise<void> {
+    const body = await lookUntilSeen(deed.type)
+    if (body === undefined) return world.note(`somebody wants to ${deed.type} over REST, and sees no reason to`)
+    await sleep(clock, deed.lookedMs)
+    const key = `ask-${++keys}`
+    const sentMs = clock.nowMs()
+    world.note(`somebody asks the API to ${deed.type} ${JSON.stringify(body)}, as ${key}`)
+    const outcome = await send(deed, { key, body })
+    world.note(`the API has answered ${key}: ${outcomeText(outcome)}`)
+    asked.push({ key, type: deed.type, body, sentMs, outcome })
+  }
+
+  /** What waits for nobody yet may do so soon. */
+  async function lookUntilSeen(type: Ask['type']): Promise<WishBody | undefined> {
+    for (let looks = 1; ; looks++) {
+      const body = await look(client, type)
+      if (body !== undefined || looks === MOST_LOOKS) return body
+      await sleep(clock, LOOK_MS)
+    }
+  }
+
+  async function send({ type, waitMs }: Ask, { key, body }: { readonly key: string; readonly body: WishBody }): Promise<Outcome> {
+    for (let time = 1; ; time++) {
+      try {
+        const answer = await client.wish(stageKey, type, body, { idempotencyKey: key, waitMs })
+        return { kind: 'answered', atMs: clock.nowMs(), answer }
+      } catch (error) {
+        if (!isAppError(error)) throw error
+        const { code } = error
+        if (!passing.includes(code)) return { kind: 'refused', atMs: clock.nowMs(), code }
+        if (time === MOST_TIMES) return { kind: 'unanswered', code }
+        await sleep(clock, AGAIN_MS)
+      }
+    }
+  }
+
+  return {
+    ask(deed) {
+      const done = ask(deed)
+        .catch((error: unknown) => world.note(`that came to nothing: ${String(error)}`))
+        .finally(() => underWay.delete(done))
+      underWay.add(done)
+      return done
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+    asked: () => asked,
+  }
+}
+
+/** What somebody sees who looks, and therefore says; undefined where nothing is to be asked for. */
+async function look(client: ApiClient, type: Ask['type']): Promise<WishBody | undefined> {
+  const { step, canaryRevision, paused, reason } = await client.rollout(stageKey)
+  const on = { ...(step && { expectedStep: step.index }), ...(canaryRevision !== undefined && { revision: canaryRevision }) }
+  switch (type) {
+    case 'approve':
+      return step?.state === 'StepPaused' ? on : undefined
+    case 'resume':
+      return paused ? {} : undefined
+    case 'retry':
+      return liftedByRetry.includes(reason) ? {} : undefined
+    case 'jump':
+      return step && { ...on, step: (step.index % step.count) + 1 }
+    case 'promote':
+    case 'abort':
+      return on
+    case 'undo': {
+      const [, before] = await client.revisions(stageKey)
+      return before && { toRevision: before.revision }
+    }
+    default:
+      return {}
+  }
+}
+
+const liftedByRetry: readonly string[] = ['ReleaseFailed', 'RevisionHeld', 'StrategyContested']
+
+function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'answered':
+      return `${outcome.answer.state}${outcome.answer.repeated ? ', once more' : ''}: ${outcome.answer.message}`
+    case 'refused':
+      return `refused, ${outcome.code}`
+    case 'unanswered':
+      return `not at all, ${outcome.code}`
+    default:
+      return outcome satisfies never
+  }
+}

@@ -1,0 +1,249 @@
+import type { RecordedWrite } from '@tranche/recording'
+import { describe, expect, it } from 'vitest'
+import type { Standing } from './admission-control.ts'
+import type { Asked } from './callers.ts'
+import { findPassed } from './judge-admission.ts'
+import { findBrokenAnswers } from './judge-answers.ts'
+
+/** One write after the other, a second apart. */
+function writesOf(...parts: readonly Partial<RecordedWrite>[]): readonly RecordedWrite[] {
+  return parts.map((part, at) => ({ t: (at + 1) * 1_000, type: 'MODIFIED', kind: 'Rollout', rv: at + 1, uid: 'r', o: {}, ...part }))
+}
+
+interface At {
+  readonly step?: number
+  readonly state?: string
+  readonly revision?: string
+  readonly paused?: boolean
+  readonly disabled?: boolean
+  readonly records?: readonly object[]
+  readonly seen?: readonly object[]
+  readonly accepted?: string
+}
+
+/** The Rollout as somebody has written it. */
+function rollout(actor: string, { step = 1, state = 'StepPaused', revision = 'v2', paused = false, disabled = false, ...at }: At = {}) {
+  const { records = [], seen = [], accepted } = at
+  const annotations = { 'tranche.dev/recorded-actions': JSON.stringify(records), 'tranche.dev/seen-actions': JSON.stringify(seen) }
+  const status = {
+    canaryStatus: { currentStepIndex: step, currentStepState: state, canaryRevision: revision },
+    ...(accepted !== undefined && { lastAction: { id: accepted, result: 'Accepted' } }),
+  }
+  return { actor, o: { metadata: { name: 'agent', annotations }, spec: { disabled, strategy: { paused } }, status } } as const
+}
+
+function daemonSet(
+  actor: string,
+  { template = 'old', records = [] as readonly object[], canary = 'v2', type = 'OnDelete', bound = true } = {},
+) {
+  const annotations = {
+    'tranche.dev/recorded-actions': JSON.stringify(records),
+    'rollouts.kruise.io/daemonset-canary-revision': canary,
+    ...(bound && { 'tranche.dev/rollout': 'agent' }),
+  }
+  const labels = { 'rollouts.kruise.io/workload-type': 'daemonset' }
+  return { kind: 'DaemonSet', uid: 'd', actor, o: { name: 'agent', annotations, labels, template, strategy: { type } } } as const
+}
+
+const deletion = { kind: 'Pod', uid: 'p', verb: 'delete', actor: 'executor-1', o: { name: 'agent-1' } } as const
+const revision = {
+  kind: 'ControllerRevision',
+  type: 'ADDED',
+  uid: 'c',
+  o: { ownerUid: 'd', hash: 'v1', revision: 1, template: 'good' },
+} as const
+const approve = { id: 'rest-1', type: 'approve', expectedStep: 1, revision: 'v2' }
+const pause = { id: 'rest-1', type: 'pause' }
+const abort = { id: 'rest-1', type: 'abort' }
+const undo = { id: 'rest-1', type: 'undo', toRevision: 'v1' }
+
+function answered(type: Asked['type'], state: 'accepted' | 'acknowledged', { atMs, body = {} }: { atMs: number; body?: object }): Asked {
+  const answer = { id: 'rest-1', type, state, message: '', repeated: false }
+  return { key: 'ask-1', type, body, sentMs: 0, outcome: { kind: 'answered', atMs, answer } }
+}
+
+const found = (writes: readonly RecordedWrite[], asked: readonly Asked[] = []): readonly string[] =>
+  findBrokenAnswers(writes, asked).map(({ guarantee, text }) => `${guarantee} ${text}`)
+
+describe('finds nothing where', () => {
+  it.each<[string, readonly RecordedWrite[], readonly Asked[]]>([
+    [
+      'the step that was meant is approved, and opens',
+      writesOf(
+        rollout('controller-1'),
+        rollout('api-1', { records: [approve] }),
+        rollout('controller-1', { records: [approve], state: 'StepUpgrade', step: 2, accepted: 'rest-1' }),
+      ),
+      [answered('approve', 'acknowledged', { atMs: 3_500, body: { expectedStep: 1, revision: 'v2' } })],
+    ],
+    [
+      'a pause is lifted before a pod is deleted',
+      writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), rollout('people', { records: [pause] }), deletion),
+      [answered('pause', 'acknowledged', { atMs: 2_500 })],
+    ],
+    [
+      'a pod is deleted before the pause is answered',
+      writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), deletion),
+      [answered('pause', 'acknowledged', { atMs: 3_500 })],
+    ],
+    [
+      'the pause that was answered had been lifted, and another has been asked for since',
+      writesOf(
+        rollout('api-1', { paused: true, records: [pause] }),
+        rollout('people', { records: [pause] }),
+        rollout('people', { paused: true, records: [pause] }),
+        deletion,
+      ),
+      [answered('pause', 'acknowledged', { atMs: 3_500 })],
+    ],
+    [
+      'the oldest wish makes room for a seventeenth',
+      writesOf(rollout('api-1'), rollout('api-1', { records: many(0, 16) }), rollout('api-1', { records: many(1, 17) })),
+      [],
+    ],
+    [
+      'another version is released after an abort',
+      writesOf(
+        daemonSet('people'),
+        rollout('controller-1'),
+        rollout('api-1', { records: [abort] }),
+        rollout('controller-1', { records: [abort], accepted: 'rest-1' }),
+        daemonSet('people', { template: 'new' }),
+        deletion,
+      ),
+      [],
+    ],
+    [
+      'an undo puts back what was asked for',
+      writesOf(revision, daemonSet('people'), daemonSet('api-1', { template: 'good', records: [undo] })),
+      [],
+    ],
+  ])('%s', (_title, writes, asked) => {
+    expect(found(writes, asked)).toEqual([])
+  })
+})
+
+describe('finds that', () => {
+  it.each<[string, readonly RecordedWrite[], readonly Asked[]]>([
+    [
+      'G7 the approve ask-1 was answered accepted, and is on no record',
+      writesOf(rollout('controller-1')),
+      [answered('approve', 'accepted', { atMs: 1_500 })],
+    ],
+    [
+      'G7 the approve ask-1 was answered acknowledged, and nobody had acted on it',
+      writesOf(rollout('controller-1'), rollout('api-1', { records: [approve] })),
+      [answered('approve', 'acknowledged', { atMs: 2_500, body: { expectedStep: 1, revision: 'v2' } })],
+    ],
+    [
+      'G7 the approve ask-1 was answered accepted, and was recorded with expectedStep 1, not 2',
+      writesOf(rollout('controller-1'), rollout('api-1', { records: [approve] })),
+      [answered('approve', 'accepted', { atMs: 2_500, body: { expectedStep: 2, revision: 'v2' } })],
+    ],
+    [
+      'G7 pause (rest-1) was written a second time, by api-2',
+      writesOf(
+        rollout('api-1'),
+        rollout('api-1', { records: [pause] }),
+        { ...daemonSet('api-2'), type: 'ADDED' },
+        daemonSet('api-2', { records: [pause] }),
+      ),
+      [],
+    ],
+    [
+      'G7 api-2 took pause (rest-1) from the record before its time',
+      writesOf(rollout('api-1'), rollout('api-1', { records: [pause] }), rollout('api-2', { records: [{ id: 'rest-2', type: 'resume' }] })),
+      [],
+    ],
+    [
+      'G10 approve (rest-1) was written though it is meant for step 1 and the release is at 2',
+      writesOf(rollout('controller-1', { step: 2 }), rollout('api-1', { step: 2, records: [approve] })),
+      [],
+    ],
+    [
+      'G10 approve (rest-1) was written though it is meant for revision v2 and v3 is released',
+      writesOf(rollout('controller-1', { revision: 'v3' }), rollout('api-1', { revision: 'v3', records: [approve] })),
+      [],
+    ],
+    [
+      'G10 approve (rest-1) was accepted though it is meant for step 1 and the release is at 2',
+      writesOf(
+        rollout('controller-1'),
+        rollout('api-1', { records: [approve] }),
+        rollout('controller-1', { records: [approve], step: 2 }),
+        rollout('controller-2', { records: [approve], step: 3, accepted: 'rest-1' }),
+      ),
+      [],
+    ],
+    [
+      'G10 approve (rest-1) of step 1 has led to step 3',
+      writesOf(
+        rollout('controller-1'),
+        rollout('api-1', { records: [approve] }),
+        rollout('controller-1', { records: [approve], step: 3, accepted: 'rest-1' }),
+      ),
+      [],
+    ],
+    [
+      'G9 pod agent-1, deleted by executor-1, though the pause ask-1 was answered and nobody has lifted it',
+      writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), deletion),
+      [answered('pause', 'acknowledged', { atMs: 2_500 })],
+    ],
+    [
+      'G9 pod agent-1, deleted by executor-1 for v2, though rest-1 has aborted it',
+      writesOf(
+        daemonSet('people'),
+        rollout('controller-1'),
+        rollout('api-1', { records: [abort] }),
+        rollout('controller-1', { records: [abort], accepted: 'rest-1' }),
+        deletion,
+      ),
+      [],
+    ],
+    [
+      'G10 the undo (rest-1) to v1 has put another template there',
+      writesOf(revision, daemonSet('people'), daemonSet('api-1', { template: 'bad', records: [undo] })),
+      [],
+    ],
+    [
+      'G7 the undo (rest-1) has changed nothing',
+      writesOf(daemonSet('people'), daemonSet('api-1', { records: [{ ...undo, toRevision: undefined }] })),
+      [],
+    ],
+    [
+      'G7 controller-1 tells the wish of api-1 as written past us (seen-1-pause)',
+      writesOf(rollout('api-1'), rollout('controller-1', { seen: [{ id: 'seen-1-pause', manager: 'tranche-api' }] })),
+      [],
+    ],
+    [
+      'G7 controller-1 tells seen-1-pause twice',
+      writesOf(rollout('people'), rollout('controller-1', { seen: [{ id: 'seen-1-pause' }, { id: 'seen-1-pause' }] })),
+      [],
+    ],
+  ])('%s', (text, writes, asked) => {
+    expect(found(writes, asked)).toEqual([text])
+  })
+})
+
+describe('a template that is rolled out natively', () => {
+  const standing: readonly Standing[] = [
+    { fromMs: 0, toMs: 2_500 },
+    { fromMs: 4_500, toMs: null },
+  ]
+  const native = { template: 'new', type: 'RollingUpdate' }
+
+  it.each([
+    ['has passed admission that stood', writesOf(daemonSet('people'), daemonSet('people', native)), 1],
+    ['has passed it, once it is back', writesOf(daemonSet('people'), deletion, deletion, deletion, daemonSet('people', native)), 1],
+    ['came while it was away', writesOf(daemonSet('people'), deletion, daemonSet('people', native)), 0],
+    ['is of a DaemonSet that is bound to nothing', writesOf(daemonSet('people', { bound: false }), daemonSet('people', native)), 0],
+    ['was written by us', writesOf(daemonSet('people'), daemonSet('controller-1', native)), 0],
+    ['is the same as before', writesOf(daemonSet('people'), daemonSet('people', { type: 'RollingUpdate' })), 0],
+  ])('%s', (_title, writes, count) => {
+    expect(findPassed(writes, standing).map(({ guarantee }) => guarantee)).toEqual(Array.from({ length: count }, () => 'G3'))
+  })
+})
+
+function many(from: number, to: number): readonly object[] {
+  return Array.from({ length: to - from }, (_, at) => ({ id: `rest-${from + at}`, type: 'pause' }))
+}

@@ -1,0 +1,243 @@
+import type { RecordedAction } from '@tranche/api-schema'
+import type { RecordedDaemonSet, RecordedRevision, RecordedWrite } from '@tranche/recording'
+import type { Asked } from './callers.ts'
+import type { Violation } from './judge.ts'
+
+/**
+ * What was wished over REST, held against what was written: each wish is carried out once (G7), none that was answered is lost or
+ * pushed from the record before its time (G7), each is carried out at the step and for the revision that it was meant for (G10), and a
+ * pause or an abort that is answered holds until somebody lifts it (G9). What was written past us is told once, and no wish of the API
+ * among it (G7).
+ *
+ * Knows records and statuses from their documentation, and shares no code with what writes them.
+ *
+ * @param writes everything that the API server accepted
+ * @param asked what was asked of the API, and what it has said
+ */
+export function findBrokenAnswers(writes: readonly RecordedWrite[], asked: readonly Asked[]): readonly Violation[] {
+  const found: Violation[] = []
+  const breach = (guarantee: string, atMs: number, text: string): void => void found.push({ guarantee, atMs, text })
+  const story = createStory(breach)
+  const answers = asked.flatMap((one) => (one.outcome.kind === 'answered' ? [{ ...one, ...one.outcome }] : []))
+  const waiting = answers.toSorted((a, b) => a.atMs - b.atMs)
+  for (const write of writes) {
+    while (waiting[0] !== undefined && waiting[0].atMs < write.t) story.answered(waiting.shift()!)
+    story.apply(write)
+  }
+  for (const one of waiting) story.answered(one)
+  return found
+}
+
+/** The most wishes that an object keeps on its record. */
+const MOST_RECORDED = 16
+
+type Breach = (guarantee: string, atMs: number, text: string) => void
+type Answered = Asked & Extract<Asked['outcome'], { readonly kind: 'answered' }>
+
+/** A wish on the record of an object, and when it came there. */
+interface Recorded {
+  readonly record: RecordedAction
+  readonly atMs: number
+}
+
+/** As far as this judge reads it. */
+interface SeenRollout {
+  readonly metadata: { readonly annotations?: Annotations; readonly deletionTimestamp?: string }
+  readonly spec: { readonly disabled?: boolean; readonly strategy?: { readonly paused?: boolean } }
+  readonly status?: {
+    readonly canaryStatus?: { readonly currentStepIndex?: number; readonly currentStepState?: string; readonly canaryRevision?: string }
+    readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
+    readonly answeredActions?: readonly string[]
+  }
+}
+
+type Annotations = Readonly<Record<string, string>>
+
+interface Story {
+  apply(write: RecordedWrite): void
+  /** Somebody has been told so, after all that was applied. */
+  answered(answer: Answered): void
+}
+
+function createStory(breach: Breach): Story {
+  const rollouts = new Map<string, SeenRollout>()
+  const daemonSets = new Map<string, RecordedDaemonSet>()
+  /** Digests of templates, by owner and by hash or number. */
+  const templates = new Map<string, string>()
+  const recorded = new Map<string, Recorded>()
+  const acted = new Set<string>()
+  const writers = new Map<number, string>()
+  let pausedSinceMs: number | null = null
+  /** The answer that promises that nothing is deleted. */
+  let pause: Answered | null = null
+  /** The revision that was aborted, and by which wish. */
+  let aborted: { readonly revision: string; readonly id: string } | null = null
+
+  function applyRollout(write: RecordedWrite): void {
+    const { uid = '', t, type, actor = '' } = write
+    const next = write.o as unknown as SeenRollout
+    const before = rollouts.get(uid)
+    writers.set(write.rv, actor)
+    if (type === 'DELETED') rollouts.delete(uid)
+    else rollouts.set(uid, next)
+    const isStopped = type !== 'DELETED' && next.metadata.deletionTimestamp === undefined && next.spec.disabled !== true
+    if (!isStopped || next.spec.strategy?.paused !== true) pausedSinceMs = pause = null
+    else pausedSinceMs ??= t
+    if (!isStopped) aborted = null
+    if (type === 'DELETED') return
+    takeRecords(write, { before: before?.metadata.annotations, after: next.metadata.annotations }, (record) =>
+      judgeMeant(record, before, t),
+    )
+    takeSeen(write, next.metadata.annotations)
+    const { lastAction, answeredActions = [] } = next.status ?? {}
+    for (const id of answeredActions) acted.add(id)
+    if (lastAction !== undefined && lastAction.id !== before?.status?.lastAction?.id) takeAnswer(lastAction, { before, next, t })
+  }
+
+  function applyDaemonSet(write: RecordedWrite): void {
+    const { uid = '', actor = '' } = write
+    const next = write.o as unknown as RecordedDaemonSet
+    const before = daemonSets.get(uid)
+    writers.set(write.rv, actor)
+    if (write.type === 'DELETED') return void daemonSets.delete(uid)
+    daemonSets.set(uid, next)
+    if (next.template !== before?.template && !isOurs(actor)) aborted = null
+    takeRecords(write, { before: before?.annotations, after: next.annotations }, (record) =>
+      judgeUndo(record, uid, { before, next, t: write.t }),
+    )
+  }
+
+  function takeRecords(
+    { t, type, actor }: RecordedWrite,
+    { before, after }: { readonly before: Annotations | undefined; readonly after: Annotations | undefined },
+    judge: (record: RecordedAction) => void,
+  ): void {
+    const [was, is] = [recordsIn(before), recordsIn(after)]
+    const added = is.filter(({ id }) => was.every((one) => one.id !== id))
+    const kept = was.slice(Math.max(0, was.length + added.length - MOST_RECORDED))
+    const lost = kept.filter(({ id }) => is.every((one) => one.id !== id))
+    for (const { id, type: what } of lost) breach('G7', t, `${actor} took ${what} (${id}) from the record before its time`)
+    if (type === 'ADDED') return
+    for (const record of added) {
+      if (recorded.has(record.id)) breach('G7', t, `${record.type} (${record.id}) was written a second time, by ${actor}`)
+      else recorded.set(record.id, { record, atMs: t })
+      judge(record)
+    }
+  }
+
+  /** What was written past us names the version in which it was seen. */
+  function takeSeen({ t, actor }: RecordedWrite, annotations: Annotations | undefined): void {
+    const seen = listIn<{ readonly id: string; readonly manager?: string }>(annotations?.[SEEN])
+    const ids = seen.map(({ id }) => id)
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at)
+    if (twice !== undefined) breach('G7', t, `${actor} tells ${twice} twice`)
+    for (const { id, manager } of seen) {
+      const writer = writers.get(Number(id.split('-')[1])) ?? ''
+      if (manager === 'tranche-api' && writer.startsWith('api-'))
+        breach('G7', t, `${actor} tells the wish of ${writer} as written past us (${id})`)
+    }
+  }
+
+  /** A wish is written where its author saw the release, and nowhere else. */
+  function judgeMeant(record: RecordedAction, before: SeenRollout | undefined, atMs: number): void {
+    const why = elsewhere(record, before)
+    if (why !== null) breach('G10', atMs, `${record.type} (${record.id}) was written though ${why}`)
+  }
+
+  function takeAnswer(
+    { id, result }: NonNullable<NonNullable<SeenRollout['status']>['lastAction']>,
+    { before, next, t }: { readonly before: SeenRollout | undefined; readonly next: SeenRollout; readonly t: number },
+  ): void {
+    acted.add(id)
+    const { record } = recorded.get(id) ?? {}
+    if (result !== 'Accepted') return
+    const { currentStepIndex: index = 0, canaryRevision } = before?.status?.canaryStatus ?? {}
+    aborted = record?.type === 'abort' && canaryRevision !== undefined ? { revision: canaryRevision, id } : null
+    if (record === undefined) return
+    const why = elsewhere(record, before)
+    if (why !== null) return breach('G10', t, `${record.type} (${id}) was accepted though ${why}`)
+    const { currentStepIndex: now = index } = next.status?.canaryStatus ?? {}
+    if (record.type === 'approve' && now !== index && now !== index + 1)
+      breach('G10', t, `${record.type} (${id}) of step ${index} has led to step ${now}`)
+  }
+
+  function judgeUndo(
+    { type, id, toRevision }: RecordedAction,
+    uid: string,
+    { before, next, t }: { readonly before: RecordedDaemonSet | undefined; readonly next: RecordedDaemonSet; readonly t: number },
+  ): void {
+    if (type !== 'undo') return
+    if (next.template === before?.template) breach('G7', t, `the undo (${id}) has changed nothing`)
+    const wanted = toRevision === undefined ? undefined : templates.get(`${uid} ${toRevision}`)
+    if (wanted !== undefined && wanted !== next.template)
+      breach('G10', t, `the undo (${id}) to ${toRevision} has put another template there`)
+  }
+
+  function applyRevision({ o }: RecordedWrite): void {
+    const { ownerUid = '', hash = '', revision = 0, template } = o as unknown as RecordedRevision
+    if (template === undefined) return
+    templates.set(`${ownerUid} ${hash}`, template)
+    templates.set(`${ownerUid} ${revision}`, template)
+  }
+
+  function judgeDeletion({ t, actor, o }: RecordedWrite): void {
+    const pod = `pod ${String(o['name'])}, deleted by ${actor}`
+    if (pause !== null) breach('G9', t, `${pod}, though the pause ${pause.key} was answered and nobody has lifted it`)
+    const canary = [...daemonSets.values()].map(({ annotations }) => annotations?.[CANARY])
+    if (aborted !== null && canary.includes(aborted.revision))
+      breach('G9', t, `${pod} for ${aborted.revision}, though ${aborted.id} has aborted it`)
+  }
+
+  return {
+    apply(write) {
+      if (write.kind === 'Rollout') applyRollout(write)
+      else if (write.kind === 'DaemonSet') applyDaemonSet(write)
+      else if (write.kind === 'ControllerRevision') applyRevision(write)
+      else if (write.kind === 'Pod' && write.verb === 'delete' && isOurs(write.actor ?? '')) judgeDeletion(write)
+    },
+    answered(one) {
+      const { key, type, body, atMs, answer } = one
+      const { record, atMs: writtenMs = atMs } = recorded.get(answer.id) ?? {}
+      const tell = (text: string): void => breach('G7', atMs, `the ${type} ${key} was answered ${answer.state}, and ${text}`)
+      if (record === undefined) return tell('is on no record')
+      const other = members.find((member) => record[member] !== body[member])
+      if (record.type !== type) tell(`was recorded as ${record.type}`)
+      else if (other !== undefined) tell(`was recorded with ${other} ${record[other]}, not ${body[other]}`)
+      if (answer.state !== 'acknowledged') return
+      if (isAction(record) && !acted.has(answer.id)) tell('nobody had acted on it')
+      if (type === 'pause' && pausedSinceMs !== null && pausedSinceMs <= writtenMs) pause = one
+    },
+  }
+}
+
+const RECORDED = 'tranche.dev/recorded-actions'
+const SEEN = 'tranche.dev/seen-actions'
+const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
+const members = ['expectedStep', 'revision', 'step', 'toRevision'] as const
+
+function isOurs(actor: string): boolean {
+  return /^(controller|executor)-/.test(actor)
+}
+
+/** Written into the annotation `tranche.dev/action`, and answered in the status. A resume is only where a verdict has stopped the release. */
+function isAction({ type }: RecordedAction): boolean {
+  return ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type)
+}
+
+/** @returns why a wish is not meant for what stands there; null where it is */
+function elsewhere({ type, expectedStep, revision }: RecordedAction, rollout: SeenRollout | undefined): string | null {
+  if (!isAction({ type } as RecordedAction) || type === 'retry') return null
+  const { currentStepIndex, currentStepState, canaryRevision } = rollout?.status?.canaryStatus ?? {}
+  if (expectedStep !== undefined && expectedStep !== currentStepIndex)
+    return `it is meant for step ${expectedStep} and the release is at ${currentStepIndex}`
+  if (revision !== undefined && revision !== canaryRevision) return `it is meant for revision ${revision} and ${canaryRevision} is released`
+  return type === 'approve' && currentStepState !== 'StepPaused' ? `the step was ${currentStepState}` : null
+}
+
+function recordsIn(annotations: Annotations | undefined): readonly RecordedAction[] {
+  return listIn<RecordedAction>(annotations?.[RECORDED])
+}
+
+function listIn<T>(text: string | undefined): readonly T[] {
+  return text === undefined ? [] : (JSON.parse(text) as readonly T[])
+}
