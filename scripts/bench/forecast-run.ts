@@ -4,6 +4,7 @@
  *   node scripts/bench/forecast-run.ts 5000
  */
 import type { ClusterSnapshot, Rollout } from '../../packages/api-schema/src/index.ts'
+import { shareReflection } from '../../packages/cluster/src/index.ts'
 import { forecast } from '../../packages/forecast/src/index.ts'
 import type { DaemonSet, Node, Pod } from '../../packages/kube-types/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
@@ -28,7 +29,11 @@ async function run(nodes: number): Promise<ForecastRun> {
   const snapshot = snapshotOf(nodes)
   const atStart = process.cpuUsage()
   const startMs = performance.now()
-  const { outcome, nodesHit } = await forecast(snapshot, { image: 'registry.example/agent:v2' }, { startController, startExecutor })
+  const { outcome, nodesHit } = await forecast(
+    snapshot,
+    { image: 'registry.example/agent:v2' },
+    { shareReflection, startController, startExecutor },
+  )
   if (outcome !== 'Completes' || nodesHit !== nodes) throw new Error(`foretold ${outcome} with ${nodesHit} of ${nodes} nodes`)
   const { user, system } = process.cpuUsage(atStart)
   return {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { shareReflection } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/steering'
+import type { Exchange } from '@tranche/wire'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -15,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.end())
 
-const programs = { startController, startExecutor }
+const programs = { shareReflection, startController, startExecutor }
 const image = 'agent=registry.example/node-agent:v2'
 const plan = (request: Partial<ForecastRequest>, from = snapshot): Promise<Forecast> => forecast(from, { image, ...request }, programs)
 
@@ -24,6 +26,24 @@ it('foretells a release, with the time that a person takes', async () => {
   expect(soon).toMatchObject({ outcome: 'Completes', nodesHit: 10, batches: [{ nodes: 2, pause: 'person' }, { nodes: 8 }] })
   expect(late.etaSeconds!.high - soon.etaSeconds!.high).toBeCloseTo(600, 0)
   expect(late.assumptions).toContain('steps that wait for a person are approved after 600 s')
+})
+
+it('has both programs read one copy of what they watch', async () => {
+  const paths: string[] = []
+  const noting = (exchange: Exchange): Exchange => {
+    return (request, signal) => {
+      paths.push(request.path)
+      return exchange(request, signal)
+    }
+  }
+  const watched = {
+    shareReflection,
+    startController: (ports: Parameters<typeof startController>[0]) => startController({ ...ports, exchange: noting(ports.exchange) }),
+    startExecutor: (ports: Parameters<typeof startExecutor>[0]) => startExecutor({ ...ports, exchange: noting(ports.exchange) }),
+  }
+  expect(await forecast(snapshot, { image }, watched)).toMatchObject({ outcome: 'Completes', nodesHit: 10 })
+  expect(paths.length).toBeGreaterThan(10)
+  expect(paths.filter((path) => path.includes('watch='))).toEqual([])
 })
 
 it('foretells that a version which crashes stops at the first nodes', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { shareReflection } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
@@ -19,7 +20,7 @@ function snapshot(): Promise<ClusterSnapshot> {
 }
 
 async function plan(request: ForecastRequest): Promise<Forecast> {
-  return forecast(await snapshot(), request, { startController, startExecutor })
+  return forecast(await snapshot(), request, { shareReflection, startController, startExecutor })
 }
 
 /** @returns what was written, and when it was over, in seconds */
@@ -73,7 +74,7 @@ it('foretells when a release ends from how soon places were taken in the last on
   const { etaSeconds, assumptions } = await forecast(
     before,
     { image: 'registry.example/node-agent:v3' },
-    { startController, startExecutor },
+    { shareReflection, startController, startExecutor },
   )
   expect(assumptions).toContainEqual(expect.stringMatching(/^pods stop within .* s: so long places stood empty in the last release$/))
 

@@ -1,13 +1,32 @@
 import type { Clock } from '@tranche/clock'
+import type { KubeClient } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import type { Outgoing } from '@tranche/outgoing'
 import type { JobQueue } from '@tranche/queue'
 import type { Exchange } from '@tranche/wire'
 
-/** The programs that a forecast runs in the copy of the cluster: the very ones that run in the cluster itself. */
-export interface ForecastPrograms {
-  readonly startController: (ports: ControllerPorts) => RunningProgram
-  readonly startExecutor: (ports: ExecutorPorts) => RunningProgram
+/**
+ * The programs that a forecast runs in the copy of the cluster: the very ones that run in the cluster itself, as one process runs them.
+ * `R` is the reflection that they read.
+ */
+export interface ForecastPrograms<R extends Reflection> {
+  /** Builds what both programs read, so that nothing that happens is read twice. */
+  readonly shareReflection: (ports: ReflectionPorts) => R
+  readonly startController: (ports: ControllerPorts<R>) => RunningProgram
+  readonly startExecutor: (ports: ExecutorPorts<R>) => RunningProgram
+}
+
+/** What programs have seen of the cluster. */
+export interface Reflection {
+  /** Watches until `signal` aborts; `failed` hears what ends a watch before. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): void
+}
+
+/** What a reflection is made from. */
+export interface ReflectionPorts {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
 }
 
 /** A program that runs until it is stopped. */
@@ -19,15 +38,17 @@ export interface RunningProgram {
   stop(): Promise<void>
 }
 
-interface ProgramPorts {
+interface ProgramPorts<R> {
   readonly exchange: Exchange
+  /** Started already. */
+  readonly reflection: R
   readonly clock: Clock
   readonly log: Logger
   readonly identity: string
 }
 
 /** What a controller is given. */
-export interface ControllerPorts extends ProgramPorts {
+export interface ControllerPorts<R> extends ProgramPorts<R> {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
   readonly outgoing: Outgoing
@@ -36,6 +57,6 @@ export interface ControllerPorts extends ProgramPorts {
 }
 
 /** What an executor is given. */
-export interface ExecutorPorts extends ProgramPorts {
+export interface ExecutorPorts<R> extends ProgramPorts<R> {
   readonly queue: JobQueue
 }

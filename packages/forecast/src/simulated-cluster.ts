@@ -10,8 +10,9 @@ import type { AcceptedWrite } from '@tranche/sim-api'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './chronicle.ts'
 import { allOf, labelPods } from './label-pods.ts'
-import type { ForecastPrograms, RunningProgram } from './programs.ts'
+import type { ForecastPrograms, Reflection, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
+import { withoutEvents } from './without-events.ts'
 
 /** A copy of a cluster in virtual time, with the programs in it. */
 export interface SimulatedCluster {
@@ -25,8 +26,8 @@ export interface SimulatedCluster {
 }
 
 /** How a copy is made. */
-export interface SimulatedClusterOptions {
-  readonly programs: ForecastPrograms
+export interface SimulatedClusterOptions<R extends Reflection> {
+  readonly programs: ForecastPrograms<R>
   /** What becomes of a pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
   readonly onWrite: (write: AcceptedWrite) => void
@@ -45,19 +46,25 @@ const WATCH_DELAY_MS = 5
 const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-eviction-controller', 'resourcequota-controller'] as const
 
 /** Makes the copy and starts the programs in it; resolves when they have read it. */
-export async function simulateCluster(snapshot: ClusterSnapshot, options: SimulatedClusterOptions): Promise<SimulatedCluster> {
+export async function simulateCluster<R extends Reflection>(
+  snapshot: ClusterSnapshot,
+  options: SimulatedClusterOptions<R>,
+): Promise<SimulatedCluster> {
   const clock = new VirtualClock(snapshot.takenAtMs)
   options.onClock(clock)
   const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
   // Not the seed that a simulated cluster has by itself: its copy would give new pods the uids that pods there have.
   const seed = snapshot.takenAtMs
   const simulator = createSimulator({ clock, seed, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
-  const client = createKubeClient({ exchange: simulator.exchangeFor('person'), clock, userAgent: 'forecast', log: silentLogger })
+  const clientOf = (name: string): KubeClient =>
+    createKubeClient({ exchange: simulator.exchangeFor(name), clock, userAgent: 'forecast', log: silentLogger })
+  const client = clientOf('person')
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
   load(simulator, snapshot)
   const strategy = admissionOf(snapshot) === 'inProcess' ? [admitChange(options.rollout)] : []
   simulator.server.useAdmission(allOf([...strategy, labelPods(options.release)]))
+  simulator.server.useFaults(withoutEvents(CONTROLLERS))
   simulator.server.observe(options.onWrite)
   await during(clock, simulator.start())
 
@@ -69,7 +76,10 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
     program.stopped.catch((error: unknown) => failed.reject(error))
     await during(clock, program.ready)
   }
-  const portsOf = (identity: string) => ({ exchange: simulator.exchangeFor(identity), clock, log: silentLogger, identity })
+  const reflection = options.programs.shareReflection({ client: clientOf(CONTROLLER), clock, log: silentLogger })
+  const ending = new AbortController()
+  reflection.start(ending.signal, failed.reject)
+  const portsOf = (identity: string) => ({ exchange: simulator.exchangeFor(identity), reflection, clock, log: silentLogger, identity })
   await start(
     options.programs.startController({
       ...portsOf(CONTROLLER),
@@ -87,6 +97,7 @@ export async function simulateCluster(snapshot: ClusterSnapshot, options: Simula
     failed: failed.promise,
     async end() {
       await during(clock, Promise.allSettled(running.map((program) => program.stop())))
+      ending.abort(new Error('the forecast is made'))
       simulator.stop()
     },
   }

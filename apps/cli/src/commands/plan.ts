@@ -1,5 +1,6 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
+import { shareReflection } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
 import { startExecutor } from '@tranche/executor'
@@ -88,7 +89,7 @@ async function foretell(snapshot: ClusterSnapshot, { files, request }: PlanOptio
   progress.say('plays the release on a copy of the cluster')
   const texts = await Promise.all(files.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
-  const programs = { startController, startExecutor }
+  const programs = { shareReflection, startController, startExecutor }
   const onProgress = (done: number, total: number): void => progress.say(`${done} of ${total} nodes played`)
   return forecast(snapshot, request, programs, { manifests, onProgress })
 }
