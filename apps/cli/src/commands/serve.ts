@@ -34,6 +34,7 @@ import { startMetrics } from '../health/start-metrics.ts'
 import { createStderrLogger } from '../logging.ts'
 import type { ApiProcessOptions } from '../options/api-process-options.ts'
 import { readRedisSettings } from '../redis-options.ts'
+import { shrinkHeap } from '../shrink-heap.ts'
 import { listenForStop, whenAborted } from '../stop-signals.ts'
 import { startTracing } from '../tracing.ts'
 import { userAgent, VERSION } from '../version.ts'
@@ -157,12 +158,14 @@ async function startPrograms(
   }
   const shared = reflection === undefined ? {} : { reflection }
   const stops: (() => Promise<void>)[] = []
+  const readies: Promise<unknown>[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
   const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, next = ''): void => {
     const who = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
     log.info(who, `started${next}`)
     programs.push(program)
+    readies.push(program.ready)
     stops.push(() => program.stop().then(() => log.info(who, 'stopped')))
     healthOf.set(name, followHealth(program))
   }
@@ -203,6 +206,8 @@ async function startPrograms(
     const api = await startApiProgram({ ...common, ...shared }, options.api)
     keep('api', api, ` at ${api.url}`)
   }
+  // What keeps one of them from being ready ends the process, or is waited for.
+  Promise.all(readies).then(shrinkHeap, () => {})
   return programs
 }
 
