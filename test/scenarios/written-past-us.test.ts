@@ -31,8 +31,8 @@ async function watch(isLeading: () => boolean = () => true): Promise<void> {
 /** Oldest first, each as one line. */
 async function seen(): Promise<readonly string[]> {
   await stage.pass(5_000)
-  return seenActionsOf(await stage.rollout()).map(({ type, manager = 'nobody named', step }) =>
-    [type, ...(step === undefined ? [] : [step]), `by ${manager}`].join(' '),
+  return seenActionsOf(await stage.rollout()).map(({ type, manager = 'nobody named', step, reason }) =>
+    [type, ...(step === undefined ? [] : [step]), `by ${manager}`, ...(reason === undefined ? [] : [`because ${reason}`])].join(' '),
   )
 }
 
@@ -64,11 +64,22 @@ describe('what is written past us', () => {
     const jump = { status: { canaryStatus: { nextStepIndex: 3 } } }
     await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body: jump }, { subresource: 'status' })
     await stage.pass(200)
-    const action = { id: '1', type: 'abort', by: 'me' }
+    const action = { id: '1', type: 'abort', by: 'me', reason: 'INC-4711' }
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
     await stage.pass(60_000)
     await stage.patchRollout({ spec: { disabled: true } })
-    expect(await seen()).toEqual(['template by story', 'jump 3 by story', 'abort by story', 'disable by story'])
+    expect(await seen()).toEqual(['template by story', 'jump 3 by story', 'abort by story because INC-4711', 'disable by story'])
+  })
+
+  it.each([
+    { title: 'is cut where it is long', reason: 'x'.repeat(300), want: ` because ${'x'.repeat(255)}…` },
+    { title: 'is none where it is no text', reason: 7, want: '' },
+    { title: 'is none where it is empty', reason: '', want: '' },
+  ])('has a reason that $title', async ({ reason, want }) => {
+    await watch()
+    const action = JSON.stringify({ id: '1', type: 'abort', reason })
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': action } } })
+    expect(await seen()).toEqual([`abort by story${want}`])
   })
 
   it('is nothing that was wished over REST, nor what our own programs did about it', async () => {

@@ -46,6 +46,7 @@ const history: HistoryReport = {
   ],
   seenActions: [
     { id: 'seen-9-approve', type: 'approve', manager: 'kubectl-kruise', at: ago(40), step: 2 },
+    { id: 'seen-9-abort', type: 'abort', manager: 'kubectl-annotate', at: ago(42), reason: 'INC-4711' },
     { id: 'seen-8-resume', type: 'resume', at: ago(45) },
     { id: 'seen-7-template', type: 'template', manager: 'kubectl-edit', at: ago(60) },
   ],

@@ -96,7 +96,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     const overtakes =
       'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
     const { code, err } = await release('v6', { CHECK: overtakes })
-    expect(err).toMatch(/^MOVED_ON: the wish is meant for revision [0-9a-f]+, and the release of revision /m)
+    expect(err).toMatch(/^MOVED_ON: --revision [0-9a-f]+: the wish is meant for revision [0-9a-f]+, and the release of revision /m)
     expect(err).toMatch(/^release: revision [0-9a-f]+ was not taken back: a person has to decide$/m)
     expect(code).toBe(3)
     expect(await images()).toContain('registry.example/node-agent:v7')

@@ -106,7 +106,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
 
   it('refuses an approval that is meant for another step', async () => {
     const { code, err } = await tranche('approve node-agent --expected-step 2')
-    expect(err).toMatch(/^MOVED_ON: the wish is meant for step 2, and [^\n]+\n$/)
+    expect(err).toMatch(/^MOVED_ON: --expected-step 2: the wish is meant for step 2, and [^\n]+\n$/)
     expect(code).toBe(1)
   })
 
@@ -183,7 +183,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
 
   it('asks nobody about a revision that is not there', async () => {
     const { code, err } = await tranche('undo node-agent --to-revision 9', 'y\n')
-    expect(err).toMatch(/^REVISION_NOT_FOUND: there is no revision 9 in the history\. Name one of [^\n]+\n$/)
+    expect(err).toMatch(/^REVISION_NOT_FOUND: --to-revision 9: there is no revision 9 in the history\. Name one of [^\n]+\n$/)
     expect(code).toBe(1)
   })
 

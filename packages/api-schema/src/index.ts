@@ -164,6 +164,7 @@ export {
   type RecordedAction,
   recordedActionSchema,
   type SeenAction,
+  SEEN_REASON_MAX,
   seenActionSchema,
   type SeenType,
   seenTypes,

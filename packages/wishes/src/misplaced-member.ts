@@ -34,6 +34,6 @@ const neededText: Partial<Readonly<Record<keyof WishBody, string>>> = {
   step: 'step, the step to go to',
 }
 
-function invalid(path: string, message: string, fix: string): WishRefusal {
+function invalid(path: keyof WishBody, message: string, fix: string): WishRefusal {
   return { ...refused('WISH_INVALID', message, fix), path }
 }

@@ -36,7 +36,8 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   if (look !== undefined && (look.uid !== metadata.uid || look.present !== now))
     return overtaken(daemonSet, present, 'since it was looked at')
   const meant = newestFirst.filter((revision) => hashOf(revision) === body.revision)
-  if (body.revision !== undefined && !meant.some(isNow)) return overtaken(daemonSet, present, `from revision ${body.revision}`)
+  if (body.revision !== undefined && !meant.some(isNow))
+    return { ...overtaken(daemonSet, present, `from revision ${body.revision}`), path: 'revision' }
   if (present === undefined) {
     const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${metadata.name} yet`
     return refused('WISH_REFUSED', message, 'try again in a moment')
@@ -86,7 +87,7 @@ function earlier(history: History, toRevision: string | undefined): Target | Wis
       path: 'toRevision',
     }
   if (templateText(templateOf(revision)) !== templateText(templateOf(present))) return { kind: 'found', revision }
-  return refused('WISH_REFUSED', `revision ${nameOf(revision)} is the present one`, 'name an earlier revision')
+  return { ...refused('WISH_REFUSED', `revision ${nameOf(revision)} is the present one`, 'name an earlier revision'), path: 'toRevision' }
 }
 
 function newestNotHeld({ newestFirst, present, rollout }: History): Target | WishRefusal {
@@ -99,11 +100,9 @@ function newestNotHeld({ newestFirst, present, rollout }: History): Target | Wis
       `there is no revision before the present one; the history has ${namesOf(newestFirst)}`,
       'apply the template that you want',
     )
-  return refused(
-    'WISH_REFUSED',
-    `every revision but the present one is held, for it failed or was taken back: ${namesOf(others)}`,
-    'apply the template that you want, or name one with toRevision, for which nothing is deleted before a retry',
-  )
+  const message = `every revision but the present one is held, for it failed or was taken back: ${namesOf(others)}`
+  const fix = 'apply the template that you want, or name one with toRevision, for which nothing is deleted before a retry'
+  return { ...refused('WISH_REFUSED', message, fix), path: 'toRevision' }
 }
 
 function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boolean {

@@ -35,9 +35,10 @@ function momentRefusal(standing: Standing, { type, body }: Wish): WishRefusal | 
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
   if (!standing.isReleasing) return movedOn(standing, 'the wish is meant for a release under way')
-  if (revision !== undefined && revision !== standing.canaryRevision) return movedOn(standing, `the wish is meant for revision ${revision}`)
+  if (revision !== undefined && revision !== standing.canaryRevision)
+    return { ...movedOn(standing, `the wish is meant for revision ${revision}`), path: 'revision' }
   if (expectedStep === undefined || expectedStep === standing.step) return null
-  return movedOn(standing, `the wish is meant for step ${expectedStep}`)
+  return { ...movedOn(standing, `the wish is meant for step ${expectedStep}`), path: 'expectedStep' }
 }
 
 function movedOn(standing: Standing, meant: string): WishRefusal {

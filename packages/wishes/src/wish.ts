@@ -108,8 +108,8 @@ export interface WishRefusal {
   readonly message: string
   /** What to do instead. */
   readonly fix: string
-  /** Member of the body that is wrong; only with WISH_INVALID and REVISION_NOT_FOUND. */
-  readonly path?: string
+  /** Member of the body that does not fit, or that a way out needs: what a command line says as an option. Absent where none does. */
+  readonly path?: keyof WishBody
 }
 
 /** @returns a refusal */

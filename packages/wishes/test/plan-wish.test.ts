@@ -258,6 +258,7 @@ describe('undo', () => {
     })
     expect(undo(undefined, withHeld(1, 2))).toMatchObject({
       code: no,
+      path: 'toRevision',
       message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
     })
   })
@@ -277,6 +278,7 @@ describe('undo', () => {
   it('says what the template is now, where it is not the one that it is meant for', () => {
     const facts = factsIn('healthy')
     expect(planWish(aWish('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
+      path: 'revision',
       message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3) now',
     })
     expect(planWish(aWish('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({

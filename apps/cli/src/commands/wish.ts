@@ -3,6 +3,7 @@ import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../desk/find-rollout.ts'
+import { inOptions } from '../desk/in-options.ts'
 import { lookBeforeWish, membersToSee, type WishLook } from '../desk/look-before-wish.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -51,7 +52,10 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
     return exitCodes.failed
   }
   const { body } = look ?? options
-  const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, seen: membersToSee(options), dryRun })
+  const seen = membersToSee(options)
+  const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, seen, dryRun }).catch((error: unknown) => {
+    throw inOptions(error, options.body)
+  })
   io.out.write(await answerText(answer, key, options))
   return exitCodes.done
 }
@@ -95,9 +99,12 @@ async function agreed(
 function checkRevision({ body: { toRevision }, idempotencyKey }: WishOptions, { revisions }: WishLook): void {
   if (toRevision === undefined || toRevision === '0' || idempotencyKey !== undefined) return
   if (revisions.some(({ revision, number }) => revision === toRevision || String(number) === toRevision)) return
-  throw new AppError('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, {
-    hint: `Name one of ${revisions.map(({ number, revision }) => `${number} (${revision})`).join(', ')}.`,
+  const names = revisions.map(({ number, revision }) => `${number} (${revision})`).join(', ')
+  const error = new AppError('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, {
+    details: { path: 'toRevision' },
+    hint: `Name one of ${names}.`,
   })
+  throw inOptions(error, { toRevision })
 }
 
 async function answerText(answer: WishAnswer, key: ObjectKey, { output: { format }, dryRun }: WishOptions): Promise<string> {

@@ -1,4 +1,4 @@
-import { type Rollout, type SeenAction, type SeenType, seenTypes } from '@tranche/api-schema'
+import { type Rollout, SEEN_REASON_MAX, type SeenAction, type SeenType, seenTypes } from '@tranche/api-schema'
 import {
   type DaemonSet,
   daemonSetAnnotations,
@@ -79,13 +79,14 @@ function actionsOnRollout(rollout: Rollout, was: SeenVersion, is: Seen): readonl
   const told = [
     doneTo(rollout, { was, is, path: ['spec', 'strategy', 'paused'] }, spec.strategy.paused === true ? 'pause' : 'resume'),
     doneTo(rollout, { was, is, path: ['spec', 'disabled'] }, spec.disabled === true ? 'disable' : 'enable'),
-    action && doneTo(rollout, { was, is, path: ['metadata', 'annotations', rolloutAnnotations.action] }, action),
+    action && doneTo(rollout, { was, is, path: ['metadata', 'annotations', rolloutAnnotations.action] }, action.type, action.said),
   ]
   // A status is ours: only who is named as somebody else has wished by it.
   const wished = [
     currentStepState === 'StepReady' &&
-      doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'currentStepState'] }, 'approve', currentStepIndex),
-    nextStepIndex !== undefined && doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'nextStepIndex'] }, 'jump', nextStepIndex),
+      doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'currentStepState'] }, 'approve', { step: currentStepIndex }),
+    nextStepIndex !== undefined &&
+      doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'nextStepIndex'] }, 'jump', { step: nextStepIndex }),
   ].filter((one) => one !== false && one?.manager !== undefined)
   return [...told, ...wished].filter((one) => one !== undefined && one !== false)
 }
@@ -95,6 +96,12 @@ function actionsOnTemplate(daemonSet: DaemonSet, was: SeenVersion, is: Seen): re
   if (action === undefined) return []
   const isPutBack = action.manager === undefined && !isSameJson(at(was.written, ['revertedAt']), at(is.written, ['revertedAt']))
   return isPutBack ? [] : [action]
+}
+
+/** What is known of an action besides who wrote it. */
+interface Said {
+  readonly step?: number | undefined
+  readonly reason?: string | undefined
 }
 
 interface Difference {
@@ -107,7 +114,7 @@ interface Difference {
  * @returns undefined where nothing differs at this place, where our controllers made the difference, and where a wish on record did. Anybody
  *   can take the name of a program that carries wishes out: without a record it is told like any other.
  */
-function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, step?: number): UndatedAction | undefined {
+function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, said: Said = {}): UndatedAction | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
   if (isSameJson(before, after)) return undefined
   const writers = writersOf(ownersOf(object), under(path, before), under(path, after))
@@ -115,7 +122,14 @@ function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenTyp
   const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && wishers.has(writer)))
   if (manager === undefined && (writers.length > 0 || isRecorded)) return undefined
   const id = `seen-${object.metadata.resourceVersion}-${type}`
-  return { id, type, ...(manager !== undefined && { manager }), ...(step !== undefined && { step }) }
+  const { step, reason } = said
+  return {
+    id,
+    type,
+    ...(manager !== undefined && { manager }),
+    ...(step !== undefined && { step }),
+    ...(reason !== undefined && { reason }),
+  }
 }
 
 const controllers: ReadonlySet<string> = new Set([fieldManagers.controller, fieldManagers.executor])
@@ -134,14 +148,21 @@ function under(path: readonly string[], value: unknown): unknown {
 }
 
 /** Who writes the annotation may write anything: what is no action is none. */
-function actionOf(text: string | undefined): SeenType | undefined {
+function actionOf(text: string | undefined): { readonly type: SeenType; readonly said: Said } | undefined {
   if (text === undefined) return undefined
   try {
-    const { type } = JSON.parse(text) as { readonly type?: unknown }
-    return actionTypes.find((one) => one === type)
+    const { type, reason } = JSON.parse(text) as { readonly type?: unknown; readonly reason?: unknown }
+    const known = actionTypes.find((one) => one === type)
+    return known && { type: known, said: typeof reason === 'string' && reason !== '' ? { reason: cutReason(reason) } : {} }
   } catch {
     return undefined
   }
 }
 
 const actionTypes = seenTypes.filter((type) => ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type))
+
+/** Sixteen of them have to fit into one annotation beside all others. */
+function cutReason(reason: string): string {
+  const letters = Array.from(reason)
+  return letters.length <= SEEN_REASON_MAX ? reason : `${letters.slice(0, SEEN_REASON_MAX - 1).join('')}…`
+}

@@ -115,6 +115,9 @@ export const seenTypes = ['pause', 'resume', 'approve', 'jump', 'promote', 'abor
 /** @see seenTypes */
 export type SeenType = (typeof seenTypes)[number]
 
+/** Longest reason that is kept of what was written past us, in characters. */
+export const SEEN_REASON_MAX = 256
+
 /** Something that was written past us, and that therefore nobody has put on the record of wishes. */
 export const seenActionSchema = z
   .object({
@@ -125,6 +128,12 @@ export const seenActionSchema = z
     }),
     at: moment().meta({ description: 'When the controller saw it.' }),
     step: z.int().optional().meta({ description: 'Step that was approved, or jumped to.' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({
+        description: `Why, as the annotation \`tranche.dev/action\` says, cut after ${SEEN_REASON_MAX} characters: nobody has checked who says it.`,
+      }),
   })
   .meta({ id: 'SeenAction' })
 /** @see seenActionSchema */

@@ -36,7 +36,7 @@ function actColumns(nowMs: number): readonly Column<RecordedAction | SeenAction>
     { heading: 'ACTION', cell: (act) => ('by' in act ? actionText(act) : seenText(act)) },
     { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'somebody'), least: 12 },
     { heading: 'VIA', cell: viaText },
-    { heading: 'WHY', cell: (act) => ('by' in act ? (act.reason ?? '') : '') },
+    { heading: 'WHY', cell: ({ reason = '' }) => reason },
   ]
 }
 

@@ -1,0 +1,63 @@
+import { ApiProblemError } from '@tranche/api-client'
+import type { WishBody } from '@tranche/api-schema'
+import { errorLine, inOptions } from '@tranche/cli'
+import { AppError } from '@tranche/errors'
+import { expect, it } from 'vitest'
+
+const refusal = (path: string | undefined, message: string, hint: string): AppError =>
+  new AppError('MOVED_ON', message, { hint, ...(path !== undefined && { details: { path } }) })
+
+const overRest = (path: string, detail: string): ApiProblemError => {
+  const problem = {
+    type: '/errors/MOVED_ON',
+    title: '',
+    status: 409,
+    code: 'MOVED_ON',
+    detail,
+    problems: [{ path: `body.${path}`, fix: '' }],
+  }
+  return new ApiProblemError('POST /', { status: 409, body: JSON.stringify(problem), retryAfter: null })
+}
+
+interface Case {
+  readonly title: string
+  readonly error: unknown
+  readonly said: WishBody
+  readonly want: string
+}
+
+it.each<Case>([
+  {
+    title: 'the option and its value, where it was typed',
+    error: refusal('revision', 'the wish is meant for revision h1, and no release is under way', 'Look.'),
+    said: { revision: 'h1' },
+    want: 'MOVED_ON: --revision h1: the wish is meant for revision h1, and no release is under way. Look.',
+  },
+  {
+    title: 'the same over REST',
+    error: overRest('toRevision', 'there is no revision 9 in the history. Name one of 1.'),
+    said: { toRevision: '9' },
+    want: 'MOVED_ON: --to-revision 9: there is no revision 9 in the history. Name one of 1.',
+  },
+  {
+    title: 'no option that nobody has typed',
+    error: refusal('expectedStep', 'the wish is meant for step 2, and the release is at step 3', 'Look.'),
+    said: {},
+    want: 'MOVED_ON: the wish is meant for step 2, and the release is at step 3. Look.',
+  },
+  {
+    title: 'an option that would help',
+    error: refusal('toRevision', 'every revision is held', 'Name one with toRevision, or say expectedStep.'),
+    said: {},
+    want: 'MOVED_ON: every revision is held. Name one with --to-revision, or say --expected-step.',
+  },
+  {
+    title: 'nothing of an error that is about no member',
+    error: refusal(undefined, 'no release is under way', 'Wait.'),
+    said: { revision: 'h1' },
+    want: 'MOVED_ON: no release is under way. Wait.',
+  },
+  { title: 'nothing of what is no refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
+])('says $title', ({ error, said, want }) => {
+  expect(errorLine(inOptions(error, said))).toBe(want)
+})
