@@ -5,7 +5,7 @@ import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/steering'
-import type { Exchange } from '@tranche/wire'
+import { bodyText, type Exchange } from '@tranche/wire'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -28,12 +28,14 @@ it('foretells a release, with the time that a person takes', async () => {
   expect(late.assumptions).toContain('steps that wait for a person are approved after 600 s')
 })
 
-it('has both programs read one copy of what they watch', async () => {
-  const paths: string[] = []
+it('has both programs read one copy of what they watch, and says to neither whose a field is', async () => {
+  const [paths, answers]: [string[], string[]] = [[], []]
   const noting = (exchange: Exchange): Exchange => {
-    return (request, signal) => {
+    return async (request, signal) => {
       paths.push(request.path)
-      return exchange(request, signal)
+      const answer = await exchange(request, signal)
+      answers.push(await bodyText(answer))
+      return { ...answer, body: ReadableStream.from([answers.at(-1)!]) }
     }
   }
   const watched = {
@@ -44,6 +46,7 @@ it('has both programs read one copy of what they watch', async () => {
   expect(await forecast(snapshot, { image }, watched)).toMatchObject({ outcome: 'Completes', nodesHit: 10 })
   expect(paths.length).toBeGreaterThan(10)
   expect(paths.filter((path) => path.includes('watch='))).toEqual([])
+  expect(answers.filter((answer) => answer.includes('"managedFields":['))).toEqual([])
 })
 
 it('foretells that a version which crashes stops at the first nodes', async () => {

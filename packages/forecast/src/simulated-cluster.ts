@@ -7,6 +7,7 @@ import { createInProcessQueue } from '@tranche/queue'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { PodLife } from '@tranche/sim-nodes'
 import type { AcceptedWrite } from '@tranche/sim-api'
+import type { Exchange } from '@tranche/wire'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './chronicle.ts'
 import { allOf, labelPods } from './label-pods.ts'
@@ -56,8 +57,10 @@ export async function simulateCluster<R extends Reflection>(
   // Not the seed that a simulated cluster has by itself: its copy would give new pods the uids that pods there have.
   const seed = snapshot.takenAtMs
   const simulator = createSimulator({ clock, seed, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
+  // Of what fields are whose nobody is told: it is then not worked out either.
+  const exchangeOf = (name: string): Exchange => simulator.exchangeFor(name, 'nothing')
   const clientOf = (name: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(name), clock, userAgent: 'forecast', log: silentLogger })
+    createKubeClient({ exchange: exchangeOf(name), clock, userAgent: 'forecast', log: silentLogger })
   const client = clientOf('person')
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
@@ -79,7 +82,7 @@ export async function simulateCluster<R extends Reflection>(
   const reflection = options.programs.shareReflection({ client: clientOf(CONTROLLER), clock, log: silentLogger })
   const ending = new AbortController()
   reflection.start(ending.signal, failed.reject)
-  const portsOf = (identity: string) => ({ exchange: simulator.exchangeFor(identity), reflection, clock, log: silentLogger, identity })
+  const portsOf = (identity: string) => ({ exchange: exchangeOf(identity), reflection, clock, log: silentLogger, identity })
   await start(
     options.programs.startController({
       ...portsOf(CONTROLLER),
