@@ -8,12 +8,14 @@
 #   NAMESPACE   of the Rollout                                      (that of the context)
 #   TIMEOUT     the longest that one step may take                  (30m)
 #   CHECK       command that has to succeed before each approval    (none: every step is approved)
+#               STEP: the step that it is to look at, from 1
 #   APPROVE     no: stop with 3 where a person has to approve       (yes)
 #   REASON      stands on the record of each wish                   (pipeline)
 #
 # Ends with 0: released; 1: failed, and taken back; 3: a person has to decide; 4: it could not be applied, or not be found out.
 #
-# It approves and takes back the revision that it has applied, and no other: where another version is applied meanwhile, it ends with 3.
+# It approves and takes back the revision that it has applied, and no other, and approves the step that CHECK has looked at, and no other:
+# where another version is applied meanwhile, or somebody else approves while CHECK runs, it ends with 3.
 #
 # A pipeline that is cancelled takes nothing back. On SIGINT (Ctrl-C), SIGTERM and SIGHUP it says how the release goes on without it, and
 # ends by that signal: to a step that waits for approval, which nobody gives then. Who wants more writes it: tranche pause, tranche abort.
@@ -101,10 +103,13 @@ take_back() {
 }
 
 approve() {
+  local step
+  # The step that the check looks at is the one that is approved: whatever comes after it is looked at by its own turn.
+  step=$(fields '{.status.canaryStatus.currentStepIndex}') || { say 'the step that waits could not be found out'; exit 4; }
   if [ "${APPROVE:-yes}" != yes ] || [ -z "$revision" ]; then say 'a person has to approve'; exit 3; fi
-  if [ -n "${CHECK:-}" ] && ! run bash -c "$CHECK"; then take_back "the check failed ($CHECK)"; fi
-  # Refused where it is not a step that waits for approval: somebody has paused it, or has been quicker, or has applied another version.
-  run tranche approve "$rollout" $namespace --revision "$revision" --reason "$reason" --wait=2m || { say 'a person has to decide'; exit 3; }
+  if [ -n "${CHECK:-}" ] && ! run env STEP="$step" bash -c "$CHECK"; then take_back "the check failed ($CHECK)"; fi
+  # Refused where that step does not wait any more: somebody has paused it, or has been quicker, or has applied another version.
+  run tranche approve "$rollout" $namespace --revision "$revision" --expected-step "$step" --reason "$reason" --wait=2m || { say 'a person has to decide'; exit 3; }
 }
 
 # Nothing is applied that could then not be followed.

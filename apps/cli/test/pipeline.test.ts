@@ -92,6 +92,19 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     expect(await images()).toEqual(['registry.example/node-agent:v2'])
   })
 
+  it('approve no step that their check has not looked at: where a person was quicker, a person decides', async () => {
+    const quicker = 'tranche approve node-agent -n demo --expected-step $STEP --wait; tranche status node-agent -n demo --timeout 1m; true'
+    const { code, err } = await release('v8', { CHECK: quicker }, [
+      { replicas: 1, pause: {} },
+      ...twoSteps.with(0, { replicas: 3, pause: {} }),
+    ])
+    expect(err).toMatch(/^MOVED_ON: --expected-step 1: the wish is meant for step 1, and the release of revision [0-9a-f]+ is at step 2 /m)
+    expect(err).toMatch(/^release: a person has to decide$/m)
+    expect(code).toBe(3)
+    await tranche('abort --yes --wait=1m')
+    await expect(tranche('status --timeout 1m')).resolves.toMatchObject({ code: 1 })
+  })
+
   it('leave the version alone that somebody else has applied meanwhile, and the decision to a person', async () => {
     const overtakes =
       'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
@@ -137,8 +150,8 @@ async function play({ lines, settings }: Job, tag: string): Promise<Ended> {
   return ended
 }
 
-async function release(tag: string, settings: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  writeManifests(tag)
+async function release(tag: string, settings: Readonly<Record<string, string>> = {}, steps?: readonly object[]): Promise<Ended> {
+  writeManifests(tag, steps)
   return bash('examples/ci/release.sh deploy/ node-agent', { NAMESPACE: 'demo', TIMEOUT: '2m', ...settings })
 }
 
@@ -202,7 +215,9 @@ async function images(): Promise<readonly string[]> {
   return revisions.filter(({ nodes }) => nodes > 0).flatMap((revision) => revision.images)
 }
 
-function writeManifests(tag: string): void {
+const twoSteps: readonly object[] = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
+
+function writeManifests(tag: string, steps = twoSteps): void {
   const metadata = { name: 'node-agent', namespace: 'demo' }
   const labels = { app: 'node-agent' }
   const daemonSet = {
@@ -221,7 +236,7 @@ function writeManifests(tag: string): void {
     metadata,
     spec: {
       workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' },
-      strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } },
+      strategy: { canary: { steps } },
     },
   }
   writeFileSync(join(folder, 'deploy/daemonset.yaml'), stringify(daemonSet))
