@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { errorText } from './desk/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
+import { sayLines } from './output/say-lines.ts'
 import { commandFirst } from './program/command-first.ts'
 import { createProgram } from './program.ts'
 import { printable } from './view/styled-line.ts'
@@ -44,6 +45,6 @@ function explain(error: unknown, io: CommandIo): number {
     io.err.write(`tranche: unexpected error: ${lines.map(printable).join('\n')}\n`)
     return exitCodes.failed
   }
-  io.err.write(`${errorText(error)}\n`)
+  sayLines(io.err, errorText(error))
   return error.code === 'OPTION_INVALID' ? exitCodes.usage : exitCodes.failed
 }

@@ -15,7 +15,7 @@ import {
 } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 import { ill, well } from './doctor-signs.ts'
-import { ago, failing, inStepTwo, NOW_MS, waitsForApproval } from './release-pictures.ts'
+import { ago, failing, goingBack, inStepTwo, NOW_MS, waitsForApproval } from './release-pictures.ts'
 
 const history: HistoryReport = {
   revisions: [
@@ -81,6 +81,7 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'explanation of a node': (drawing) => explanationView(explanation, drawing),
   'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
+  'status of a release that goes back': (drawing) => [progressLine(goingBack.report, drawing)],
   'preview of an abort': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
     wishPreview(

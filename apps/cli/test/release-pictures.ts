@@ -133,6 +133,28 @@ export const paused: ReleasePicture = {
   },
 }
 
+/** An undo: thirteen nodes had the new version, six are back. */
+export const goingBack: ReleasePicture = {
+  report: {
+    ...running,
+    reason: 'Cancelling',
+    message:
+      'going back from revision 6b7f9c4d85 to 58c4d7b9f6: waiting for new pods on node-a-5, node-b-5, node-b-6 (since 2026-03-04T11:59:40Z)',
+    rollbackFrom: '6b7f9c4d85',
+    canaryRevision: '58c4d7b9f6',
+    images: ['registry.example/node-agent:v1'],
+    step: { index: 3, count: 3, state: 'Completed', since: ago(65) },
+    nodes: { ...running.nodes, updated: 23, updatedAvailable: 22, unavailable: 4 },
+    steps: running.steps.map((step) => ({ ...step, state: 'done' as const })),
+  },
+  nodes: inStepTwo.nodes,
+  batches: [],
+  revisions: [
+    { ...twoRevisions[0]!, role: 'superseded' as const, nodes: 7 },
+    { ...twoRevisions[1]!, role: 'stable' as const, nodes: 23 },
+  ],
+}
+
 /** The new version fails on three nodes, and one node is NotReady. */
 export const failing: ReleasePicture = {
   report: {

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { createDrawing, type DrawingOptions, listView, releaseView } from '@tranche/cli'
 import type { ReleasePicture } from '@tranche/steering'
 import { describe, expect, it } from 'vitest'
-import { done, failing, fiveThousand, inStepTwo, noNodes, NOW_MS, paused, unseen, waitsForApproval } from './release-pictures.ts'
+import { done, failing, fiveThousand, goingBack, inStepTwo, noNodes, NOW_MS, paused, unseen, waitsForApproval } from './release-pictures.ts'
 
 const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: NOW_MS }
 
@@ -11,6 +11,7 @@ const pictures: Record<string, ReleasePicture> = {
   'a release in its second batch': inStepTwo,
   'a step that waits for approval': waitsForApproval,
   'a paused release': paused,
+  'a release that goes back': goingBack,
   'a release that failed': failing,
   'a DaemonSet without nodes': noNodes,
   'a Rollout that nobody has looked at': unseen,

@@ -79,8 +79,8 @@ function failureOf(release: BatchRelease | undefined): Failure | undefined {
   return failure?.release === release?.spec.tranche?.release ? failure : undefined
 }
 
-/** Until a release is over the stable revision is the one that it replaces. */
-function isUnderWay({ status }: Rollout): boolean {
+/** A release runs, or is being ended: until it is over the stable revision is the one that it replaces. */
+export function isUnderWay({ status }: Rollout): boolean {
   return status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
 }
 

@@ -4,7 +4,7 @@ import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { isUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { presentMessage } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -22,6 +22,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const need = needOf(outline, outcome)
   const limit = limitOf(outline)
   const other = otherWorkload(rollout)
+  const from = isUnderWay(rollout) ? status?.rollbackFrom : undefined
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
@@ -36,6 +37,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
     ...stepOf(outline),
     ...(stable !== undefined && { stableRevision: stable }),
     ...(canary !== '' && { canaryRevision: canary }),
+    ...(from !== undefined && { rollbackFrom: from }),
     images: (daemonSet?.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
     nodes: countsOf(outline),
     ...(limit !== undefined && { maxUnavailable: limit }),

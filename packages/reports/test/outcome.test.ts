@@ -118,6 +118,17 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Failed', reason: 'InvalidSpec' },
     ],
     [
+      'is Running on its way back, and says from which revision',
+      (toy) => {
+        toy.setImage('v2')
+        settle(toy)
+        toy.setImage('v1')
+        toy.actNatively()
+        for (let at = 0; at < 3; at += 1) act(toy)
+      },
+      { outcome: 'Running', rollbackFrom: 'hash-v2', canaryRevision: 'hash-v1', nodes: { updated: 3 } },
+    ],
+    [
       'is Failed after an abort, when every node is back',
       (toy) => {
         toy.setImage('v2')
@@ -184,6 +195,8 @@ describe('what a Rollout comes to', () => {
     const toy = new ToyCluster({ steps })
     settle(toy)
     play(toy)
-    expect(summarizeRollout(readToy(toy))).toMatchObject(expected)
+    const summary = summarizeRollout(readToy(toy))
+    expect(summary).toMatchObject(expected)
+    expect('rollbackFrom' in summary).toBe('rollbackFrom' in expected)
   })
 })

@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
+import { sayLines } from '../output/say-lines.ts'
 import { templateDiff } from '../view/reports/template-diff.ts'
 
 /** What `diff` is told. */
@@ -33,7 +34,7 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)
-    if (lines.length === 0) io.err.write(`Revisions ${from.number} and ${to.number} have the same template.\n`)
+    if (lines.length === 0) sayLines(io.err, `Revisions ${from.number} and ${to.number} have the same template.`)
     else io.out.write(`${lines.join('\n')}\n`)
   }
   return exitCodes.done

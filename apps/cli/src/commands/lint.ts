@@ -9,6 +9,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { lintDocuments, nothingFound } from '../lint/lint-documents.ts'
 import { lintReport } from '../lint/lint-report.ts'
 import { readDocuments } from '../lint/read-documents.ts'
+import { sayLines } from '../output/say-lines.ts'
 
 /**
  * Checks manifests without a cluster. All files are looked at together, so that a Rollout finds its DaemonSet in another.
@@ -28,7 +29,8 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
     options.output === 'json'
       ? `${JSON.stringify(result.findings, null, 2)}\n`
       : lintReport(result, wantsColors(io.out, io.env, options.colors))
-  io.out.write(report)
+  if (options.output === 'json') io.out.write(report)
+  else sayLines(io.out, report.trimEnd())
   return result.findings.some(({ level }) => level === 'problem') ? exitCodes.failed : exitCodes.done
 }
 

@@ -5,6 +5,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
+import { sayLines } from '../output/say-lines.ts'
 import { listView } from '../view/reports/list-view.ts'
 import { printable } from '../view/styled-line.ts'
 
@@ -24,7 +25,7 @@ export async function list({ access, output, outcome }: ListOptions, io: Command
   const items = all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ items }, output.format))
   else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
-  else if (items.length === 0) io.err.write(`${nothingFound(access, namespace, outcome)}\n`)
+  else if (items.length === 0) sayLines(io.err, nothingFound(access, namespace, outcome))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: clock.nowMs() })
     const lines = listView(items, { namespaces: access.allNamespaces, wide: output.format === 'wide' }, drawing)

@@ -11,6 +11,7 @@ import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
+import { sayLines } from '../output/say-lines.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { isOurs } from '../view/reports/report-words.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
@@ -40,7 +41,7 @@ const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
  * @throws {AppError} API_DEADLINE where the time was up before anything was seen; whatever the first look throws
  */
 export async function status(options: StatusOptions, io: CommandIo): Promise<StatusExitCode> {
-  using _ends = endBySignal((name) => io.err.write(`Stopped by ${name}: nobody waits any more, and the release goes on.\n`))
+  using _ends = endBySignal((name) => sayLines(io.err, `Stopped by ${name}: nobody waits any more, and the release goes on.`))
   await using session = await openSession(options.access, io)
   using wait = beginWait(session, options, io)
   const report = await lookUntilEnd(session, { ...options, wait }, io)
@@ -48,8 +49,9 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format))
   else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
   else
-    io.out.write(
-      `${progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true }))}\n`,
+    sayLines(
+      io.out,
+      progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true })),
     )
   return isOurs(report) ? exitCodeOf[report.outcome] : statusExitCodes.unknown
 }
@@ -126,7 +128,7 @@ async function awaitEnd(
     const atMs = clock.monotonicMs()
     if (!isNews(told, report, atMs)) continue
     told = { report, atMs }
-    io.err.write(`${progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true }))}\n`)
+    sayLines(io.err, progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true })))
   }
   return latest
 }

@@ -11,6 +11,7 @@ import { invalid } from '../option-values.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
+import { sayLines } from '../output/say-lines.ts'
 import { confirmed } from '../terminal/confirm.ts'
 import { wishPreview } from '../view/reports/wish-preview.ts'
 import { printable } from '../view/styled-line.ts'
@@ -56,7 +57,10 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
   const answer = await session.desk.wish(key, { type, body, waitMs, idempotencyKey, seen, dryRun }).catch((error: unknown) => {
     throw inOptions(error, options.body)
   })
-  io.out.write(await answerText(answer, key, options))
+  const { format } = options.output
+  if (format === 'json' || format === 'yaml') io.out.write(await valueText(answer, format))
+  else if (format === 'name') io.out.write(`${rolloutName(key.name)}\n`)
+  else sayLines(io.out, answerLine(answer, key, options))
   return exitCodes.done
 }
 
@@ -107,9 +111,7 @@ function checkRevision({ body: { toRevision }, idempotencyKey }: WishOptions, { 
   throw inOptions(error, { toRevision })
 }
 
-async function answerText(answer: WishAnswer, key: ObjectKey, { output: { format }, dryRun }: WishOptions): Promise<string> {
-  if (format === 'json' || format === 'yaml') return await valueText(answer, format)
-  if (format === 'name') return `${rolloutName(key.name)}\n`
+function answerLine(answer: WishAnswer, key: ObjectKey, { dryRun }: WishOptions): string {
   const state = answer.repeated ? 'asked for before' : dryRun ? 'would be accepted' : answer.state
-  return `${printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)}\n`
+  return printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)
 }

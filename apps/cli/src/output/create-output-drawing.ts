@@ -6,7 +6,7 @@ export interface OutputLook {
   readonly colors: boolean
   /** Epoch milliseconds. */
   readonly nowMs: number
-  /** Lines may be wider than the terminal: the one sentence that somebody waited for is not cut. @default false */
+  /** Lines may be wider than the terminal: the one sentence that somebody waited for is not cut, and whoever says it breaks it. @default false */
   readonly uncut?: boolean
 }
 

@@ -74,6 +74,10 @@ export const rolloutSummarySchema = z
       .meta({ description: 'Absent before the first release.' }),
     stableRevision: z.string().optional(),
     canaryRevision: z.string().optional(),
+    rollbackFrom: z.string().optional().meta({
+      description:
+        'Revision that the release under way takes back: it goes to `canaryRevision`, which ran before. Absent of any other release.',
+    }),
     images: z.array(z.string()).meta({ description: "Images of the DaemonSet's template, containers in order." }),
     nodes: nodeCountsSchema,
     maxUnavailable: count('Nodes that may be down at a time, in nodes.').optional(),

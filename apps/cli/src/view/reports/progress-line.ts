@@ -1,6 +1,6 @@
 import type { RolloutReport } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { isOurs, outcomeStyles, stateWord } from './report-words.ts'
+import { backText, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
 /** What was told of a Rollout, and when (monotonic milliseconds). */
 export interface Told {
@@ -19,12 +19,12 @@ export function isNews(told: Told | null, report: RolloutReport, nowMs: number):
 
 /** @returns where a release stands, in one line: state, step, nodes, and what it waits for */
 export function progressLine(report: RolloutReport, drawing: Drawing): string {
-  const { namespace, name, step, nodes, outcome, need, message, phase } = report
-  const place = step === undefined || phase === 'Healthy' ? '' : `  step ${step.index}/${step.count} ${step.state}`
+  const { namespace, name, nodes, outcome, need, rollbackFrom } = report
   const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`
   const available = nodes.updated === nodes.updatedAvailable ? '' : ` (${nodes.updatedAvailable} available)`
-  const text = need?.message ?? message
-  const countsText = `${place}  ${nodes.updated}/${nodes.desired} updated${available}, ${nodes.unavailable} down${failed}`
+  const text = need?.message ?? messageBesideBack(report)
+  const done = `${nodes.updated}/${nodes.desired} ${rollbackFrom === undefined ? 'updated' : 'back'}${available}`
+  const countsText = `${placeText(report)}  ${done}, ${nodes.unavailable} down${failed}`
   return drawing.line(
     `${namespace}/${name}  `,
     [outcomeStyles[outcome], stateWord(report)],
@@ -33,8 +33,16 @@ export function progressLine(report: RolloutReport, drawing: Drawing): string {
   )
 }
 
-function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevision }: RolloutReport): string {
-  return JSON.stringify([outcome, reason, phase, step?.index, step?.state, need?.reason, nodes.failed, canaryRevision])
+/** Of a release that goes back at once the steps are done, which says nothing. */
+function placeText(report: RolloutReport): string {
+  const { step, phase } = report
+  const back = backText(report)
+  const isInStep = step !== undefined && phase !== 'Healthy' && !(back !== '' && step.state === 'Completed')
+  return [back, isInStep ? `step ${step.index}/${step.count} ${step.state}` : ''].map((part) => (part === '' ? '' : `  ${part}`)).join('')
+}
+
+function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevision, rollbackFrom }: RolloutReport): string {
+  return JSON.stringify([outcome, reason, phase, step?.index, step?.state, need?.reason, nodes.failed, canaryRevision, rollbackFrom])
 }
 
 function counts({ nodes }: RolloutReport): string {

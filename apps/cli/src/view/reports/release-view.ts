@@ -5,7 +5,7 @@ import type { Drawing } from './drawing.ts'
 import type { ReleasePicture } from '@tranche/steering'
 import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
-import { forSince, isOurs, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
+import { backText, forSince, isOurs, messageBesideBack, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
 import { treeLines } from './tree-lines.ts'
 import { wrapText } from './wrap-text.ts'
 
@@ -23,6 +23,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
   return [
     headline(picture, drawing),
     ...barLines(report, drawing),
+    ...backLines(report, drawing),
     ...stepLines(report, drawing),
     ...labelled('nodes', nodeCountsText(report), drawing),
     ...waitLines(report, drawing),
@@ -60,13 +61,22 @@ function barLines({ nodes, steps, phase, step }: RolloutReport, drawing: Drawing
   return [drawing.line(...bar, ['bold', label]), ...(under.length === 0 ? [] : [drawing.line(...under)])]
 }
 
-function stepLines({ step, phase }: RolloutReport, drawing: Drawing): readonly string[] {
+function backLines(report: RolloutReport, drawing: Drawing): readonly string[] {
+  const text = backText(report)
+  return text === '' ? [] : labelled('back', text, drawing, 'yellow')
+}
+
+/** Of a release that goes back at once the steps are done, which says nothing. */
+function stepLines({ step, phase, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {
   if (step === undefined || phase === 'Healthy' || phase === 'Initial') return []
+  if (rollbackFrom !== undefined && step.state === 'Completed') return []
   return labelled('step', `${step.index} of ${step.count}, ${step.state}${forSince(step.since, drawing.nowMs)}`, drawing)
 }
 
 /** What a person has to decide says more than what the status waits for; a release that is over waits for nothing. */
-function waitLines({ outcome, message, need, failure }: RolloutReport, drawing: Drawing): readonly string[] {
+function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
+  const { outcome, need, failure } = report
+  const message = messageBesideBack(report)
   if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
   const text = need?.message ?? message
   const about = failure === undefined || text.includes(failure.message) ? [] : labelled('failure', failure.message, drawing, 'red')

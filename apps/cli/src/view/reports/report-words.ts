@@ -36,13 +36,27 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not ours`, `Paused`, `Disabled`, or the outcome: what stands first in a list */
+/** @returns `Not ours`, `Paused`, `Disabled`, `Going back`, or the outcome: what stands first in a list */
 export function stateWord(rollout: RolloutSummary): string {
-  const { outcome, paused, disabled } = rollout
+  const { outcome, paused, disabled, rollbackFrom } = rollout
   if (!isOurs(rollout)) return 'Not ours'
   if (disabled) return 'Disabled'
   if (paused && outcome === 'Waiting') return 'Paused'
+  if (rollbackFrom !== undefined && outcome === 'Running') return 'Going back'
   return paused && outcome === 'Failed' ? 'Failed, paused' : outcome
+}
+
+/** @returns from which revision to which a release goes back; empty of any other */
+export function backText({ rollbackFrom, canaryRevision }: RolloutSummary): string {
+  return rollbackFrom === undefined ? '' : `from revision ${rollbackFrom} to ${canaryRevision ?? 'the one before'}`
+}
+
+/** @returns the message of a Rollout, without what {@link backText} says before it */
+export function messageBesideBack(rollout: RolloutSummary): string {
+  const back = backText(rollout)
+  const { message } = rollout
+  if (back === '' || !message.startsWith(`going back ${back}`)) return message
+  return message.slice(`going back ${back}`.length).replace(/^: /, '')
 }
 
 /** @returns `2/3`, or nothing before the first release and once it is over */
@@ -79,10 +93,10 @@ export function counted(count: number, word: string): string {
 }
 
 /** @returns how many nodes are where, as one sentence without a stop */
-export function nodeCountsText({ nodes, maxUnavailable }: RolloutReport): string {
+export function nodeCountsText({ nodes, maxUnavailable, rollbackFrom }: RolloutReport): string {
   const budget = maxUnavailable === undefined ? '' : ` (maxUnavailable ${maxUnavailable})`
   const parts = [
-    `${nodes.updated} of ${nodes.desired} updated`,
+    `${nodes.updated} of ${nodes.desired} ${rollbackFrom === undefined ? 'updated' : 'back'}`,
     ...(nodes.updated === nodes.updatedAvailable ? [] : [`${nodes.updatedAvailable} of them available`]),
     `${nodes.unavailable} down${budget}`,
     ...[
