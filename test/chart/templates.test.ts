@@ -28,6 +28,29 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
   })
 
+  it("gives cert-manager a Secret that no other choice brings: it outlives its Certificate, and helm would refuse to take it over", async () => {
+    const secretOf = async (enabled: boolean): Promise<unknown> => {
+      const objects = await render({ admission: 'webhook', webhook: { certManager: { enabled } } })
+      const told = objects.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
+      const certificate = objects.find(({ kind }) => kind === 'Certificate')
+      return {
+        chart: objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name),
+        certificate: (certificate?.spec as { readonly secretName?: string } | undefined)?.secretName,
+        doctor: [...new Set(told.map(({ metadata }) => metadata.annotations?.['tranche.dev/webhook-secret']))],
+      }
+    }
+    expect(await secretOf(false)).toEqual({
+      chart: ['tranche-webhook'],
+      certificate: undefined,
+      doctor: ['tranche-system/tranche-webhook'],
+    })
+    expect(await secretOf(true)).toEqual({
+      chart: [],
+      certificate: 'tranche-webhook-cert-manager',
+      doctor: ['tranche-system/tranche-webhook-cert-manager'],
+    })
+  })
+
   it('is of the version of the program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
     const { stdout } = await helm(['show', 'chart', chart])

@@ -23,7 +23,7 @@
 - --webhook-cert-file=/etc/tranche/webhook/tls.crt
 - --webhook-key-file=/etc/tranche/webhook/tls.key
 {{- else }}
-- --webhook-secret={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}
+- --webhook-secret={{ $root.Release.Namespace }}/{{ include "tranche.webhookSecret" $root }}
 - --webhook-service={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}
 - --webhook-configuration={{ include "tranche.fullname" $root }}
 {{- end }}
@@ -208,7 +208,7 @@
   path: /etc/tranche/webhook
   source:
     secret:
-      secretName: {{ include "tranche.webhookName" $root }}
+      secretName: {{ include "tranche.webhookSecret" $root }}
       defaultMode: 0440
 {{- end }}
 {{- if include "tranche.servesApi" . }}

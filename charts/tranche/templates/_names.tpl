@@ -92,6 +92,11 @@ api: api
 {{- printf "%s-webhook" (include "tranche.fullname" .) -}}
 {{- end -}}
 
+{{/* The Secret with its certificate. That of cert-manager stays when the Certificate goes, and has a name that nothing of the chart takes. */}}
+{{- define "tranche.webhookSecret" -}}
+{{- include "tranche.webhookName" . -}}{{- if .Values.webhook.certManager.enabled -}}-cert-manager{{- end -}}
+{{- end -}}
+
 {{/* The component that serves the webhooks. */}}
 {{- define "tranche.webhookComponent" -}}
 {{- ternary "all-in-one" "controller" (eq .Values.mode "all-in-one") -}}
