@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { Rollout } from '@tranche/api-schema'
 import { type CelProgram, createCelEnvironment } from '@tranche/cel'
+import type { DaemonSet } from '@tranche/kube-types'
+import { parse } from 'yaml'
 
 /** One entry of `spec.healthCheckExprs` of a Kustomization of Flux. */
 export interface HealthCheckExpressions {
@@ -13,17 +16,25 @@ export interface HealthCheckExpressions {
 /** What Flux says by the expressions; `error` where one of them cannot be evaluated, which Flux tells and counts as not Current. */
 export type FluxVerdict = 'InProgress' | 'Failed' | 'Current' | 'error'
 
+/** The Kustomization of the example, as far as it says what Flux waits for. */
+interface Waiting {
+  readonly healthChecks: readonly { readonly kind: string }[]
+  readonly healthCheckExprs: readonly HealthCheckExpressions[]
+}
+
 const environment = createCelEnvironment({ metadata: { kind: 'dyn' }, spec: { kind: 'dyn' }, status: { kind: 'dyn' } })
+const example = readExample()
 
 /**
- * What Flux says of a Rollout: InProgress while its generation is not observed, then the first of `inProgress`, `failed` and `current`
- * that holds, else InProgress.
+ * What Flux says of an object by the expressions that the example has for its kind: InProgress while its generation is not observed, then
+ * the first of `inProgress`, `failed` and `current` that holds, else InProgress.
  *
  * @throws where an expression does not compile
  * @see https://github.com/fluxcd/flux2/blob/main/rfcs/0009-custom-health-checks/README.md
  */
-export function fluxVerdict(expressions: HealthCheckExpressions, { metadata, spec, status }: Rollout): FluxVerdict {
+export function fluxVerdict({ kind, metadata, spec, status }: Rollout | DaemonSet): FluxVerdict {
   if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation) return 'InProgress'
+  const expressions = expressionsOf(kind ?? '')
   for (const [member, verdict] of order) {
     const expression = expressions[member]
     if (expression === undefined) continue
@@ -34,14 +45,38 @@ export function fluxVerdict(expressions: HealthCheckExpressions, { metadata, spe
   return 'InProgress'
 }
 
+/**
+ * What one look of the Kustomization of the example at the objects it waits for comes to: it fails with the first that has failed, and
+ * succeeds with the last that is Current.
+ */
+export function fluxLook(objects: readonly (Rollout | DaemonSet)[]): 'waits' | 'failed' | 'succeeded' {
+  const seen = example.healthChecks.map(({ kind }) => {
+    const object = objects.find((one) => one.kind === kind)
+    return object === undefined ? 'InProgress' : fluxVerdict(object)
+  })
+  if (seen.includes('Failed')) return 'failed'
+  return seen.every((verdict) => verdict === 'Current') ? 'succeeded' : 'waits'
+}
+
 const order = [
   ['inProgress', 'InProgress'],
   ['failed', 'Failed'],
   ['current', 'Current'],
 ] as const
 
+function expressionsOf(kind: string): HealthCheckExpressions {
+  const found = example.healthCheckExprs.find((one) => one.kind === kind)
+  if (found === undefined) throw new Error(`the example has no expressions for the kind ${kind}`)
+  return found
+}
+
 function compiled(expression: string): CelProgram {
   const result = environment.compile(expression)
   if (!result.ok) throw new Error(`${expression}: ${result.error}`)
   return result.program
+}
+
+function readExample(): Waiting {
+  const text = readFileSync('examples/gitops/repository/clusters/production/flux/node-agent.yaml', 'utf8')
+  return (parse(text) as { readonly spec: Waiting }).spec
 }

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { argoHealth, kstatus } from '../scenarios/readers.ts'
 import { type ArgoVerdict, argoVerdict, possibleActions } from './argo-cd.ts'
-import { type FluxVerdict, fluxVerdict, type HealthCheckExpressions } from './flux.ts'
+import { type FluxVerdict, fluxVerdict } from './flux.ts'
 import type { Situation } from './situations.ts'
 
 /** What GitOps tools make of one situation. */
@@ -17,9 +15,6 @@ export interface Verdicts extends Situation {
   readonly flux: FluxVerdict
 }
 
-/** The expressions that the example gives Flux. */
-export const healthCheckExpressions: HealthCheckExpressions = readExpressions()
-
 /** Judges a situation as each of the tools does. */
 export async function verdictsOf(situation: Situation): Promise<Verdicts> {
   const { rollout } = situation
@@ -29,7 +24,7 @@ export async function verdictsOf(situation: Situation): Promise<Verdicts> {
     actions: await possibleActions(rollout),
     argoOwn: orError(() => argoHealth(rollout)),
     kstatus: kstatus(rollout),
-    flux: fluxVerdict(healthCheckExpressions, rollout),
+    flux: fluxVerdict(rollout),
   }
 }
 
@@ -39,11 +34,4 @@ function orError(verdict: () => string): string {
   } catch {
     return 'error'
   }
-}
-
-function readExpressions(): HealthCheckExpressions {
-  const { spec } = parse(readFileSync('examples/gitops/repository/clusters/production/flux/node-agent.yaml', 'utf8')) as {
-    spec: { healthCheckExprs: [HealthCheckExpressions] }
-  }
-  return spec.healthCheckExprs[0]
 }

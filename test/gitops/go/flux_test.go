@@ -18,7 +18,7 @@ func TestKstatusSaysWhatTheTableSays(t *testing.T) {
 	})
 }
 
-// Why a DaemonSet is no object to wait for while it is on OnDelete.
+// Why a DaemonSet on OnDelete is no object to wait for without an expression.
 func TestKstatusWaitsForTheLastNodeOfADaemonSetOnOnDelete(t *testing.T) {
 	daemonSet := func(updated int64) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -41,30 +41,75 @@ func TestKstatusWaitsForTheLastNodeOfADaemonSetOnOnDelete(t *testing.T) {
 }
 
 func TestExpressionsOfTheExampleSayWhatTheTableSays(t *testing.T) {
-	example := kustomization(t, "repository/clusters/production/flux/node-agent.yaml")
-	evaluator, err := cel.NewStatusEvaluator(&example.Spec.HealthCheckExprs[0].HealthCheckExpressions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	evaluator := evaluatorOf(t, "Rollout")
 	forEach(t, func(t *testing.T, one situation) {
-		result, err := evaluator.Evaluate(context.Background(), &one.Rollout)
-		got := "error"
-		if err == nil {
-			got = result.Status.String()
-		}
-		if got != one.Flux {
-			t.Errorf("got %s (%v), want %s", got, err, one.Flux)
-		}
+		expectVerdict(t, evaluator, &one.Rollout, one.Flux)
 	})
+}
+
+func TestADaemonSetIsCurrentOnceANodeRunsTheTemplateAndFailedWhileItGoesBack(t *testing.T) {
+	evaluator := evaluatorOf(t, "DaemonSet")
+	for _, one := range []struct {
+		name        string
+		annotations map[string]any
+		status      map[string]any
+		want        string
+	}{
+		{"applied", nil, map[string]any{"observedGeneration": int64(1), "desiredNumberScheduled": int64(6), "updatedNumberScheduled": int64(6)}, "InProgress"},
+		{"observed", nil, map[string]any{"observedGeneration": int64(2), "desiredNumberScheduled": int64(6)}, "InProgress"},
+		{"begun", nil, map[string]any{"observedGeneration": int64(2), "desiredNumberScheduled": int64(6), "updatedNumberScheduled": int64(1)}, "Current"},
+		{"without nodes", nil, map[string]any{"observedGeneration": int64(2), "desiredNumberScheduled": int64(0)}, "Current"},
+		{"going back", map[string]any{"tranche.dev/reverted": "2026-11-23T01:20:53Z"}, map[string]any{"observedGeneration": int64(2), "desiredNumberScheduled": int64(6), "updatedNumberScheduled": int64(5)}, "Failed"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			metadata := map[string]any{"name": "node-agent", "generation": int64(2)}
+			if one.annotations != nil {
+				metadata["annotations"] = one.annotations
+			}
+			expectVerdict(t, evaluator, &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "apps/v1",
+				"kind":       "DaemonSet",
+				"metadata":   metadata,
+				"status":     one.status,
+			}}, one.want)
+		})
+	}
 }
 
 func TestKustomizationsHaveOnlyFieldsThatFluxKnows(t *testing.T) {
 	agent := kustomization(t, "repository/clusters/production/flux/node-agent.yaml")
-	if len(agent.Spec.HealthChecks) != 1 || agent.Spec.HealthChecks[0].Kind != "Rollout" || agent.Spec.Timeout == nil {
+	if len(agent.Spec.HealthChecks) != 2 || agent.Spec.HealthChecks[1].Kind != "Rollout" || agent.Spec.Timeout == nil {
 		t.Errorf("it waits for %v", agent.Spec.HealthChecks)
 	}
 	if vendor := kustomization(t, "vendor/flux.yaml"); len(vendor.Spec.Patches) != 1 {
 		t.Errorf("it has the patches %v", vendor.Spec.Patches)
+	}
+}
+
+func evaluatorOf(t *testing.T, kind string) *cel.StatusEvaluator {
+	t.Helper()
+	for _, one := range kustomization(t, "repository/clusters/production/flux/node-agent.yaml").Spec.HealthCheckExprs {
+		if one.Kind == kind {
+			evaluator, err := cel.NewStatusEvaluator(&one.HealthCheckExpressions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return evaluator
+		}
+	}
+	t.Fatalf("the example has no expressions for %s", kind)
+	return nil
+}
+
+func expectVerdict(t *testing.T, evaluator *cel.StatusEvaluator, object *unstructured.Unstructured, want string) {
+	t.Helper()
+	result, err := evaluator.Evaluate(context.Background(), object)
+	got := "error"
+	if err == nil {
+		got = result.Status.String()
+	}
+	if got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
 }
 
