@@ -8,7 +8,7 @@ does so with Argo CD's own Lua and scripts, and the libraries of kstatus and Flu
 - *Argo CD*: with [our scripts](argo-cd.md#health-and-actions), which are told \`status.message\` too, and the actions that they then offer.
 - *its own script*: what Argo CD says without them, by the check that it brings for OpenKruise.
 - *kstatus*: what Flux, and others who use kstatus, say of themselves.
-- *Flux*: with [the expressions](flux.md#the-health-of-a-release) of \`healthCheckExprs\` for Rollouts.
+- *Flux*: with [the expressions](flux.md#the-health-of-a-release) of \`healthCheckExprs\` for Rollouts; what is *taken back* is Failed by that for DaemonSets.
 
 Where the generation is not observed yet, all say that it goes on; these lines stand once for each phase.
 

@@ -47,14 +47,26 @@ describe('our script for Argo CD', () => {
       expect([rollout.status?.message, 'waiting for the controller to observe this generation']).toContain(argo.message)
   })
 
-  it('differs from the one of Argo CD only where that sees neither Stalled, nor a pause, nor that a Rollout is disabled', () => {
+  it('differs from the one of Argo CD only where that sees neither Stalled, nor a pause, nor that a version is taken back or a Rollout disabled', () => {
     const differing = all.filter(({ argo, argoOwn }) => argo.status !== argoOwn).map(({ standing }) => standing)
-    expect(differing.filter((standing) => !/Stalled by|, paused$|^Disabled, Completed$|^no status yet$/.test(standing))).toEqual([])
+    expect(
+      differing.filter((standing) => !/Stalled by|, paused$|, taken back$|^Disabled, Completed$|^no status yet$/.test(standing)),
+    ).toEqual([])
   })
 
-  it('says Degraded where Flux says Failed, but for a first sync that is under way and for who waits for a decision', () => {
+  it('says Degraded where Flux says Failed of a Rollout, but for a first sync, for who waits for a decision, and while a version is taken back', () => {
     const differing = all.filter(({ argo, flux }) => (argo.status === 'Degraded') !== (flux === 'Failed')).map(({ standing }) => standing)
-    expect(differing.filter((standing) => !/AnalysisInconclusive|^Initial, .*WorkloadNotFound/.test(standing))).toEqual([])
+    expect(differing.filter((standing) => !/AnalysisInconclusive|^Initial, .*WorkloadNotFound|, taken back$/.test(standing))).toEqual([])
+  })
+
+  it('takes a rollback by Git for none that failed, though the version was held before', async () => {
+    const taken = all.find(({ standing }) => standing.endsWith(', taken back'))!.rollout
+    const began = taken.status?.conditions?.find(({ type }) => type === 'Progressing')?.lastTransitionTime
+    const heldBefore = taken.status?.heldRevisions?.map((held) => ({ ...held, at: began ?? '' }))
+    expect((await argoVerdict(taken)).status).toBe('Degraded')
+    expect((await argoVerdict({ ...taken, status: { ...taken.status, heldRevisions: heldBefore } } as typeof taken)).status).toBe(
+      'Progressing',
+    )
   })
 
   it('judges Rollouts of other workloads, which say less of themselves, as Argo CD does', async () => {

@@ -22,6 +22,16 @@ local function condition(type)
   return {}
 end
 
+-- Whether nodes go back from a version that failed or was aborted in this release. One that Git takes back itself is none of these: it may
+-- have been held before, but not since the release began.
+local function isTakenBack()
+  local began = condition("Progressing").lastTransitionTime
+  for _, held in ipairs(status.heldRevisions or {}) do
+    if held.revision == status.rollbackFrom and type(held.at) == "string" and type(began) == "string" and held.at > began then return true end
+  end
+  return false
+end
+
 if obj.metadata.deletionTimestamp ~= nil then
   return health("Progressing", "the Rollout is being deleted")
 end
@@ -43,6 +53,10 @@ if phase == "Disabled" then
   -- Whether a release was left where it stood: nothing updates the other nodes then.
   if step == "Completed" then return health("Healthy", "the Rollout is disabled") end
   return health("Degraded", "the Rollout was disabled in mid-release")
+end
+-- Who waits for the version, as the next sync wave does, must not take the end of this for its success.
+if phase == "Progressing" and isTakenBack() then
+  return health("Degraded", "the version is taken back")
 end
 if phase == "Progressing" and (step == "StepPaused" or condition("Progressing").reason == "Paused") then
   return health("Suspended", "the release is paused")
