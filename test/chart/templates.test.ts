@@ -28,7 +28,7 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
   })
 
-  it("gives cert-manager a Secret that no other choice brings: it outlives its Certificate, and helm would refuse to take it over", async () => {
+  it('gives cert-manager a Secret that no other choice brings: it outlives its Certificate, and helm would refuse to take it over', async () => {
     const secretOf = async (enabled: boolean): Promise<unknown> => {
       const objects = await render({ admission: 'webhook', webhook: { certManager: { enabled } } })
       const told = objects.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
