@@ -69,8 +69,10 @@ export interface ProcessOptions {
 
 /** What `lint` is told. */
 export interface LintOptions {
-  /** Paths, or `-` for standard input; at least one. */
+  /** Files, folders, or `-` for standard input; at least one. */
   readonly files: readonly string[]
+  /** Whether the folders in a folder are looked into too. */
+  readonly recursive: boolean
   readonly output: 'text' | 'json'
   /** Hosts that the controller is started with, as they were written; none: they are not known. */
   readonly allowHosts: readonly string[]
@@ -152,6 +154,7 @@ export function toLintOptions(values: Values): LintOptions {
   if (files.includes('')) throw invalid('--filename', '', 'give the path of a file, or - for standard input')
   return {
     files: [...new Set(files)],
+    recursive: values['recursive'] === true,
     output: values['output'] === undefined ? 'text' : parseChoice('--output', text(values, 'output') ?? '', ['json']),
     allowHosts: allowHosts(values),
     colors: values['color'] !== false,

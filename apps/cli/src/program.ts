@@ -89,7 +89,12 @@ function addLintCommand(program: Command, io: CommandIo, exit: (code: number) =>
   program
     .command('lint')
     .description('Check manifests of Rollouts, their policies, BatchReleases and DaemonSets, without a cluster.')
-    .option('-f, --filename <file>', 'YAML or JSON of any number of documents, or - for standard input; may be given again', collect)
+    .option(
+      '-f, --filename <path>',
+      'file of YAML or JSON documents, folder of such files, or - for standard input; may be given again',
+      collect,
+    )
+    .option('-R, --recursive', 'look into the folders in a folder too')
     .option('--allow-host <host>', 'host that the controller is started with: policies are held against these; may be given again', collect)
     .option('-o, --output <format>', 'print the findings as one JSON list (json)')
     .option('--no-color', 'no colours; NO_COLOR is honoured as well')
@@ -101,6 +106,7 @@ Ends with 0 when there are no problems, with 1 when there are. Advice fails noth
 
 Examples:
   tranche lint -f rollout.yaml -f daemonset.yaml
+  tranche lint -R -f manifests/
   helm template ./chart | tranche lint -f -
   kubectl kustomize overlays/production | tranche lint -f - -o json
   tranche lint -f policy.yaml --allow-host prometheus.monitoring`,

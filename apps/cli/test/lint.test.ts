@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '@tranche/cli'
@@ -158,6 +158,57 @@ spec:
   })
 
   it.each([
+    { paths: ['.'], isRecursive: false, want: ['a.yaml', 'b.yml', 'c.json'] },
+    { paths: ['.'], isRecursive: true, want: ['a.yaml', 'b.yml', 'c.json', 'deep/er/e.yaml'] },
+    { paths: ['deep', 'a.yaml', '.'], isRecursive: true, want: ['deep/er/e.yaml', 'a.yaml', 'b.yml', 'c.json'] },
+    { paths: ['notes.txt'], isRecursive: false, want: ['notes.txt'] },
+  ])('takes of $paths, recursive: $isRecursive, the files $want', async ({ paths, isRecursive, want }) => {
+    mkdirSync(join(folder, 'deep/er'), { recursive: true })
+    symlinkSync(folder, join(folder, 'deep/back.yaml'))
+    for (const file of ['a.yaml', 'b.yml', 'c.json', 'notes.txt', 'deep/er/e.yaml']) writeFileSync(join(folder, file), 'hello')
+    const { out } = await lint(['-o', 'json', ...(isRecursive ? ['-R'] : []), ...paths.flatMap((path) => ['-f', join(folder, path)])])
+    const sources = (JSON.parse(out) as readonly { readonly document: { readonly source: string } }[]).map(
+      ({ document }) => document.source,
+    )
+    expect(sources).toEqual(want.map((file) => join(folder, file)))
+  })
+
+  it('tells what in a folder is no manifest, and looks at the rest all the same', async () => {
+    writeFileSync(join(folder, 'rollout.yaml'), shrinking)
+    writeFileSync(join(folder, 'template.yaml'), '{{ if .Values.x }}\nkind: Rollout\n{{ end }}\n')
+    const { code, out } = await lint(['-f', folder])
+    expect(code).toBe(1)
+    expect(out).toContain(`${join(folder, 'template.yaml')}, document 1 (line 2)\n  problem  the document\n           it cannot be read: `)
+    expect(out).toContain('steps[0] has "10%"')
+  })
+
+  it.each([
+    {
+      title: 'is empty',
+      folders: [],
+      args: [],
+      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder with manifests, or a file.',
+    },
+    {
+      title: 'holds folders alone',
+      folders: ['deep'],
+      args: [],
+      says: 'holds no file itself that ends in .yaml, .yml or .json. Add -R to look',
+    },
+    {
+      title: 'holds empty folders',
+      folders: ['deep'],
+      args: ['-R'],
+      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder',
+    },
+  ])('refuses a folder that $title', async ({ folders, args, says }) => {
+    for (const name of folders) mkdirSync(join(folder, name))
+    const { code, out, err } = await lint(['-f', folder, ...args])
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain(`FILE_UNREADABLE: ${folder} is a folder and ${says}`)
+  })
+
+  it.each([
     ['YAML that is none', 'a: b: c', 'it cannot be read: Nested mappings'],
     ['a key that stands twice', 'a: 1\na: 2', 'it cannot be read: Map keys must be unique'],
     [
@@ -198,7 +249,6 @@ spec:
     [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
     [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
     [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],
-    [['lint', '-f', '.'], 1, 'It is a folder: name each of its files with an -f of its own.'],
   ])('%j ends with %i', async (args, code, says) => {
     const ended = await lint(args.slice(1))
     expect(ended.code).toBe(code)

@@ -6,6 +6,7 @@ import { readAllowHosts } from '../allow-hosts.ts'
 import { type CommandIo, wantsColors } from '../command-io.ts'
 import type { LintOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { findFiles } from '../lint/find-files.ts'
 import { lintDocuments, nothingFound } from '../lint/lint-documents.ts'
 import { lintReport } from '../lint/lint-report.ts'
 import { readDocuments } from '../lint/read-documents.ts'
@@ -18,7 +19,8 @@ import { sayLines } from '../output/say-lines.ts'
  * @throws {AppError} FILE_UNREADABLE, OPTION_INVALID
  */
 export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
-  const texts = await Promise.all(options.files.map(async (file) => ({ file, text: await readText(file, io) })))
+  const files = findFiles(options.files, options.recursive)
+  const texts = await Promise.all(files.map(async (file) => ({ file, text: await readText(file, io) })))
   const rules = readAllowHosts(options.allowHosts)
   const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
   // Without a host it is not known which are allowed, rather than that none is.
@@ -43,14 +45,8 @@ export async function readText(file: string, { in: input }: CommandIo): Promise<
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
       details: { path: file },
-      hint: isFolder(error)
-        ? 'It is a folder: name each of its files with an -f of its own.'
-        : 'Name a file that exists and that you may read, or - for standard input.',
+      hint: 'Name a file that exists and that you may read, or - for standard input.',
       cause: error,
     })
   }
-}
-
-function isFolder(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EISDIR'
 }

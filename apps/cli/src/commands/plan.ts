@@ -12,6 +12,7 @@ import { explained } from '../desk/explain-error.ts'
 import { findRollout } from '../desk/find-rollout.ts'
 import { openCluster, openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { findFiles } from '../lint/find-files.ts'
 import { readDocuments } from '../lint/read-documents.ts'
 import type { AccessOptions, ClusterSource, OutputOptions, ServerSource } from '../options/access-options.ts'
 import { createProgress, type Progress } from '../terminal/create-progress.ts'
@@ -27,8 +28,10 @@ export interface PlanOptions {
   readonly output: OutputOptions
   /** As on the command line; undefined: the only one there is. */
   readonly name: string | undefined
-  /** Manifests to plan; `-` is standard input. */
+  /** Manifests to plan, or folders of them; `-` is standard input. */
   readonly files: readonly string[]
+  /** Whether the folders in a folder are looked into too. */
+  readonly recursive: boolean
   readonly request: ForecastRequest
 }
 
@@ -85,9 +88,10 @@ async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOp
   return foretell(snapshot, options, desk)
 }
 
-async function foretell(snapshot: ClusterSnapshot, { files, request }: PlanOptions, { io, progress }: Desk): Promise<Forecast> {
+async function foretell(snapshot: ClusterSnapshot, { files, recursive, request }: PlanOptions, { io, progress }: Desk): Promise<Forecast> {
   progress.say('plays the release on a copy of the cluster')
-  const texts = await Promise.all(files.map(async (file) => readDocuments(file, await readText(file, io))))
+  const found = findFiles(files, recursive)
+  const texts = await Promise.all(found.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
   const programs = { shareReflection, startController, startExecutor }
   const onProgress = (done: number, total: number): void => progress.say(`${done} of ${total} nodes played`)

@@ -17,7 +17,12 @@ export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): voi
     .description('Tell what a release would do: which node when and why, how long it takes, what would stop it. Nothing is changed.')
   withOutputOptions(withAccessOptions(command), 'json, yaml or wide (node by node)')
     .option('--image <image>', 'plan this image: CONTAINER=IMAGE, or IMAGE where there is one container')
-    .option('-f, --filename <file>', 'plan what these manifests would change, - is standard input; may be given again', collect)
+    .option(
+      '-f, --filename <path>',
+      'plan what these manifests would change: file, folder, or - for standard input; may be given again',
+      collect,
+    )
+    .option('-R, --recursive', 'look into the folders in a folder too')
     .option('--if <accident>', "what goes wrong, such as 'node-7 fails' or '5% crash'; may be given again", collect)
     .option('--approve-after <time>', 'how long a person takes to approve a step, such as 10m', '0s')
     .addHelpText(
@@ -45,6 +50,7 @@ Examples:
         output: toOutputOptions(values, ['json', 'yaml', 'wide']),
         name,
         files: listOf(values, 'filename'),
+        recursive: values['recursive'] === true,
         request: {
           ...(image !== undefined && { image }),
           ...(accidents.length > 0 && { if: accidents }),

@@ -1,0 +1,60 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '@tranche/errors'
+
+/** Which files kubectl takes from a folder. */
+const endings = /\.(yaml|yml|json)$/
+
+/**
+ * @param paths files, folders, or `-` for standard input
+ * @param isRecursive whether the folders in a folder are looked into too, as by `kubectl apply -R`
+ * @returns the files to read, each once: those that are named, and of a folder, by name, those that end in `.yaml`, `.yml` or `.json`
+ * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, or holds no such file; what cannot be looked at is returned as
+ *   it is, for whoever reads it to say why
+ */
+export function findFiles(paths: readonly string[], isRecursive: boolean): readonly string[] {
+  return [...new Set(paths.flatMap((path) => (isFolder(path) ? filesIn(path, isRecursive) : [path])))]
+}
+
+function isFolder(path: string): boolean {
+  return path !== '-' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function filesIn(folder: string, isRecursive: boolean): readonly string[] {
+  const { files, folders } = look(folder, isRecursive)
+  if (files.length > 0) return files
+  const more = folders > 0 && !isRecursive ? ' itself' : ''
+  throw new AppError('FILE_UNREADABLE', `${folder} is a folder and holds no file${more} that ends in .yaml, .yml or .json`, {
+    details: { path: folder },
+    hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to look into the folders in it too, or name one of those.',
+  })
+}
+
+interface Found {
+  readonly files: readonly string[]
+  /** How many folders lie in it. */
+  readonly folders: number
+}
+
+function look(folder: string, isRecursive: boolean): Found {
+  const found = entriesOf(folder).map((entry): Found => {
+    const path = join(folder, entry.name)
+    // A link to a folder is none, as for kubectl: it may lead back here.
+    if (entry.isDirectory()) return { files: isRecursive ? look(path, true).files : [], folders: 1 }
+    return { files: endings.test(entry.name) && !isFolder(path) ? [path] : [], folders: 0 }
+  })
+  return { files: found.flatMap(({ files }) => files), folders: found.reduce((sum, { folders }) => sum + folders, 0) }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new AppError('FILE_UNREADABLE', `${folder} cannot be read: ${why}`, {
+      details: { path: folder },
+      hint: 'Name a folder that you may read.',
+      cause: error,
+    })
+  }
+}
