@@ -35,6 +35,10 @@ it.each([
   expect(hanging(text, width)).toBe(want)
 })
 
+it('counts no column for a colour', () => {
+  expect(hanging('\u001b[31mtwelve letters\u001b[39m and', 20)).toBe('\u001b[31mtwelve letters\u001b[39m and')
+})
+
 it.each([
   { isTTY: false, columns: 20, want: 'twelve letters and more\n' },
   { isTTY: undefined, columns: undefined, want: 'twelve letters and more\n' },
