@@ -8,6 +8,7 @@ interface Schema {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
   readonly additionalProperties?: unknown
   readonly items?: Schema
   readonly definitions?: Readonly<Record<string, Schema>>
@@ -41,6 +42,9 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ executor: { nodeOptions: ['--max-semi-space-size=8'] } }, "at '/executor/nodeOptions': got array, want string"],
     [{ scope: { namespaces: 'agents' } }, "at '/scope/namespaces': got string, want array"],
     [{ runAsUser: 0 }, "at '/runAsUser': minimum: got 0, want 1"],
+    [{ redis: null }, "at '': missing property 'redis'"],
+    [{ api: { ingress: null } }, "at '/api': missing property 'ingress'"],
+    [{ executor: { serviceAccount: null } }, "at '/executor': missing property 'serviceAccount'"],
   ])('%j are refused with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
@@ -193,6 +197,19 @@ describe('the schema of the values', () => {
     const given = pathsOf(defaults, '')
     expect(given.filter((path) => !known.includes(path) && !isInMap(path))).toEqual([])
   })
+
+  it('wants every group of values, which null would take away, but for requests and limits', () => {
+    const given = pathsOf(defaults, '')
+    const isGroup = ({ properties, additionalProperties }: Schema): boolean => properties !== undefined && additionalProperties === false
+    const groups = objectsOf(schema, '').flatMap(({ path, schema: { properties = {}, required = [] } }) => {
+      const isGiven = (key: string): boolean => given.some((one) => one.startsWith(path === '' ? `${key}.` : `${path}.${key}.`))
+      const keys = Object.keys(properties).filter((key) => isGroup(resolved(properties[key]!)) && isGiven(key))
+      return keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, isWanted: required.includes(key) }))
+    })
+    expect(groups.length).toBeGreaterThan(25)
+    const left = groups.filter(({ isWanted }) => !isWanted).map(({ path }) => path)
+    expect(left.filter((path) => !/\.resources(\.|$)/.test(path))).toEqual([])
+  })
 })
 
 /** Labels and the like, whose keys are the user's. */
@@ -212,10 +229,14 @@ interface Found {
 }
 
 function objectsOf(one: Schema, path: string): readonly Found[] {
-  const resolved = one.$ref === undefined ? one : { ...schema.definitions?.[one.$ref.split('/').at(-1) ?? ''] }
-  const below = Object.entries(resolved.properties ?? {}).flatMap(([key, value]) => objectsOf(value, path === '' ? key : `${path}.${key}`))
+  const whole = resolved(one)
+  const below = Object.entries(whole.properties ?? {}).flatMap(([key, value]) => objectsOf(value, path === '' ? key : `${path}.${key}`))
   // Items of lists that Kubernetes checks are open.
-  return [{ path, schema: resolved }, ...below]
+  return [{ path, schema: whole }, ...below]
+}
+
+function resolved(one: Schema): Schema {
+  return one.$ref === undefined ? one : { ...schema.definitions?.[one.$ref.split('/').at(-1) ?? ''] }
 }
 
 function pathsOf(value: unknown, path: string): readonly string[] {
