@@ -1,3 +1,4 @@
+import { wishTypes } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
 import { createProcess } from '../scenarios/process.ts'
@@ -21,6 +22,34 @@ describe('a schedule', () => {
       expect(times).toEqual(times.toSorted((a, b) => a - b))
       expect(Math.max(...times)).toBeLessThanOrEqual(stormMs)
     }
+  })
+
+  it('stays as it is beside upgrades, but for how admission is served', () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const without = generateSchedule(seed)
+      const { shape, incidents, stormMs } = generateSchedule(seed, 5)
+      expect({ ...shape, admission: without.shape.admission }).toEqual(without.shape)
+      expect(stormMs).toBe(without.stormMs)
+      expect(incidents).toEqual(expect.arrayContaining([...without.incidents]))
+      expect(JSON.stringify(without)).not.toMatch(/"api-|"ask"|"upgrade"/)
+    }
+  })
+
+  it('asks the API for everything, and does everything to its processes, over many seeds with upgrades', () => {
+    const incidents = Array.from({ length: 100 }, (_, seed) => generateSchedule(seed, 5).incidents).flat()
+    const asked = incidents.flatMap((incident) => (incident.kind === 'ask' ? [incident.type] : []))
+    expect(new Set(asked)).toEqual(new Set(wishTypes))
+    const befallen = incidents.filter((incident) => /"api(-[ab])?"/.test(JSON.stringify(incident))).map(({ kind }) => kind)
+    expect([...new Set(befallen)].toSorted()).toEqual([
+      'cutOff',
+      'freeze',
+      'freezeBefore',
+      'kill',
+      'lag',
+      'stepOwnClock',
+      'trap',
+      'weather',
+    ])
   })
 
   it('knows every kind of incident, over many seeds', () => {
