@@ -43,6 +43,7 @@ interface Recorded {
   /** Of a DaemonSet, of which a recording keeps no metadata. */
   readonly annotations?: Annotated['annotations']
   readonly status?: Marked & {
+    readonly phase?: string
     readonly releaseGeneration?: number
     readonly canaryStatus?: Marked & { readonly canaryRevision?: string; readonly currentStepState?: string }
     readonly flight?: Marked & { readonly workloadUid: string; readonly permits: readonly (Marked & PermitId)[] }
@@ -80,10 +81,11 @@ function actionPlaces(annotations: NonNullable<Annotated['annotations']>): Place
 }
 
 function statusPlaces(status: NonNullable<Recorded['status']>): Places {
-  const { canaryStatus, flight, releaseGeneration } = status
+  const { canaryStatus, flight, releaseGeneration, phase } = status
   const marked: (readonly [string, Marked | undefined])[] = [
     ['status', status],
-    ...(canaryStatus?.canaryRevision === undefined
+    // A disabled Rollout tells of a release that it has let go: enabled again it begins another one, of the same revision too.
+    ...(canaryStatus?.canaryRevision === undefined || phase === 'Disabled'
       ? []
       : [[`status.canaryStatus (${canaryStatus.canaryRevision}, from generation ${releaseGeneration})`, canaryStatus] as const]),
     [`status.flight (${flight?.workloadUid})`, flight],

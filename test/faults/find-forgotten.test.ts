@@ -1,0 +1,50 @@
+import type { RecordedWrite } from '@tranche/recording'
+import { expect, it } from 'vitest'
+import { NEXT_IN_ACTIONS, NEXT_MEMBER } from '../scenarios/next-version.ts'
+import { findForgotten } from './find-forgotten.ts'
+
+const served = { kind: 'CustomResourceDefinition', o: { spec: { names: { kind: 'Rollout' }, versions: [{ [NEXT_MEMBER]: {} }] } } }
+const next = { [NEXT_MEMBER]: 'controller-1' }
+const canaryStatus = { canaryRevision: 'v2' }
+
+function rollout(status: object, annotations: object = {}, actor = 'controller-2'): Partial<RecordedWrite> {
+  return { kind: 'Rollout', uid: 'r', actor, o: { metadata: { name: 'agent', annotations }, status } }
+}
+
+const recorded = (...records: readonly object[]): object => ({ 'tranche.dev/recorded-actions': JSON.stringify(records) })
+const wish = { id: 'rest-1', [NEXT_IN_ACTIONS]: 'api-1' }
+
+it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
+  ['a status that keeps it', [served, rollout(next), rollout({ ...next, phase: 'Healthy' })], []],
+  ['a status that has lost it', [served, rollout(next), rollout({})], ['status']],
+  ['a status that somebody else has written over', [served, rollout(next), rollout({}, {}, 'people')], []],
+  [
+    'what is said of a release, lost in its midst',
+    [
+      served,
+      rollout({ phase: 'Progressing', canaryStatus: { ...canaryStatus, ...next } }),
+      rollout({ phase: 'Progressing', canaryStatus }),
+    ],
+    ['status.canaryStatus (v2, from generation undefined)'],
+  ],
+  [
+    'what is said of a release, once it was let go and another of the same revision has begun',
+    [
+      served,
+      rollout({ phase: 'Progressing', canaryStatus: { ...canaryStatus, ...next } }),
+      rollout({ phase: 'Disabled', canaryStatus: { ...canaryStatus, ...next } }),
+      rollout({ phase: 'Progressing', canaryStatus }),
+    ],
+    [],
+  ],
+  [
+    'a wish on the record that has lost it',
+    [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-1' }))],
+    ['rest-1 in tranche.dev/recorded-actions'],
+  ],
+  ['a wish on the record that has made room', [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-2' }))], []],
+])('%s', (_title, parts, places) => {
+  const writes = parts.map((part, at): RecordedWrite => ({ t: at, type: 'MODIFIED', rv: at, o: {}, kind: 'Rollout', ...part }))
+  const texts = findForgotten(writes, (actor) => actor !== 'people').map(({ text }) => text)
+  expect(texts).toEqual(places.map((place) => expect.stringContaining(`forgot ${place} of the Rollout`)))
+})
