@@ -1,6 +1,6 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
-import { type ListedItem, listedItems, parsedList } from './parsed-list.ts'
+import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
 import type { Wish, WishFacts } from './wish.ts'
 
 /** The most bytes of UTF-8 that the annotation takes. */
@@ -31,9 +31,8 @@ export function recordedActionsOf(object: KubeObject | undefined): readonly Reco
  */
 export function withRecorded(object: KubeObject, record: RecordedAction): string {
   const before = listedItems(object.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
-  let records: readonly ListedItem[] = [...before.filter(({ id }) => id !== record.id), record].slice(-RECORDED_ACTIONS_MAX)
-  while (records.length > 1 && sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES) records = records.slice(1)
-  return JSON.stringify(records)
+  const records = [...before.filter(({ id }) => id !== record.id), record]
+  return listText(records, { most: RECORDED_ACTIONS_MAX, mostBytes: RECORDED_ACTIONS_MAX_BYTES })
 }
 
 /**
@@ -42,9 +41,9 @@ export function withRecorded(object: KubeObject, record: RecordedAction): string
  * @param sinceMs epoch milliseconds
  */
 export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number): boolean {
-  const [oldest] = recordedActionsOf(object)
-  if (oldest === undefined || Date.parse(oldest.at) < sinceMs) return false
   const records = listedItems(object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
+  const oldestMs = records.map(({ at }) => (typeof at === 'string' ? Date.parse(at) : Number.NaN)).find((ms) => !Number.isNaN(ms))
+  if (oldestMs !== undefined && oldestMs < sinceMs) return false
   // No wish takes half of the room: where one had to go because of its size, more than half is taken.
   return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
 }
@@ -75,16 +74,6 @@ const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevisi
 /** An annotation is asked for with every report, and changes with every wish alone. */
 const recordsOf = new Map<string, readonly RecordedAction[]>()
 const MOST_TEXTS = 1_000
-
-/** Without TextEncoder, which a pure package does not have. */
-function sizeBytes(text: string): number {
-  let bytes = 0
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-  }
-  return bytes
-}
 
 function cut(text: string): string {
   return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`

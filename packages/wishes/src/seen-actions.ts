@@ -1,6 +1,9 @@
 import { RECORDED_ACTIONS_MAX, type SeenAction, seenActionSchema } from '@tranche/api-schema'
 import { type KubeObject, SEEN_ACTIONS_ANNOTATION } from '@tranche/kube-types'
-import { listedItems, parsedList } from './parsed-list.ts'
+import { listedItems, listText, parsedList } from './parsed-list.ts'
+
+/** The most bytes of UTF-8 that the annotation takes: more than sixteen with the longest reasons. */
+const SEEN_ACTIONS_MAX_BYTES = 32_768
 
 /** Reads what was written past us and seen. @returns newest last; what somebody has spoilt is left out */
 export function seenActionsOf(object: KubeObject): readonly SeenAction[] {
@@ -8,11 +11,12 @@ export function seenActionsOf(object: KubeObject): readonly SeenAction[] {
 }
 
 /**
- * What was seen as text, with more that was: at most sixteen, and the oldest go first. The names in it are as short as the API server
- * takes them. What another version has written of the others, and we do not know, stays (G7).
+ * What was seen as text, with more that was: at most sixteen and 32 KiB, and the oldest go first. The names in it are as short as the API
+ * server takes them. What another version has written of the others, and we do not know, stays (G7).
  */
 export function withSeen({ metadata }: Pick<KubeObject, 'metadata'>, more: readonly SeenAction[]): string {
   const ids = new Set(more.map(({ id }) => id))
   const before = listedItems(metadata.annotations?.[SEEN_ACTIONS_ANNOTATION])
-  return JSON.stringify([...before.filter(({ id }) => !ids.has(id)), ...more].slice(-RECORDED_ACTIONS_MAX))
+  const items = [...before.filter(({ id }) => !ids.has(id)), ...more]
+  return listText(items, { most: RECORDED_ACTIONS_MAX, mostBytes: SEEN_ACTIONS_MAX_BYTES })
 }

@@ -1,4 +1,4 @@
-import { type Rollout, type WishType, wishTypes } from '@tranche/api-schema'
+import { type Rollout, type SeenAction, type WishType, wishTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
 import { keyedWishId, planWish, recordedActionsOf, type WishFacts, withSeen } from '@tranche/wishes'
@@ -133,13 +133,46 @@ describe('what another version has put on the record', () => {
     expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
+  it('goes where it nests deeper than it could be written again, or takes more room than there is', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
+    expect(record(JSON.stringify([known, { ...known, id: 'rest-00', team: 'x'.repeat(20_000) }]))).toEqual([
+      expect.objectContaining({ id: 'rest-1' }),
+    ])
+  })
+
+  it.each([
+    ['refuses', 'all since the other could have been sent', '2025-12-31T00:00:00.000Z', { kind: 'refused', code: 'RATE_LIMITED' }],
+    ['takes', 'one from before the other could have been sent', '2025-12-30T00:00:00.000Z', { kind: 'write' }],
+  ])('%s a wish that may be a repetition, where the record is full of others: %s (G10)', (_verb, _what, at, expected) => {
+    const others = Array.from({ length: 16 }, (_, number) => ({ ...known, id: `rest-old-${number}`, type: 'postpone', at }))
+    const rollout = aRollout('updating', { 'tranche.dev/recorded-actions': JSON.stringify(others) })
+    const wish = { ...aWish('pause'), repeatableSinceMs: Date.parse('2025-12-30T12:00:00.000Z') }
+    expect(planWish(wish, { ...factsIn('updating'), rollout })).toMatchObject(expected)
+  })
+
+  const seen = (text: string, more: readonly SeenAction[]): unknown[] => {
+    const annotations = { 'tranche.dev/seen-actions': text }
+    return JSON.parse(withSeen({ metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }, more)) as unknown[]
+  }
+  const more: SeenAction = { id: 'seen-2-pause', type: 'pause', at: known.at }
+
   it('stands beside what was seen since (G7)', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
-    const object = {
-      metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations: { 'tranche.dev/seen-actions': JSON.stringify([other]) } },
-    }
-    const more = { id: 'seen-2-pause', type: 'pause', at: known.at } as const
-    expect(JSON.parse(withSeen(object, [more]))).toEqual([other, more])
+    expect(seen(JSON.stringify([other]), [more])).toEqual([other, more])
+  })
+
+  it('makes room for what was seen since, where it takes too much', () => {
+    const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'x'.repeat(200_000) }
+    expect(seen(JSON.stringify([other]), [more])).toEqual([more])
+  })
+
+  it('has room for sixteen that were seen, each with the longest names and reason', () => {
+    const reason = '\u0001'.repeat(256)
+    const all = Array.from({ length: 16 }, (_, at): SeenAction => {
+      return { ...more, id: `seen-${'9'.repeat(20)}-template-${at}`, manager: 'm'.repeat(128), step: 100, reason }
+    })
+    expect(seen('[]', all)).toEqual(all)
   })
 })
 
