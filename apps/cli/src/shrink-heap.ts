@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm'
 
 /**
  * Collects garbage once, and gives the operating system the pages that are free then. For a process that has just read a whole cluster,
- * and now waits: left alone V8 keeps what reading took, up to half as much again as is in use. Nothing else runs meanwhile, some 0.1 s.
+ * and now waits: left alone V8 keeps what reading took, up to half as much again as is in use. Nothing else runs meanwhile: some 0.1 s for
+ * 50 MB that are in use, and as much more as there is more.
  *
  * @see https://v8.dev/blog/trash-talk
  */
