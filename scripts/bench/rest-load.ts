@@ -182,6 +182,8 @@ interface Loaded {
 }
 
 async function load(loaded: Loaded): Promise<RestLoad> {
+  // First, since memory that requests have taken is given back while it is measured.
+  const streams = await measureStreams(loaded)
   const { api, url, token } = loaded
   const request = { url: `${url}/api/v1/namespaces/bench/rollouts/agent-0`, headers: { authorization: `Bearer ${token}` } }
   await autocannon({ ...request, connections: 16, duration: 2 })
@@ -192,7 +194,6 @@ async function load(loaded: Loaded): Promise<RestLoad> {
   const machine = { cores: availableParallelism(), load: loadavg()[0]! }
   await loopDelay(api)
   const paced = { ...(await pacedLoad({ ...request, perSecond: 500, seconds: PACED_SECONDS })), ...(await loopDelay(api)) }
-  const streams = await measureStreams(loaded)
   return { perCoreSecond: full.requests.total / busy, perSecond: full.requests.average, paced, machine, ...streams }
 }
 
