@@ -67,6 +67,7 @@ it('is waited for by plan with a word for people at a terminal', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
   await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
-  const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n$/) as unknown
+  // Broken between words, with what goes on set in.
+  const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n( {2,}[^\n]+\n)*$/) as unknown
   expect(err.split('\r\u001b[K')).toEqual(['', 'reads the cluster', error])
 })
