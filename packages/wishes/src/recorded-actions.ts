@@ -27,11 +27,11 @@ export function recordedActionsOf(object: KubeObject | undefined): readonly Reco
 
 /**
  * The record as text, one wish longer: at most sixteen wishes and 16 KiB, and the oldest go first. What another version has written of
- * the others, and we do not know, stays (G7).
+ * the others, and we do not know, stays (G7); what takes more than half of the room is no wish, and pushes none out.
  */
 export function withRecorded(object: KubeObject, record: RecordedAction): string {
   const before = listedItems(object.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
-  const records = [...before.filter(({ id }) => id !== record.id), record]
+  const records = [...before.filter((one) => one.id !== record.id && !isTooLarge(one)), record]
   return listText(records, { most: RECORDED_ACTIONS_MAX, mostBytes: RECORDED_ACTIONS_MAX_BYTES })
 }
 
@@ -46,6 +46,10 @@ export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number
   if (oldestMs !== undefined && oldestMs < sinceMs) return false
   // No wish takes half of the room: where one had to go because of its size, more than half is taken.
   return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
+}
+
+function isTooLarge(item: object): boolean {
+  return sizeBytes(JSON.stringify(item)) > RECORDED_ACTIONS_MAX_BYTES / 2
 }
 
 /** What is put on the record of a wish. */
