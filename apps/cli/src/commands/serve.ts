@@ -206,8 +206,10 @@ async function startPrograms(
     const api = await startApiProgram({ ...common, ...shared }, options.api)
     keep('api', api, ` at ${api.url}`)
   }
-  // What keeps one of them from being ready ends the process, or is waited for.
-  Promise.all(readies).then(shrinkHeap, () => {})
+  // What keeps one of them from being ready ends the process, or is waited for; memory that is not given back ends nothing.
+  Promise.all(readies)
+    .then(shrinkHeap)
+    .catch((error: unknown) => log.debug({ err: error }, 'gave no memory back'))
   return programs
 }
 
