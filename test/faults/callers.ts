@@ -23,6 +23,8 @@ export interface Asked {
   readonly body: WishBody
   readonly sentMs: number
   readonly outcome: Outcome
+  /** Codes with which it was answered before it was sent again. */
+  readonly faults: readonly string[]
 }
 
 /** Nobody knows of what was not answered whether it was written. */
@@ -59,9 +61,10 @@ export function createCallers(world: World): Callers {
     const key = `ask-${++keys}`
     const sentMs = clock.nowMs()
     world.note(`somebody asks the API to ${deed.type} ${JSON.stringify(body)}, as ${key}`)
-    const outcome = await send(deed, { key, body })
+    const faults: string[] = []
+    const outcome = await send(deed, { key, body, faults })
     world.note(`the API has answered ${key}: ${outcomeText(outcome)}`)
-    asked.push({ key, type: deed.type, body, sentMs, outcome })
+    asked.push({ key, type: deed.type, body, sentMs, outcome, faults })
   }
 
   /** What waits for nobody yet may do so soon. */
@@ -73,7 +76,10 @@ export function createCallers(world: World): Callers {
     }
   }
 
-  async function send({ type, waitMs }: Ask, { key, body }: { readonly key: string; readonly body: WishBody }): Promise<Outcome> {
+  async function send(
+    { type, waitMs }: Ask,
+    { key, body, faults }: { readonly key: string; readonly body: WishBody; readonly faults: string[] },
+  ): Promise<Outcome> {
     for (let time = 1; ; time++) {
       try {
         const answer = await client.wish(stageKey, type, body, { idempotencyKey: key, waitMs })
@@ -82,6 +88,7 @@ export function createCallers(world: World): Callers {
         if (!isAppError(error)) throw error
         const { code } = error
         if (!passing.includes(code)) return { kind: 'refused', atMs: clock.nowMs(), code }
+        faults.push(code)
         if (time === MOST_TIMES) return { kind: 'unanswered', code }
         await sleep(clock, AGAIN_MS)
       }

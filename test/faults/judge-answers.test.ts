@@ -34,12 +34,13 @@ function rollout(actor: string, { step = 1, state = 'StepPaused', revision = 'v2
 
 function daemonSet(
   actor: string,
-  { template = 'old', records = [] as readonly object[], canary = 'v2', type = 'OnDelete', bound = true } = {},
+  { template = 'old', records = [] as readonly object[], canary = 'v2', type = 'OnDelete', bound = true, released = false } = {},
 ) {
   const annotations = {
     'tranche.dev/recorded-actions': JSON.stringify(records),
     'rollouts.kruise.io/daemonset-canary-revision': canary,
     ...(bound && { 'tranche.dev/rollout': 'agent' }),
+    ...(released && { 'rollouts.kruise.io/in-progressing': '{"rolloutName":"agent"}' }),
   }
   const labels = { 'rollouts.kruise.io/workload-type': 'daemonset' }
   return { kind: 'DaemonSet', uid: 'd', actor, o: { name: 'agent', annotations, labels, template, strategy: { type } } } as const
@@ -59,7 +60,7 @@ const undo = { id: 'rest-1', type: 'undo', toRevision: 'v1' }
 
 function answered(type: Asked['type'], state: 'accepted' | 'acknowledged', { atMs, body = {} }: { atMs: number; body?: object }): Asked {
   const answer = { id: 'rest-1', type, state, message: '', repeated: false }
-  return { key: 'ask-1', type, body, sentMs: 0, outcome: { kind: 'answered', atMs, answer } }
+  return { key: 'ask-1', type, body, sentMs: 0, outcome: { kind: 'answered', atMs, answer }, faults: [] }
 }
 
 const found = (writes: readonly RecordedWrite[], asked: readonly Asked[] = []): readonly string[] =>
@@ -223,6 +224,32 @@ describe('finds that', () => {
   ])('%s', (text, writes, asked) => {
     expect(found(writes, asked)).toEqual([text])
   })
+
+  it.each(['INTERNAL', 'INVARIANT_BROKEN', 'FORBIDDEN'])('G7 an answer was %s, at the end or before', (code) => {
+    const one = answered('pause', 'accepted', { atMs: 1_500 })
+    const refused: Asked = { ...one, outcome: { kind: 'refused', atMs: 1_500, code } }
+    const text = `G7 the pause ask-1 was answered with ${code}`
+    expect(found([], [refused])).toEqual([text])
+    expect(found([], [{ ...refused, outcome: { kind: 'unanswered', code: 'API_DEADLINE' }, faults: [code] }])).toEqual([text])
+    expect(found([], [{ ...refused, outcome: { kind: 'refused', atMs: 1_500, code: 'STEP_MOVED' } }])).toEqual([])
+  })
+
+  it.each([
+    ['approve', 1],
+    ['retry', 0],
+  ])('G9 a pod goes after an abort though %s was accepted since, where that lifts no abort', (type, count) => {
+    const other = { id: 'rest-2', type }
+    const writes = writesOf(
+      daemonSet('people'),
+      rollout('controller-1'),
+      rollout('api-1', { records: [abort] }),
+      rollout('controller-1', { records: [abort], accepted: 'rest-1' }),
+      rollout('api-1', { records: [abort, other] }),
+      rollout('controller-1', { records: [abort, other], accepted: 'rest-2' }),
+      deletion,
+    )
+    expect(found(writes).filter((text) => text.startsWith('G9'))).toHaveLength(count)
+  })
 })
 
 describe('a template that is rolled out natively', () => {
@@ -241,6 +268,20 @@ describe('a template that is rolled out natively', () => {
     ['is the same as before', writesOf(daemonSet('people'), daemonSet('people', { type: 'RollingUpdate' })), 0],
   ])('%s', (_title, writes, count) => {
     expect(findPassed(writes, standing).map(({ guarantee }) => guarantee)).toEqual(Array.from({ length: count }, () => 'G3'))
+  })
+})
+
+describe('a RollingUpdate that is put back', () => {
+  const native = { type: 'RollingUpdate', released: true }
+
+  it.each([
+    ['has passed admission in mid-release', 'people', { released: true }, 1],
+    ['was written by us', 'controller-1', { released: true }, 0],
+    ['came between releases', 'people', {}, 0],
+    ['was there before', 'people', native, 0],
+  ])('%s', (_title, actor, before, count) => {
+    const writes = writesOf(daemonSet('people', before), daemonSet(actor, native))
+    expect(findPassed(writes, [{ fromMs: 0, toMs: null }]).map(({ guarantee }) => guarantee)).toEqual(count === 1 ? ['G11'] : [])
   })
 })
 

@@ -25,8 +25,16 @@ export function findBrokenAnswers(writes: readonly RecordedWrite[], asked: reado
     story.apply(write)
   }
   for (const one of waiting) story.answered(one)
+  for (const { key, type, sentMs, outcome, faults } of asked) {
+    const codes = [...faults, ...('code' in outcome ? [outcome.code] : [])]
+    const wrong = codes.find((code) => neverSaid.includes(code))
+    if (wrong !== undefined) breach('G7', sentMs, `the ${type} ${key} was answered with ${wrong}`)
+  }
   return found
 }
+
+/** Codes that say that our program is at fault, or that somebody who has every right has none. */
+const neverSaid: readonly string[] = ['INTERNAL', 'INVARIANT_BROKEN', 'FORBIDDEN', 'UNAUTHENTICATED']
 
 /** The most wishes that an object keeps on its record. */
 const MOST_RECORDED = 16
@@ -145,14 +153,16 @@ function createStory(breach: Breach): Story {
   }
 
   function takeAnswer(
-    { id, result }: NonNullable<NonNullable<SeenRollout['status']>['lastAction']>,
+    { id, type, result }: NonNullable<NonNullable<SeenRollout['status']>['lastAction']>,
     { before, next, t }: { readonly before: SeenRollout | undefined; readonly next: SeenRollout; readonly t: number },
   ): void {
     acted.add(id)
     const { record } = recorded.get(id) ?? {}
     if (result !== 'Accepted') return
     const { currentStepIndex: index = 0, canaryRevision } = before?.status?.canaryStatus ?? {}
-    aborted = record?.type === 'abort' && canaryRevision !== undefined ? { revision: canaryRevision, id } : null
+    const kind = record?.type ?? type
+    if (kind === 'abort' && canaryRevision !== undefined) aborted = { revision: canaryRevision, id }
+    else if (kind === 'retry') aborted = null
     if (record === undefined) return
     const why = elsewhere(record, before)
     if (why !== null) return breach('G10', t, `${record.type} (${id}) was accepted though ${why}`)

@@ -40,7 +40,7 @@ export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false, 
   const { played, violations } = await tryOut(schedule)
   const { user, system } = process.cpuUsage(before)
   const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
-  const answered = played.facts.asked.filter(({ outcome }) => outcome.kind === 'answered').length
+  const answered = played.facts.asked.filter(({ outcome }) => outcome.kind === 'answered' && outcome.answer.state === 'acknowledged').length
   const hash = withHash ? hashOf(played.recording) : null
   return { seed, hash, violations, story, upgraded: played.upgraded, answered, cpuMs: (user + system) / 1_000 }
 }

@@ -12,7 +12,7 @@ const MOST_HELD = 10
  * back, until somebody asks to retry. The status forgets none before, but for one that so many others have come after.
  */
 export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
-  /** Rollout → id of the retry after which what is held is no longer. */
+  /** Rollout → id of the retry that no status has answered yet: what is held may be forgotten with its answer, and no later. */
   const retries = new Map<string, string>()
   /** Digest → when a status first said that it is held. */
   const heldSince = new Map<string, number>()
@@ -31,21 +31,27 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
         breach({ guarantee: 'G12', atMs, node: pod.node, text: `revision ${revision} holds a template that is held as ${same.revision}` })
     },
     onWrite(write, known) {
-      if (write.kind !== 'Rollout' || write.type === 'DELETED' || known === undefined) return
+      if (write.kind !== 'Rollout') return
+      if (write.type === 'DELETED') retries.delete(keyOf(write))
+      if (write.type === 'DELETED' || known === undefined) return
       const next = write.o as unknown as RecordedRollout
       const before = known as unknown as RecordedRollout
       for (const { digest } of next.status?.heldRevisions ?? []) if (!heldSince.has(digest)) heldSince.set(digest, write.t)
       if (query.isOurs(write.actor ?? '')) return judgeForgetting(write, before, next)
       const action = actionOf(next)
-      if (action?.type === 'retry') retries.set(keyOf(write), action.id)
+      if (action?.type === 'retry' && action.id !== actionOf(before)?.id) retries.set(keyOf(write), action.id)
     },
   }
 
   function judgeForgetting(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    const retry = retries.get(keyOf(write))
+    const answer = next.status?.lastAction
+    if (retry !== undefined && answer?.id === retry) retries.delete(keyOf(write))
+    const isAsked = retry !== undefined && (answer?.id !== retry || answer.result === undefined || answer.result === 'Accepted')
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
     const forgotten = was.filter(({ digest }) => !is.has(digest))
-    if (forgotten.length === 0 || is.size >= MOST_HELD || retries.has(keyOf(write))) return
+    if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
     breach({ guarantee: 'G12', atMs: write.t, text: `${write.actor} forgot that ${names} is held, and nobody had asked to retry` })
   }

@@ -242,6 +242,26 @@ describe('a held revision', () => {
         ['G12'],
       ],
       [
+        'is not forgotten a second time by one retry',
+        (s) =>
+          s
+            .rollout(held, 'controller-1')
+            .rollout(action('w1', 'retry'))
+            .rollout({ status: { heldRevisions: [], lastAction: { id: 'w1', result: 'Accepted' } } }, 'controller-1')
+            .rollout(held, 'controller-1')
+            .rollout({ status: { heldRevisions: [] } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is not forgotten by a retry that was refused',
+        (s) =>
+          s
+            .rollout(held, 'controller-1')
+            .rollout(action('w1', 'retry'))
+            .rollout({ status: { heldRevisions: [], lastAction: { id: 'w1', result: 'Refused' } } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
         'is forgotten when ten others have come after',
         (s) =>
           s
