@@ -107,7 +107,7 @@ function copyDocumentationPage(): void {
 /** The same starters as in the checkout, for the bundled code. */
 function writeBins(): void {
   mkdirSync(join(folder, 'bin'))
-  for (const name of ['tranche.mjs', 'kubectl_complete-tranche.mjs']) {
+  for (const name of ['tranche.mjs', 'compile-cache.mjs', 'kubectl_complete-tranche.mjs']) {
     const path = join(folder, 'bin', name)
     writeFileSync(path, readFileSync(join('apps/cli/bin', name), 'utf8').replace("'../src/main.ts'", "'../lib/main.mjs'"))
     chmodSync(path, 0o755)

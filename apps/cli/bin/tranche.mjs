@@ -10,8 +10,8 @@ if (running < needed) {
   )
   process.exitCode = 1
 } else {
-  // Code that was read once is kept compiled in the folder for temporary files; NODE_DISABLE_COMPILE_CACHE=1 forbids it.
-  ;(await import('node:module')).enableCompileCache()
+  const { keepCompiledCode } = await import('./compile-cache.mjs')
+  keepCompiledCode()
   await import('../src/main.ts').catch(sayWhatIsMissing)
 }
 

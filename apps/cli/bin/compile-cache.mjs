@@ -1,0 +1,62 @@
+// Plain JavaScript: it runs before anything of ours is loaded.
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import * as nodeModule from 'node:module'
+import { dirname, isAbsolute, join } from 'node:path'
+
+/**
+ * Keeps compiled code below the user's own cache folder. Compiled code runs unchecked, so a folder that another user could have
+ * filled is not used; the program then starts without a cache. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ */
+export function keepCompiledCode() {
+  const folder = cacheFolder(process.env, process.getuid?.())
+  if (folder !== undefined) nodeModule.enableCompileCache?.(folder)
+}
+
+/**
+ * @returns the folder for compiled code, with mode 0700; undefined where none is safe or none can be made
+ */
+export function cacheFolder(env, uid) {
+  const base = baseFolder(env)
+  if (base === undefined || uid === undefined) return undefined
+  try {
+    const parent = realpathSync(dirname(base))
+    const steps = [base, join(base, 'tranche'), join(base, 'tranche/compiled')]
+    if (!isSafeChain(parent, uid)) return undefined
+    for (const [index, folder] of steps.entries()) {
+      makeFolder(folder)
+      if (!isOwn(folder, uid, index === 0 ? 0o022 : 0o077)) return undefined
+    }
+    return steps[2]
+  } catch {
+    return undefined
+  }
+}
+
+function baseFolder({ XDG_CACHE_HOME: cache, HOME: home }) {
+  if (cache !== undefined && isAbsolute(cache)) return cache
+  return home !== undefined && isAbsolute(home) ? join(home, '.cache') : undefined
+}
+
+/** Every folder up to the root belongs to this user or to root, and others cannot replace what is in it. */
+function isSafeChain(folder, uid) {
+  const { uid: owner, mode } = lstatSync(folder)
+  if (owner !== uid && owner !== 0) return false
+  const isShared = (mode & 0o022) !== 0
+  const isSticky = (mode & 0o1000) !== 0
+  if (isShared && !isSticky) return false
+  return folder === dirname(folder) || isSafeChain(dirname(folder), uid)
+}
+
+function makeFolder(folder) {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
+/** A folder, not a link to one. */
+function isOwn(folder, uid, forbidden) {
+  const stats = lstatSync(folder)
+  return stats.isDirectory() && stats.uid === uid && (stats.mode & forbidden) === 0
+}
