@@ -16,10 +16,12 @@ export interface CelNode {
 const MOST_STEPS = 1_000_000
 
 let stepsLeft = 0
+const charged = new Set<string>()
 
 /** Evaluates, and stops what loops for too long. */
 export function withStepLimit<T>(run: () => T): T {
   stepsLeft = MOST_STEPS
+  charged.clear()
   return run()
 }
 
@@ -27,6 +29,13 @@ export function withStepLimit<T>(run: () => T): T {
 export function takeSteps(count: number): void {
   stepsLeft -= count
   if (stepsLeft < 0) throw new Error('operation cancelled: actual cost limit exceeded')
+}
+
+/** @returns whether this evaluation has not met the text before: what is prepared once for it is charged once, whatever caches hold */
+export function isFirstUse(text: string): boolean {
+  if (charged.has(text)) return false
+  charged.add(text)
+  return true
 }
 
 /** Makes every loop of an expression count its steps. To be called once, after the types have been checked. */

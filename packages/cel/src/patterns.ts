@@ -1,6 +1,6 @@
 import { EvaluationError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
-import { type CelNode, takeSteps, visitNodes } from './bounded-steps.ts'
+import { type CelNode, isFirstUse, takeSteps, visitNodes } from './bounded-steps.ts'
 
 /** A regular expression in the syntax of RE2, as Kubernetes reads them. */
 export interface Pattern {
@@ -12,8 +12,10 @@ export interface Pattern {
   readonly parts: number
 }
 
-const MOST_PATTERNS = 1000
+/** Parts and characters of all patterns that are kept compiled; a part takes some hundred bytes. */
+const LARGEST_CACHE = 50_000
 const patterns = new Map<string, Pattern>()
+let cacheSize = 0
 
 /**
  * Compiles a pattern, or takes the one compiled before.
@@ -23,10 +25,21 @@ const patterns = new Map<string, Pattern>()
 export function compilePattern(source: string): Pattern {
   let pattern = patterns.get(source)
   if (pattern === undefined) {
-    if (patterns.size >= MOST_PATTERNS) patterns.clear()
-    patterns.set(source, (pattern = patternOf(RE2JS.compile(source))))
+    pattern = patternOf(RE2JS.compile(source))
+    keep(source, pattern)
   }
   return pattern
+}
+
+function keep(source: string, pattern: Pattern): void {
+  const size = source.length + pattern.parts
+  if (size > LARGEST_CACHE) return
+  if (cacheSize + size > LARGEST_CACHE) {
+    patterns.clear()
+    cacheSize = 0
+  }
+  patterns.set(source, pattern)
+  cacheSize += size
 }
 
 function patternOf(compiled: RE2JS): Pattern {
@@ -59,13 +72,25 @@ function matchesIn(text: string, source: string): boolean {
 /** Parts of a pattern that are compared while a loop takes a step. */
 const PARTS_PER_STEP = 8
 
+/** Steps for compiling a pattern, beside those for its characters and parts. */
+const STEPS_TO_COMPILE = 1_000
+/** Steps for each character and each part of a pattern that is compiled. */
+const STEPS_PER_PART = 10
+/** The longest pattern in an expression, in characters. */
+const LONGEST_PATTERN = 1_000
+
 /**
- * The pattern, which takes steps of the evaluation by the length of the text.
+ * The pattern, which takes steps of the evaluation: once by its own size, for compiling it, and by the length of each text.
  *
  * @throws {EvaluationError} where an expression names a pattern that is none
  */
 export function evaluationPattern(source: string): Pick<Pattern, 'test' | 'findAll'> {
+  const isFirst = isFirstUse(source)
+  if (source.length > LONGEST_PATTERN)
+    throw new EvaluationError(`Illegal regex: the pattern has ${source.length} characters; use at most ${LONGEST_PATTERN}`)
+  if (isFirst) takeSteps(STEPS_TO_COMPILE + source.length * STEPS_PER_PART)
   const pattern = patternNamed(source)
+  if (isFirst) takeSteps(pattern.parts * STEPS_PER_PART)
   const take = (text: string): void => takeSteps((text.length * pattern.parts) / PARTS_PER_STEP)
   return {
     test(text) {

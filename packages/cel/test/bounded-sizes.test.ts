@@ -33,6 +33,7 @@ describe('an expression over an answer of a megabyte ends soon, whatever it does
     ['a text that is put into itself', 'result.replace("a", result) == ""', longText],
     ['a text that grows with every quotation of itself', 'result.replace("a", "$`") == ""', longText],
     ['a pattern of many parts', 'result.matches("(a{1,30}){1,30}b$")', longText],
+    ['patterns that are made in a loop', 'result.items.all(item, !"".matches("(a{1,30}){1,30}b" + string(item)))', { items: numbers }],
     [
       'all that a pattern finds, for each item',
       'result.items.all(item, result.text.findAll("a").size() > 0)',

@@ -34,6 +34,11 @@ describe('an expression with a pattern', () => {
     expect(evaluate("self.matches('(') || true")).toEqual({ ok: true, value: true })
   })
 
+  it('names the length of a pattern that is too long, and the limit', () => {
+    const error = 'Illegal regex: the pattern has 1001 characters; use at most 1000'
+    expect(evaluate(`self.matches('${'a'.repeat(1001)}')`)).toEqual({ ok: false, error })
+  })
+
   function evaluate(expression: string): object {
     const compiled = environment.compile(expression)
     return compiled.ok ? compiled.program.evaluate({ self: target, any: target }) : compiled
