@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@tranche/log'
 import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
-import { cannotWrite, type ReportUnwritable } from './dev/output-file.ts'
+import { cannotWrite, openPrivately, type ReportUnwritable } from './dev/output-file.ts'
 import type { LogLevel } from './command-options.ts'
 
 /** A logger that can be closed. */
@@ -47,7 +47,7 @@ export interface FileLoggerOptions {
  */
 export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): ClosableLogger {
   try {
-    const destination = pino.destination({ dest: path, sync: true, append: false })
+    const destination = pino.destination({ fd: openPrivately(path), sync: true })
     let broken = false
     destination.on('error', (error) => {
       if (!broken) report(cannotWrite(path, error))

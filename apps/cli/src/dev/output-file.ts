@@ -1,4 +1,5 @@
-import { closeSync, existsSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, existsSync, fchmodSync, fstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { AppError } from '@tranche/errors'
 
@@ -22,7 +23,7 @@ const GATHERED_CHARACTERS = 64 * 1024
  */
 export function openLineFile(path: string, report: ReportUnwritable): LineFile {
   requireFolder(path)
-  const fd = tryTo(path, () => openSync(path, 'w', 0o600))
+  const fd = tryTo(path, () => openPrivately(path))
   let gathered = ''
   let broken = false
   const flush = (): void => {
@@ -46,6 +47,18 @@ export function openLineFile(path: string, report: ReportUnwritable): LineFile {
   }
 }
 
+/** @returns the descriptor of an emptied file that this user alone may read, one that existed before included */
+export function openPrivately(path: string): number {
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    if (fstatSync(fd).isFile()) fchmodSync(fd, 0o600)
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+  return fd
+}
+
 /**
  * Removes what an earlier run has left there.
  *
@@ -64,10 +77,10 @@ export function removeFile(path: string): void {
 export function writeWhole(path: string, text: string): void {
   requireFolder(path)
   requireFile(path)
-  const unfinished = `${path}.${process.pid}.tmp`
+  const unfinished = `${path}.${randomUUID()}.tmp`
   tryTo(path, () => {
     try {
-      writeFileSync(unfinished, text, { mode: 0o600 })
+      writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' })
       renameSync(unfinished, path)
     } catch (error) {
       rmSync(unfinished, { force: true })
