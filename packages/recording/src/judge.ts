@@ -13,6 +13,7 @@ import { createProgressJudge } from './judges/judge-progress.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
 import { createWishJudge } from './judges/judge-wishes.ts'
 import { createStopJudge } from './judges/judge-stop.ts'
+import { createShareJudge } from './judges/judge-share.ts'
 import type { Recording } from './recorded-delivery.ts'
 import type { RecordedWrite } from './recorded-write.ts'
 import { createSight } from './world/sight.ts'
@@ -63,6 +64,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createStopJudge,
   createFailureJudge,
   createBatchJudge,
+  createShareJudge,
   createFlightJudge,
   createBudgetJudge,
   createNodeRulesJudge,

@@ -2,13 +2,21 @@ import type { RecordedRollout } from '../world/stops.ts'
 
 const ACTION = 'tranche.dev/action'
 
+/** An action as somebody has written it; `step` of one that jumps. */
+interface RecordedAction {
+  readonly id: string
+  readonly type: string
+  readonly step?: number
+}
+
 /** The wish in the annotation of a Rollout; undefined without one that can be read. */
-export function actionOf(rollout: RecordedRollout | undefined): { readonly id: string; readonly type: string } | undefined {
+export function actionOf(rollout: RecordedRollout | undefined): RecordedAction | undefined {
   const text = rollout?.metadata.annotations?.[ACTION]
   if (text === undefined) return undefined
   try {
-    const { id, type } = JSON.parse(text) as { readonly id?: unknown; readonly type?: unknown }
-    return typeof id === 'string' && typeof type === 'string' ? { id, type } : undefined
+    const { id, type, step } = JSON.parse(text) as { readonly id?: unknown; readonly type?: unknown; readonly step?: unknown }
+    if (typeof id !== 'string' || typeof type !== 'string') return undefined
+    return { id, type, ...(typeof step === 'number' && { step }) }
   } catch {
     return undefined
   }
