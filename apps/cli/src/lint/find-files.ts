@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { AppError } from '@tranche/errors'
 
 /** Which files kubectl takes from a folder. */
@@ -9,7 +9,8 @@ const endings = /\.(yaml|yml|json)$/
  * @param paths files, folders, or `-` for standard input
  * @param isRecursive whether the folders in a folder are looked into too, as by `kubectl apply -R`
  * @returns the files to read, each once: those that are named, and of a folder, by name, those that end in `.yaml`, `.yml` or `.json`
- * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, or holds no such file; what cannot be looked at is returned as
+ * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, that holds no such file, or that holds one that is no
+ *   regular file or a link out of the folder; what cannot be looked at is returned as
  *   it is, for whoever reads it to say why
  */
 export function findFiles(paths: readonly string[], isRecursive: boolean): readonly string[] {
@@ -22,12 +23,26 @@ function isFolder(path: string): boolean {
 
 function filesIn(folder: string, isRecursive: boolean): readonly string[] {
   const { files, folders } = look(folder, isRecursive)
+  for (const file of files) requireInside(file, folder)
   if (files.length > 0) return files
   const more = folders > 0 && !isRecursive ? ' itself' : ''
   throw new AppError('FILE_UNREADABLE', `${folder} is a folder and holds no file${more} that ends in .yaml, .yml or .json`, {
     details: { path: folder },
     hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to look into the folders in it too, or name one of those.',
   })
+}
+
+/** @throws {AppError} FILE_UNREADABLE for a pipe or a device, and for a link that leads out of the folder */
+function requireInside(file: string, folder: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if (!stats.isFile()) throw notRead(file, 'it is not a regular file', 'Remove it from the folder, or name the files to read.')
+  if (!realpathSync(file).startsWith(`${realpathSync(folder)}${sep}`.replace(`${sep}${sep}`, sep)))
+    throw notRead(file, `it is a link to a file outside ${folder}`, 'Name that file itself, or remove the link.')
+}
+
+function notRead(path: string, why: string, hint: string): AppError {
+  return new AppError('FILE_UNREADABLE', `${path} is not read: ${why}`, { details: { path }, hint })
 }
 
 interface Found {
