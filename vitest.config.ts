@@ -1,9 +1,27 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
+/** Every folder that holds tests. */
+const folders = ['packages/*/test', 'apps/*/test', 'test']
+const slow = folders.map((folder) => `${folder}/**/*.slow.test.ts`)
+
+/**
+ * Two tiers, told apart by the name of the file: `pnpm test` runs `fast`, and `pnpm test:slow` runs `slow`, whose tests start processes,
+ * install charts, or play many seeds.
+ */
 export default defineConfig({
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: './scripts/redis-for-tests.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: folders.map((folder) => `${folder}/**/*.test.ts`),
+          exclude: [...configDefaults.exclude, ...slow],
+        },
+      },
+      { extends: true, test: { name: 'slow', include: slow } },
+    ],
+    globalSetup: ['./scripts/redis-for-tests.ts', './scripts/kubectl-for-tests.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'threads',

@@ -118,7 +118,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: rolloutPort,
     find: "        { op: 'test', path: '/metadata/generation', value: release.metadata.generation },\n        { op: 'replace', path: '/spec', value: spec },",
     replace: "        { op: 'replace', path: '/spec', value: spec },",
-    tests: ['test/scenarios/twice-never-half.test.ts'],
+    tests: ['test/scenarios/twice-never-half.slow.test.ts'],
   },
   {
     rule: 'F9',
