@@ -127,11 +127,12 @@ export class ToyCluster {
     this.rollout = { ...this.rollout, metadata, status: { ...this.rollout.status, canaryStatus: { ...canary, ...words } } }
   }
 
-  /** Writes the annotation `tranche.dev/action`. */
-  act(action: object | string): void {
+  /** Writes the annotation `tranche.dev/action`, or removes it. */
+  act(action: object | string | undefined): void {
     if (this.rollout === undefined) return
+    const { [rolloutAnnotations.action]: _before, ...others } = this.rollout.metadata.annotations ?? {}
     const text = typeof action === 'string' ? action : JSON.stringify(action)
-    const annotations = { ...this.rollout.metadata.annotations, [rolloutAnnotations.action]: text }
+    const annotations = action === undefined ? others : { ...others, [rolloutAnnotations.action]: text }
     this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
   }
 

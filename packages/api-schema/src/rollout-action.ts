@@ -4,8 +4,8 @@ import { actionTypes } from './values.ts'
 
 /** The wish in the annotation `tranche.dev/action`. Strict: a misspelt `expectedStep` would be no guard at all. */
 export const rolloutActionSchema = z.strictObject({
-  /** Tells this wish from the one before; answered in `status.lastAction.id`. */
-  id: z.string().min(1),
+  /** Identifies this action; answered in `status.lastAction.id`. Without one, the action gets an id from its content. */
+  id: z.string().min(1).optional(),
   type: z.enum(actionTypes),
   /** Step, from 1, at which the wish is meant; refused at any other. */
   expectedStep: z.int().min(1).optional(),
@@ -18,5 +18,5 @@ export const rolloutActionSchema = z.strictObject({
   by: z.string().optional(),
   reason: z.string().optional(),
 })
-/** @see rolloutActionSchema */
-export type RolloutAction = Frozen<z.infer<typeof rolloutActionSchema>>
+/** @see rolloutActionSchema. The id is always set: an action without one has an id made from its content. */
+export type RolloutAction = Frozen<z.infer<typeof rolloutActionSchema>> & { readonly id: string }

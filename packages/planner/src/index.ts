@@ -44,7 +44,7 @@ export {
   templateText,
 } from './release/discover-revisions.ts'
 export { plainTemplate } from './release/stable-template.ts'
-export { answeredIds } from './rollout/answer-action.ts'
+export { answeredIds, isAnswered } from './rollout/answer-action.ts'
 export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/release-view.ts'
 export { releaseStatusPatch } from './status-patch.ts'

@@ -132,7 +132,7 @@ export const rolloutRules = {
     of: 'Rollout',
     path: 'metadata.annotations[tranche.dev/action]',
     says: 'a wish is JSON with id and type; a jump has a step',
-    fix: 'write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it',
+    fix: 'write JSON such as {"id":"approve-step-2","type":"approve","expectedStep":2}, or remove it',
     reason: 'InvalidSpec',
   },
   OnDelete: {

@@ -1,5 +1,5 @@
 import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { isObjectName } from './names.ts'
 import { type Problem, problemOf } from './problem.ts'
 
@@ -28,7 +28,22 @@ export function parseAction(rollout: Rollout): ParsedAction {
   const parsed = rolloutActionSchema.safeParse(value)
   if (!parsed.success) return actionProblem(text, parsed.error.issues.map(issueText).join(', '))
   const wrong = misplacedMember(parsed.data)
-  return wrong === null ? { kind: 'action', action: parsed.data } : actionProblem(text, wrong)
+  if (wrong !== null) return actionProblem(text, wrong)
+  const { id, ...members } = parsed.data
+  return { kind: 'action', action: { ...members, id: id ?? `${GENERATED_ID_PREFIX}${actionDigest(members)}` } }
+}
+
+/** Prefix of an id that an action without one gets; the rest is {@link actionDigest}. */
+export const GENERATED_ID_PREFIX = 'auto-'
+
+/**
+ * Digest of what an action says, whatever its id and the order of its members.
+ *
+ * @returns 16 hexadecimal digits
+ */
+export function actionDigest({ id: _id, ...members }: Partial<RolloutAction>): string {
+  const sorted = Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sha256Hex(JSON.stringify(sorted)).slice(0, 16)
 }
 
 function policyProblems(rollout: Rollout): readonly Problem[] {
@@ -52,7 +67,7 @@ function actionProblems(rollout: Rollout): readonly Problem[] {
   return parsed.kind === 'problem' ? [parsed.problem] : []
 }
 
-function misplacedMember(action: RolloutAction): string | null {
+function misplacedMember(action: Omit<RolloutAction, 'id'>): string | null {
   if (action.type === 'jump' && action.step === undefined) return 'a jump needs the step to go to'
   if (action.type !== 'jump' && action.step !== undefined) return 'only a jump has a step'
   if (action.type !== 'promote' && action.full !== undefined) return 'only promote can be full'

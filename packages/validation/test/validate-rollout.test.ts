@@ -265,7 +265,7 @@ describe('a wish in the annotation', () => {
   it.each([
     ['is not JSON', 'approve'],
     ['is no object', '"approve"'],
-    ['has no id', '{"type":"approve"}'],
+    ['has an empty id', '{"id":"","type":"approve"}'],
     ['has an unknown type', '{"id":"1","type":"continue"}'],
     ['has a misspelt guard', '{"id":"1","type":"approve","expectdStep":2}'],
     ['has a step from 0', '{"id":"1","type":"approve","expectedStep":0}'],
@@ -286,7 +286,7 @@ describe('a wish in the annotation', () => {
   it('says what is wrong with it', () => {
     const rollout = rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"jump"}' })
     expect(validateRollout(rollout).map(problemText)).toEqual([
-      'metadata.annotations[tranche.dev/action] is "{\\"id\\":\\"1\\",\\"type\\":\\"jump\\"}": a jump needs the step to go to; write JSON such as {"id":"1","type":"approve","expectedStep":2}, or remove it',
+      'metadata.annotations[tranche.dev/action] is "{\\"id\\":\\"1\\",\\"type\\":\\"jump\\"}": a jump needs the step to go to; write JSON such as {"id":"approve-step-2","type":"approve","expectedStep":2}, or remove it',
     ])
   })
 
@@ -298,6 +298,14 @@ describe('a wish in the annotation', () => {
     { id: '5', type: 'retry' },
   ])('is read when it is in order: $type', (action) => {
     expect(parseAction(rolloutAnnotated({ 'tranche.dev/action': JSON.stringify(action) }))).toEqual({ kind: 'action', action })
+  })
+
+  it('gets an id from its content when it has none, whatever the order of its members', () => {
+    const [first, second] = ['{"type":"abort","reason":"errors"}', '{"reason":"errors","type":"abort"}'].map((text) =>
+      parseAction(rolloutAnnotated({ 'tranche.dev/action': text })),
+    )
+    expect(first).toMatchObject({ kind: 'action', action: { id: expect.stringMatching(/^auto-[0-9a-f]{16}$/), type: 'abort' } })
+    expect(second).toEqual(first)
   })
 
   it('may be absent', () => {

@@ -1,6 +1,6 @@
 import type { Rollout, RolloutAction } from '@tranche/api-schema'
-import { answeredIds } from '@tranche/planner'
-import { parseAction } from '@tranche/validation'
+import { isAnswered } from '@tranche/planner'
+import { actionDigest, parseAction } from '@tranche/validation'
 
 /** Where a release stands, by the status of its Rollout. */
 export interface Standing {
@@ -53,6 +53,7 @@ export function standingText({ isReleasing, isFinishing, step, steps, stepState,
 /** The wish in `tranche.dev/action` that the controller has yet to answer; undefined where there is none. */
 export function unansweredAction(rollout: Rollout): RolloutAction | undefined {
   const said = parseAction(rollout)
-  if (said.kind !== 'action' || answeredIds(rollout).includes(said.action.id)) return undefined
-  return said.action
+  if (said.kind !== 'action') return undefined
+  const { action } = said
+  return isAnswered(rollout, { id: action.id, digest: actionDigest(action) }, action.type) ? undefined : action
 }

@@ -1,6 +1,14 @@
-import type { HeldRevision, LastAction, Rollout, RolloutAction } from '@tranche/api-schema'
+import {
+  ANSWERED_ACTIONS_MAX,
+  type AnsweredBody,
+  type HeldRevision,
+  type LastAction,
+  type Rollout,
+  type RolloutAction,
+  type RolloutStatus,
+} from '@tranche/api-schema'
 import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
-import { parseAction } from '@tranche/validation'
+import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, takenBack } from './held-revisions.ts'
@@ -10,6 +18,8 @@ import type { RolloutView } from './rollout-view.ts'
 /** What the wish in `tranche.dev/action` is answered with. */
 export interface ActionAnswer {
   readonly lastAction: LastAction
+  /** Content of the action, so that its id is known again. */
+  readonly body: AnsweredBody
   /** What it does; written together with the answer, so that neither is ever there without the other (G7). */
   readonly effect: ActionEffect
 }
@@ -41,29 +51,79 @@ const LONGEST_TEXT = 256
 export function answerAction(view: RolloutView, before: Course, decided: Course): ActionAnswer | null {
   const parsed = parseAction(view.rollout)
   if (parsed.kind === 'none') return null
-  if (parsed.kind === 'problem') {
-    const reason = `it cannot be read: ${parsed.problem.message}; write it anew, with an id of its own`
-    return unlessAnswered(view, { ...unreadable(view), result: 'Refused', reason: cut(reason), at: stamp(view) }, { kind: 'none' })
-  }
+  if (parsed.kind === 'problem') return answerUnreadable(view, parsed.problem.message)
   const { action } = parsed
   const { id, type, by } = action
+  const body = { id, digest: actionDigest(action) }
+  if (isAnswered(view.rollout, body, type)) return null
+  const said = by === undefined ? {} : { by: cut(by) }
+  if (answeredIds(view.rollout).includes(id)) {
+    const reason = `id "${cut(id)}" already answered another action: write it again with an id that was never used, or without one`
+    return { lastAction: { id, type, result: 'Refused', ...said, reason, at: stamp(view) }, body, effect: { kind: 'none' } }
+  }
   if (isPending(view)) return null
   const refused = refusalOf(view, { before, decided }, action)
   const reason = refused ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
-  const said = { ...(by !== undefined && { by: cut(by) }), ...(reason !== undefined && { reason: cut(reason) }) }
   const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }
-  return unlessAnswered(view, { id, type, result, ...said, at: stamp(view) }, effect)
+  return {
+    lastAction: { id, type, result, ...said, ...(reason !== undefined && { reason: cut(reason) }), at: stamp(view) },
+    body,
+    effect,
+  }
 }
 
-/** Ids of the latest wishes that were answered, newest last. */
+/** Ids of the latest actions that were answered, newest last. */
 export function answeredIds({ status }: Rollout): readonly string[] {
   return status?.answeredActions ?? (status?.lastAction === undefined ? [] : [status.lastAction.id])
 }
 
-/** An annotation that comes back, because an older manifest was applied again, is no new wish. */
-function unlessAnswered({ rollout }: RolloutView, lastAction: LastAction, effect: ActionEffect): ActionAnswer | null {
-  return answeredIds(rollout).includes(lastAction.id) ? null : { lastAction, effect }
+/**
+ * Whether this very action was answered: an annotation that returns because an older manifest was applied again is not a new
+ * action. The status of a previous version knows ids alone; there the type of the last answer tells two actions apart.
+ */
+export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?: string): boolean {
+  const { status } = rollout
+  const bodies = (status?.answeredBodies ?? []).filter((body) => body.id === id)
+  if (bodies.length > 0) return bodies.some((body) => body.digest === digest)
+  const { lastAction } = status ?? {}
+  const isOtherType = type !== undefined && lastAction !== undefined && lastAction.id === id && lastAction.type !== type
+  return answeredIds(rollout).includes(id) && !isOtherType
+}
+
+/**
+ * What the status remembers of answered actions, with the answer added. An id that was made from the content is forgotten
+ * when the annotation is gone: writing the same action again is a new one then.
+ */
+export function rememberAnswer(rollout: Rollout, answer: ActionAnswer | null): Partial<RolloutStatus> {
+  const { status } = rollout
+  if (answer === null) {
+    if (parseAction(rollout).kind !== 'none' || status?.answeredBodies?.some(isGenerated) !== true) return {}
+    return {
+      answeredActions: answeredIds(rollout).filter((id) => !isGenerated({ id })),
+      answeredBodies: status.answeredBodies.filter((body) => !isGenerated(body)),
+    }
+  }
+  const { lastAction, body } = answer
+  const ids = [...answeredIds(rollout).filter((id) => id !== lastAction.id), lastAction.id]
+  return {
+    lastAction,
+    answeredActions: ids.slice(-ANSWERED_ACTIONS_MAX),
+    answeredBodies: [...(status?.answeredBodies ?? []), body].slice(-ANSWERED_ACTIONS_MAX),
+  }
+}
+
+function isGenerated({ id }: Pick<AnsweredBody, 'id'>): boolean {
+  return id.startsWith(GENERATED_ID_PREFIX)
+}
+
+function answerUnreadable(view: RolloutView, message: string): ActionAnswer | null {
+  const text = view.rollout.metadata.annotations?.[rolloutAnnotations.action] ?? ''
+  const { id, type } = unreadable(text)
+  const body = { id, digest: digest(text) }
+  if (isAnswered(view.rollout, body)) return null
+  const reason = `it cannot be read: ${message}; write it again with an id that was never used`
+  return { lastAction: { id, type, result: 'Refused', reason: cut(reason), at: stamp(view) }, body, effect: { kind: 'none' } }
 }
 
 function effectOf(view: RolloutView, before: Course, action: RolloutAction): ActionEffect {
@@ -100,11 +160,10 @@ export function isPending({ daemonSet, revisions, fleet }: RolloutView): boolean
   return daemonSet !== undefined && discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined }).kind === 'pending'
 }
 
-/** What can be told of a wish that breaks the rules: its own id, or one that stands for its text. */
-function unreadable({ rollout }: RolloutView): Pick<LastAction, 'id' | 'type'> {
-  const text = rollout.metadata.annotations?.[rolloutAnnotations.action] ?? ''
+/** Id and type of an action that breaks the rules: its own, or an id that stands for its text. */
+function unreadable(text: string): Pick<LastAction, 'id' | 'type'> {
   const members = membersOf(text)
-  const id = typeof members.id === 'string' && members.id !== '' ? members.id : `unreadable-${digest(text)}`
+  const id = typeof members.id === 'string' && members.id !== '' ? members.id : `unreadable-${digest(text).slice(0, 8)}`
   return { id, type: typeof members.type === 'string' ? cut(members.type) : '' }
 }
 
@@ -117,9 +176,8 @@ function membersOf(text: string): { readonly id?: unknown; readonly type?: unkno
   }
 }
 
-/** Tells one text from the one before. */
 function digest(text: string): string {
-  return sha256Hex(text).slice(0, 8)
+  return sha256Hex(text).slice(0, 16)
 }
 
 function cut(text: string): string {

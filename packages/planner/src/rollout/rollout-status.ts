@@ -1,8 +1,8 @@
-import { ANSWERED_ACTIONS_MAX, type LastAction, type RolloutStatus } from '@tranche/api-schema'
+import type { RolloutStatus } from '@tranche/api-schema'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
-import { type ActionEffect, answerAction, answeredIds } from './answer-action.ts'
+import { type ActionEffect, answerAction, rememberAnswer } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
@@ -25,7 +25,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
-  const said = answer === null || isHeldUp ? {} : answered(view, answer.lastAction)
+  const said = isHeldUp ? {} : rememberAnswer(view.rollout, answer)
   const { status, recheckAfterMs: remindInMs } = tellingStatus(view, { ...toStatus(view, course), ...said })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
@@ -69,11 +69,6 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
     default:
       return effect satisfies never
   }
-}
-
-/** The answer, and its id among those that are never carried out again (G10). */
-function answered({ rollout }: RolloutView, lastAction: LastAction): Pick<RolloutStatus, 'lastAction' | 'answeredActions'> {
-  return { lastAction, answeredActions: [...answeredIds(rollout), lastAction.id].slice(-ANSWERED_ACTIONS_MAX) }
 }
 
 function toStatus(view: RolloutView, course: Course): RolloutStatus {

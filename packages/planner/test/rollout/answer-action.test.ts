@@ -42,7 +42,7 @@ describe('an action', () => {
     [
       'what has a misspelt member',
       { ...approve, expectdStep: 1 },
-      'it cannot be read: it: unrecognized key: "expectdStep"; write it anew, with an id of its own',
+      'it cannot be read: it: unrecognized key: "expectdStep"; write it again with an id that was never used',
     ],
   ])('is refused: %s', (_name, action, reason) => {
     const toy = paused()
@@ -136,7 +136,7 @@ describe('an action', () => {
     settle(toy)
     toy.act({ ...approve, id: 'b', expectedStep: 4 })
     settle(toy)
-    toy.act({ ...approve, id: 'a', expectedStep: 2 })
+    toy.act({ ...approve, id: 'a' })
     settle(toy)
     expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['b', 2])
     expect(toy.rollout?.status?.answeredActions).toEqual(['a', 'b'])
@@ -152,16 +152,60 @@ describe('an action', () => {
     expect(toy.rollout?.status?.answeredActions?.at(-1)).toBe('w19')
   })
 
-  it('is answered once for each id', () => {
+  it('is answered once for each id and content', () => {
+    const toy = paused()
+    toy.act(approve)
+    settle(toy)
+    toy.wish({ currentStepState: 'StepReady' })
+    settle(toy)
+    expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['1', 3])
+  })
+
+  it('is rejected when its id already answered another action, once, and a new id is carried out (G10)', () => {
     const toy = paused()
     toy.act({ ...approve, expectedStep: 2 })
     settle(toy)
     toy.act(approve)
     settle(toy)
-    expect(toy.rollout?.status?.currentStepIndex).toBe(1)
+    expect(answerOf(toy)).toMatchObject({
+      id: '1',
+      result: 'Refused',
+      reason: expect.stringContaining('id "1" already answered another action'),
+    })
+    const { at } = answerOf(toy)!
+    settle(toy)
+    expect([answerOf(toy)?.at, toy.rollout?.status?.currentStepIndex]).toEqual([at, 1])
     toy.act({ ...approve, id: '2' })
     settle(toy)
     expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['2', 2])
+  })
+
+  it('is rejected when a previous version answered its id for an action of another type', () => {
+    const toy = paused()
+    toy.act({ ...approve, expectedStep: 2 })
+    settle(toy)
+    const { answeredBodies: _none, ...status } = toy.rollout!.status!
+    toy.rollout = { ...toy.rollout!, status }
+    toy.act({ id: '1', type: 'abort' })
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ type: 'abort', result: 'Refused', reason: expect.stringContaining('already answered') })
+  })
+
+  it('without an id is carried out once, and again when it was removed in between', () => {
+    const toy = paused()
+    const unnamed = { type: 'approve', expectedStep: 9, reason: 'first' }
+    toy.act(unnamed)
+    settle(toy)
+    const first = answerOf(toy)
+    expect(first).toMatchObject({ id: expect.stringMatching(/^auto-/), result: 'Refused' })
+    settle(toy)
+    expect(toy.rollout?.status?.answeredActions).toEqual([first?.id])
+    toy.act(undefined)
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ lastAction: first, answeredActions: [], answeredBodies: [] })
+    toy.act(unnamed)
+    settle(toy)
+    expect(toy.rollout?.status?.answeredActions).toEqual([first?.id])
   })
 })
 
