@@ -36,6 +36,22 @@ export const mutantsOfPass: readonly Mutant[] = [
     tests: [planPassProperties],
   },
   {
+    rule: 'G3',
+    fault: 'an executor computes the size of the batch from its own count of desired nodes',
+    file: scene,
+    find: 'Math.min(desired - partition, size ?? taken)',
+    replace: 'size === undefined ? taken : desired - partition',
+    tests: [planPassTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a record without a size permits the whole fleet',
+    file: scene,
+    find: 'size ?? taken',
+    replace: 'size ?? desired',
+    tests: [planPassTests],
+  },
+  {
     rule: 'F2',
     fault: 'an executor acts on pods older than what the record rests on',
     file: planPass,
@@ -303,8 +319,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G3',
     fault: 'nodes that have a permit are forgotten',
     file: 'packages/planner/src/pass/scene.ts',
-    find: 'lack: size - tally.onRevision - old.length',
-    replace: 'lack: size - tally.onRevision',
+    find: 'lack: size - taken }',
+    replace: 'lack: size - tally.onRevision }',
     tests: [planPassProperties],
   },
   {

@@ -18,6 +18,22 @@ const admitDaemonSetTests = 'packages/admission/test/admit-daemon-set.test.ts'
 export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
+    fault: 'a record opens only while no pod changes between the two looks',
+    file: 'packages/flight/src/same-decision.ts',
+    find: 'JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])',
+    replace: 'JSON.stringify(record)',
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'F2',
+    fault: 'an opening forgets the newest version that the first look has seen',
+    file: releasePass,
+    find: 'newerResourceVersion(write.record.watermark, plan.record.watermark)',
+    replace: 'write.record.watermark',
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'F9',
     fault: 'a record is opened on what the watches show',
     file: releasePass,
     find: 'return plan.confirm ? confirmAndWrite',
@@ -60,7 +76,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F9',
     fault: 'a record that has moved on is opened all the same',
     file: releasePass,
-    find: "write.kind !== 'writeRecord' || !isSameRecord(write.record, plan.record)",
+    find: "write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)",
     replace: "write.kind !== 'writeRecord'",
     tests: [releasePassTests],
   },

@@ -22,6 +22,7 @@ export const calmRecord: FlightRecord = {
   holds: [],
   generation: 2,
   revision: 'new',
+  size: 2,
   partition: 3,
   limit: 2,
   watermark: '10',
@@ -53,7 +54,7 @@ export interface ViewFields {
  */
 export function aView(fields: ViewFields = {}): ReleaseView {
   const fleet = nodes(fields.nodes ?? 'a:old b:old c:old d:old e:old')
-  const flight = fields.record === null ? undefined : { ...calmRecord, ...fields.record }
+  const flight = fields.record === null ? undefined : { ...calmRecord, ...sizeFor(fleet, fields.record), ...fields.record }
   const release: BatchRelease = {
     metadata: {
       namespace: 'demo',
@@ -93,6 +94,11 @@ export function aView(fields: ViewFields = {}): ReleaseView {
     monotonicMs: 100_000,
     ...fields.view,
   }
+}
+
+/** A test that says a partition alone means the size that belongs to it. */
+function sizeFor({ desired }: FleetView, record: ViewFields['record']): Pick<FlightRecord, 'size'> {
+  return record?.partition === undefined ? {} : { size: Math.max(0, desired - record.partition) }
 }
 
 /** Applies status plans until another is made: what is decided once the status says what it should. */

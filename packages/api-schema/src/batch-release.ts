@@ -116,6 +116,10 @@ const flightRecordSchema = z.object({
   holds: atomicList(holdSchema).meta({ description: 'Why the record is not open.' }),
   generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet that the record agrees with.' }),
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),
+  size: int32()
+    .min(0)
+    .optional()
+    .meta({ format: 'int32', description: 'Nodes that the batch may have on the revision; without it no pod gets a permit.' }),
   partition: int32().min(0).meta({ format: 'int32', description: 'Nodes to keep on the old revision.' }),
   limit: int32().min(0).meta({ format: 'int32', description: 'Nodes that may be in flight at a time.' }),
   scope: z.string().optional().meta({ description: 'Digest of the rules by which nodes may be taken; absent where every node may.' }),

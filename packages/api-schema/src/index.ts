@@ -25,6 +25,7 @@ export {
   type CanaryStatus,
   type CanaryStrategy,
   type HeldRevision,
+  type AnsweredBody,
   type LastAction,
   type Notification,
   type PolicyInUse,

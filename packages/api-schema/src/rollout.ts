@@ -116,6 +116,13 @@ export const lastActionSchema = z.object({
 /** The answer to the latest wish. */
 export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 
+const answeredBodySchema = z.object({
+  id: z.string().meta({ description: 'Id of the action.' }),
+  digest: z.string().meta({ description: 'SHA-256 of its other members, first 16 hexadecimal digits.' }),
+})
+/** Content of an action that was answered. */
+export type AnsweredBody = Frozen<z.infer<typeof answeredBodySchema>>
+
 /** One template that is held. */
 export const heldRevisionSchema = z.object({
   digest: z.string().meta({ description: 'Digest of the template, which stays when its revision is made anew.' }),
@@ -204,6 +211,9 @@ const rolloutStatusSchema = z.object({
   answeredActions: atomicList(z.string())
     .optional()
     .meta({ description: 'Ids of the latest wishes that were answered, newest last; none of them is carried out again.' }),
+  answeredBodies: atomicList(answeredBodySchema)
+    .optional()
+    .meta({ description: 'Content of the latest answered actions, newest last: a known id with other content is rejected.' }),
 })
 /** What is seen of a Rollout. */
 export type RolloutStatus = Frozen<z.infer<typeof rolloutStatusSchema>>

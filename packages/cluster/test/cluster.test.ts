@@ -270,7 +270,7 @@ function write(release: BatchRelease, record: FlightRecord): ReturnType<typeof w
 }
 
 function aRecord(seq: number): FlightRecord {
-  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', partition: 0, limit: 1 }
+  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', size: 9, partition: 0, limit: 1 }
   return { ...scope, epoch: 1, seq, state: 'stopped', holds: [], watermark: '1', permits: [] }
 }
 

@@ -1,6 +1,15 @@
 import type { BatchRelease, FlightRecord, Permit, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type Allowance, createRecord, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
+import {
+  type Allowance,
+  createRecord,
+  isSameDecision,
+  type RecordedAllowance,
+  recordTouches,
+  type TouchAnswer,
+  type TouchedPermit,
+  widenRecord,
+} from '@tranche/flight'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -234,15 +243,21 @@ async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' },
   if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)
   const confirmed = planBatchRelease(doing.toView(live))
   const write = confirmed.kind === 'touchOldPods' ? confirmed.next : confirmed
-  if (write.kind !== 'writeRecord' || !isSameRecord(write.record, plan.record)) {
+  if (write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)) {
     doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'decided otherwise on live reads')
     return recheckAfter(UNCLEAR_RECHECK_MS)
   }
-  return outcomeOfRecord(await doing.cluster.writeRecord(live.release, write.record, doing.signal))
+  const record = { ...write.record, watermark: newerResourceVersion(write.record.watermark, plan.record.watermark) }
+  return outcomeOfRecord(await doing.cluster.writeRecord(live.release, record, doing.signal))
 }
 
 /** F8, F10: touch the pods, then write what the answers allow. */
-async function touchPermits(permits: readonly Permit[], lowerTo: Allowance | null, view: ReleaseView, doing: Doing): Promise<Outcome> {
+async function touchPermits(
+  permits: readonly Permit[],
+  lowerTo: RecordedAllowance | null,
+  view: ReleaseView,
+  doing: Doing,
+): Promise<Outcome> {
   const record = recordOf(view.release)
   const touched = await touchAll(permits, view, doing)
   const unclear = noteUnclear(touched, doing)
@@ -294,16 +309,18 @@ async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Do
     pods.filter((pod) => !pod.terminating).map((pod) => doing.cluster.touchPod(pod, doing.signal, Number.POSITIVE_INFINITY)),
   )
   if (answers.some(({ kind }) => kind === 'unclear')) return recheckAfter(UNCLEAR_RECHECK_MS)
-  return apply(next, view, doing)
+  return apply(restingOn(next, answers), view, doing)
+}
+
+/** F2: a record that is written next rests on the touches, too. */
+function restingOn(next: BatchReleasePlan, answers: readonly TouchAnswer[]): BatchReleasePlan {
+  if (next.kind !== 'writeRecord') return next
+  const versions = answers.flatMap((answer) => (answer.kind === 'standing' ? [answer.resourceVersion] : []))
+  return { ...next, record: { ...next.record, watermark: versions.reduce(newerResourceVersion, next.record.watermark) } }
 }
 
 function outcomeOfRecord(written: boolean): Outcome {
   return written ? again : recheckAfter(OVERTAKEN_RECHECK_MS)
-}
-
-/** Two decisions are the same when they lead from the same record to the same record. */
-function isSameRecord(a: FlightRecord, b: FlightRecord): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 function daemonSetOf({ daemonSet }: ReleaseView): DaemonSet {

@@ -100,7 +100,18 @@ function aRelease(record: Partial<FlightRecord>, tranche: BatchRelease['spec']['
   const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
   const finalizers = ['rollouts.kruise.io/batch-release-finalizer']
   const flight: FlightRecord = {
-    ...{ workloadUid: 'daemonset', epoch: 1, seq: 1, state: 'open', holds: [], generation: 1, revision: 'new', partition: 0, limit: 1 },
+    ...{
+      workloadUid: 'daemonset',
+      epoch: 1,
+      seq: 1,
+      state: 'open',
+      holds: [],
+      generation: 1,
+      revision: 'new',
+      size: 2,
+      partition: 0,
+      limit: 1,
+    },
     ...{ watermark: '1', permits: [] },
     ...record,
   }

@@ -40,11 +40,31 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['readLive'])
   })
 
-  it('opens nothing when the record has moved on at the live read (F9)', async () => {
+  it('opens nothing when the record has another epoch at the live read (F9)', async () => {
     const port = recordingPort(stopped)
-    port.live = aReading({ ...stopped, seq: 2 })
+    port.live = aReading({ ...stopped, epoch: 2, seq: 2 })
     await pass(port)
     expect(port.records).toEqual([])
+  })
+
+  it('opens the live record when only its permits have settled since, or its watermark has risen (F9)', async () => {
+    const port = recordingPort({ ...stopped, permits, watermark: '40' })
+    port.live = aReading({ ...stopped, seq: 2, watermark: '60' })
+    await pass(port)
+    expect(port.records).toMatchObject([{ state: 'open', seq: 3, permits: [], watermark: '60' }])
+  })
+
+  it('opens though pods have changed between the two looks, and rests on the newest version of both (F2, F9)', async () => {
+    const port = recordingPort({ ...stopped, watermark: '40' })
+    port.live = aReading({ ...stopped, watermark: '30' })
+    await pass(port)
+    expect(port.records).toMatchObject([{ state: 'open', watermark: '40' }])
+  })
+
+  it('rests an opening after a lost record on the touches of the old pods (F2, F11)', async () => {
+    const port = recordingPort({ ...stopped, workloadUid: 'before' })
+    await pass(port)
+    expect(port.records).toMatchObject([{ state: 'open', workloadUid: 'daemonset', watermark: '99' }])
   })
 
   it('opens nothing when the BatchRelease is gone at the live read', async () => {
@@ -205,9 +225,13 @@ function pass(port: RecordingPort): Promise<Outcome> {
 
 /** A pod of the revision on node a, with the labels of another release. */
 function withUnlabelledPod(resourceVersion = '9'): RecordingPort {
-  const port = recordingPort()
+  const record = { size: 1 }
+  const port = recordingPort(record)
   const pod = aFleetPod('a', { hash: 'new', rolloutId: 'before', resourceVersion })
-  port.reading = { ...aReading(), fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }]) }
+  port.reading = {
+    ...aReading(record),
+    fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }]),
+  }
   return port
 }
 

@@ -6,12 +6,22 @@ export interface Allowance {
   readonly generation: number
   /** `controller-revision-hash` being released. */
   readonly revision: string
+  /**
+   * Nodes that the batch may have on the revision (≥ 0), as the controller counted them. An executor takes the smaller of this
+   * and what the partition leaves of the nodes in its own view: nodes that become desired again widen nothing (G3).
+   */
+  readonly size: number
   /** Nodes to keep on the old revision (≥ 0). */
   readonly partition: number
   /** Effective maxUnavailable (≥ 1, ≤ 1000). */
   readonly limit: number
   /** By which rules nodes may be taken, see {@link nodeScopeText}; undefined where every node may, in any order. */
   readonly scope?: string | undefined
+}
+
+/** What a record allows. Without a size, written by a version before there was one, it lets no pod be permitted. */
+export interface RecordedAllowance extends Omit<Allowance, 'size'> {
+  readonly size?: number | undefined
 }
 
 /** The rules by which nodes may be taken, and how far a release has got with them. */
@@ -45,12 +55,14 @@ export function parseNodeScope(scope: string | undefined): ScopeReading | undefi
 export type Direction = 'same' | 'widens' | 'lowersLimit' | 'narrows'
 
 /** The one place that decides whether a change narrows or widens. */
-export function directionOf(from: Allowance, to: Allowance): Direction {
+export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
   if (from.workloadUid !== to.workloadUid || from.revision !== to.revision || to.partition > from.partition) return 'narrows'
+  if (from.size !== undefined && to.size < from.size) return 'narrows'
   if (!containsScope(to.scope, from.scope)) return 'narrows'
   if (to.limit < from.limit) return 'lowersLimit'
-  const equal = to.partition === from.partition && to.limit === from.limit && to.generation === from.generation && to.scope === from.scope
-  return equal ? 'same' : 'widens'
+  const isSameCount = to.size === from.size && to.partition === from.partition
+  const isEqual = isSameCount && to.limit === from.limit && to.generation === from.generation && to.scope === from.scope
+  return isEqual ? 'same' : 'widens'
 }
 
 /**

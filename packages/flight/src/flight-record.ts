@@ -1,6 +1,6 @@
 import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { newerResourceVersion } from '@tranche/kube-types'
-import type { Allowance } from './allowance.ts'
+import type { Allowance, RecordedAllowance } from './allowance.ts'
 
 /** Most permits in force at once, whatever maxUnavailable says: the record stays small (F3). */
 export const MAX_LIMIT = 1000
@@ -67,7 +67,7 @@ export function openRecord(record: FlightRecord, allowance: Allowance, seen: str
 }
 
 /** F9, F10: a change that only allows more, or only follows the generation, needs one write and no new epoch. */
-export function widenRecord(record: FlightRecord, allowance: Allowance): FlightRecord {
+export function widenRecord(record: FlightRecord, allowance: RecordedAllowance): FlightRecord {
   return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }
 }
 
@@ -108,6 +108,6 @@ export function recordPatch(home: RecordHome, after: FlightRecord): readonly Pat
 }
 
 /** What a record allows, without its permits. A `scope` that is undefined takes that of the record away. */
-export function allowanceOf({ workloadUid, generation, revision, partition, limit, scope }: Allowance): Allowance {
-  return { workloadUid, generation, revision, partition, limit, scope }
+export function allowanceOf<A extends RecordedAllowance>({ workloadUid, generation, revision, size, partition, limit, scope }: A) {
+  return { workloadUid, generation, revision, size: size as A['size'], partition, limit, scope }
 }

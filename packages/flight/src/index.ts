@@ -1,4 +1,12 @@
-export { type Allowance, type Direction, directionOf, nodeScopeText, parseNodeScope, type ScopeReading } from './allowance.ts'
+export {
+  type Allowance,
+  type Direction,
+  directionOf,
+  nodeScopeText,
+  parseNodeScope,
+  type RecordedAllowance,
+  type ScopeReading,
+} from './allowance.ts'
 export { type Carried, carriedText, carryOver, inheritPermits, MAX_CARRIED_LENGTH, parseCarried } from './carried.ts'
 export { hasLeft, isConfirmedBy, type LivePod } from './confirm.ts'
 export {
@@ -19,4 +27,5 @@ export {
   withHolds,
 } from './flight-record.ts'
 export { type Availability, permitState, type PermitState } from './permit-state.ts'
+export { isSameDecision } from './same-decision.ts'
 export { recordTouches, type TouchAnswer, type TouchedPermit } from './touch.ts'

@@ -1,12 +1,15 @@
 import { type Allowance, type Direction, directionOf } from '@tranche/flight'
 import { describe, expect, it } from 'vitest'
 
-const base: Allowance = { workloadUid: 'first', generation: 4, revision: 'v2', partition: 2, limit: 3 }
+const base: Allowance = { workloadUid: 'first', generation: 4, revision: 'v2', size: 4, partition: 2, limit: 3 }
 
 describe('directionOf', () => {
   const cases: Record<string, { to: Partial<Allowance>; direction: Direction }> = {
     'nothing changes': { to: {}, direction: 'same' },
     'a smaller partition allows more': { to: { partition: 1 }, direction: 'widens' },
+    'a larger size allows more': { to: { size: 5 }, direction: 'widens' },
+    'a smaller size allows less (F8)': { to: { size: 3 }, direction: 'narrows' },
+    'a smaller size is not made up for by a smaller partition': { to: { size: 3, partition: 0 }, direction: 'narrows' },
     'a higher limit allows more': { to: { limit: 4 }, direction: 'widens' },
     'a generation that leaves the revision as it is only has to be followed (F10)': { to: { generation: 5 }, direction: 'widens' },
     'a lower limit withdraws what is beyond it (F10)': { to: { limit: 2 }, direction: 'lowersLimit' },
@@ -58,14 +61,18 @@ const smallNodes: readonly SmallNode[] = [
   ...revisions.flatMap((revision) => [true, false].map((ready): SmallNode => ({ revision, ready }))),
 ]
 
-const states = Array.from({ length: smallNodes.length ** NODES }, (_, number) => stateOf(number))
+/** Every cluster of one to four nodes: the number of desired nodes is what a size does not follow. */
+const states = Array.from({ length: NODES }, (_, at) => at + 1).flatMap((count) =>
+  Array.from({ length: smallNodes.length ** count }, (_, number) => stateOf(number, count)),
+)
 
 function everyAllowance(): readonly Allowance[] {
   const all: Allowance[] = []
   for (const workloadUid of ['first', 'second'])
     for (const revision of ['v2', 'v3'])
-      for (const partition of [0, 1, 2, 3])
-        for (const limit of [1, 2, 3]) all.push({ workloadUid, generation: 1, revision, partition, limit })
+      for (const size of [1, 2, 3])
+        for (const partition of [0, 1])
+          for (const limit of [1, 2, 3]) all.push({ workloadUid, generation: 1, revision, size, partition, limit })
   return all
 }
 
@@ -76,9 +83,9 @@ function allowedDeletions(allowance: Allowance): Uint8Array {
 }
 
 /** Written from the guarantees: G1 (Ready costs budget), G3 (what the batch lacks), G4 (old pods only). */
-function maskOf(state: readonly SmallNode[], { revision, partition, limit }: Allowance): number {
+function maskOf(state: readonly SmallNode[], { revision, size, partition, limit }: Allowance): number {
   const onTheWay = state.filter((node) => node.revision === null || node.revision === revision).length
-  if (onTheWay >= NODES - partition) return 0
+  if (onTheWay >= Math.min(size, state.length - partition)) return 0
   const missing = state.filter((node) => node.revision === null).length
   const down = state.filter((node) => !node.ready).length
   return state.reduce((mask, node, at) => {
@@ -88,8 +95,8 @@ function maskOf(state: readonly SmallNode[], { revision, partition, limit }: All
   }, 0)
 }
 
-function stateOf(number: number): readonly SmallNode[] {
-  return Array.from({ length: NODES }, (_, at) => smallNodes[Math.floor(number / smallNodes.length ** at) % smallNodes.length]!)
+function stateOf(number: number, count: number): readonly SmallNode[] {
+  return Array.from({ length: count }, (_, at) => smallNodes[Math.floor(number / smallNodes.length ** at) % smallNodes.length]!)
 }
 
 function isSubset(inner: Uint8Array, outer: Uint8Array): boolean {
@@ -97,5 +104,5 @@ function isSubset(inner: Uint8Array, outer: Uint8Array): boolean {
 }
 
 function isEqual(a: Allowance, b: Allowance): boolean {
-  return a.workloadUid === b.workloadUid && a.revision === b.revision && a.partition === b.partition && a.limit === b.limit
+  return (['workloadUid', 'revision', 'size', 'partition', 'limit'] as const).every((field) => a[field] === b[field])
 }

@@ -13,7 +13,7 @@ import { newerResourceVersion } from '@tranche/kube-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'new', partition: 0, limit: 2 }
+const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'new', size: 9, partition: 0, limit: 2 }
 const permitFor = (node: string, podUid = `pod-${node}`): Permit => ({ node, podUid, podResourceVersion: '10' })
 const recordWith = (permits: readonly Permit[], watermark = '20'): FlightRecord => ({ ...createRecord(allowance, watermark), permits })
 const carriedOf = (record: FlightRecord): Carried => carryOver(record) ?? { workloadUid: '', watermark: '', permits: [] }

@@ -23,6 +23,7 @@ const allowance: fc.Arbitrary<Allowance> = fc.record({
   workloadUid: fc.constantFrom('first', 'second'),
   generation: fc.integer({ min: 1, max: 9 }),
   revision: fc.constantFrom('v2', 'v3'),
+  size: fc.nat(5),
   partition: fc.nat(5),
   limit: fc.integer({ min: 1, max: 4 }),
 })

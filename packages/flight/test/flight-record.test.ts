@@ -16,7 +16,7 @@ import { aRecord } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 const [a, b, c] = ['a', 'b', 'c'].map(permitOf) as [Permit, Permit, Permit]
-const allowance: Allowance = { workloadUid: 'another', generation: 5, revision: 'newer', partition: 4, limit: 9 }
+const allowance: Allowance = { workloadUid: 'another', generation: 5, revision: 'newer', size: 5, partition: 4, limit: 9 }
 
 describe('createRecord', () => {
   it('allows nothing until it is opened, and rests on the watermark of the live list', () => {

@@ -236,7 +236,7 @@ interface Stage {
 
 /** Three nodes with available old pods, one batch of all, limit 1, as `fields` change the record. */
 function aStage(fields: Partial<FlightRecord>): Stage {
-  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', partition: 0, limit: 1 }
+  const scope = { workloadUid: 'daemonset', generation: 1, revision: 'new', size: 1_000, partition: 0, limit: 1 }
   const record: FlightRecord = { ...scope, epoch: 1, seq: 1, state: 'open', holds: [], watermark: '1', permits: [], ...fields }
   const stage: Stage = {
     clock: new FakeClock(),

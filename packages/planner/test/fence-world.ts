@@ -237,7 +237,15 @@ class FenceWorld {
     this.#size = this.#roams ? count : 1 + this.#random(count)
     this.#rules = pick(this.#random, ruleSets)
     const scope = this.#scope()
-    const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'v2', partition: this.#partition(), limit, scope }
+    const allowance = {
+      workloadUid: 'daemonset',
+      generation: 2,
+      revision: 'v2',
+      size: this.#size,
+      partition: this.#partition(),
+      limit,
+      scope,
+    }
     this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance, String(this.#version))
     this.#largestLimit = limit
     this.#noteLimit()
@@ -687,7 +695,7 @@ class FenceWorld {
     } else if (at === 'create') {
       this.#releaseUid = `release-${++this.#releases}`
       const newest = Math.max(0, ...[...this.#pods.values()].map(({ version }) => version))
-      this.#record = createRecord(allowanceOf(this.#record), String(newest))
+      this.#record = createRecord({ ...allowanceOf(this.#record), size: this.#size }, String(newest))
       change.at = 'inherit'
     } else if (at === 'inherit') {
       const carried = this.#unsettled === null ? null : parseCarried(this.#unsettled)
@@ -721,6 +729,7 @@ class FenceWorld {
       workloadUid: 'daemonset',
       generation: this.#generation,
       revision: this.#template,
+      size: this.#size,
       partition: this.#partition(),
       limit,
       scope: this.#scope(),
@@ -743,7 +752,16 @@ class FenceWorld {
     if (this.#record.state !== 'open') return
     const partition = this.#partition()
     this.#announce({ partition })
-    this.#compareAndSwap(this.#home(), widenRecord(this.#record, { ...allowanceOf(this.#record), partition, limit, scope: this.#scope() }))
+    this.#compareAndSwap(
+      this.#home(),
+      widenRecord(this.#record, {
+        ...allowanceOf(this.#record),
+        size: this.#size,
+        partition,
+        limit,
+        scope: this.#scope(),
+      }),
+    )
   }
 
   #announce(change: Partial<Announcement>): void {
@@ -781,7 +799,7 @@ class FenceWorld {
   }
 
   #sizeNow(): number {
-    return Math.max(0, this.#desiredNodes().length - this.#record.partition)
+    return Math.max(0, Math.min(this.#record.size ?? 0, this.#desiredNodes().length - this.#record.partition))
   }
 
   #desiredNodes(): string[] {

@@ -2,7 +2,7 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import { DAEMON_SET_UID, nodeOfPod } from './build-pod.ts'
 
-/** Builds an open record that releases revision `new` to every node, one at a time. */
+/** Builds an open record that releases revision `new` to every node, one at a time; the partition alone makes a batch smaller. */
 export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
   return {
     workloadUid: DAEMON_SET_UID,
@@ -12,6 +12,7 @@ export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
     holds: [],
     generation: 2,
     revision: 'new',
+    size: 1_000,
     partition: 0,
     limit: 1,
     watermark: '1',

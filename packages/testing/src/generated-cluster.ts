@@ -98,6 +98,7 @@ interface ClusterShape {
 
 function toCluster({ slots, limit, partition, ...rest }: ClusterShape): GeneratedCluster {
   const named = slots.map((shape, at) => ({ ...shape, name: `node-${at}` }))
+  const desired = named.filter(({ node }) => node !== 'gone' && node !== 'tainted').length
   const pods = named.flatMap((shape) =>
     shape.pods.map((pod, at) => ({ shape: pod, place: shape.place, seen: toSeenPod(shape.name, pod, at) })),
   )
@@ -110,7 +111,13 @@ function toCluster({ slots, limit, partition, ...rest }: ClusterShape): Generate
   return {
     nodes: named.flatMap(({ name, node }) => toNodes(name, node)),
     pods: pods.map(({ seen }) => seen),
-    record: aRecord({ limit, partition, watermark: '3', permits: permits.sort((a, b) => a.place - b.place).map(({ permit }) => permit) }),
+    record: aRecord({
+      limit,
+      size: Math.max(0, desired - partition),
+      partition,
+      watermark: '3',
+      permits: permits.sort((a, b) => a.place - b.place).map(({ permit }) => permit),
+    }),
     ...rest,
   }
 }

@@ -2,6 +2,7 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { notReadyTurns } from '../pass/candidate-order.ts'
 import { tallyNodes } from '../pass/node-tally.ts'
+import { batchSizeOf } from '../pass/scene.ts'
 import { scopeInRecord } from './batch-scope.ts'
 
 /** Whose turn it is, of the nodes of which release. */
@@ -28,5 +29,5 @@ export function failedTurns({ release, fleet, minReadyMs, monotonicMs }: TurnQue
   if (scope === null) return []
   const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
   const rules = { canary: record.revision, stable: tranche.stableRevision, scope }
-  return notReadyTurns(old, rules, desired - record.partition - onRevision).map(({ name }) => name)
+  return notReadyTurns(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
 }

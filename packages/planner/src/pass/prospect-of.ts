@@ -57,9 +57,9 @@ function prospectByPermit(scene: Scene, { name }: NodeView): Prospect | null {
 }
 
 function prospectInOrder(scene: Scene, node: NodeView): Prospect {
-  const { lack, tally, record } = scene
+  const { lack, size } = scene
   const ahead = candidatesInOrder(scene).findIndex((candidate) => candidate.node.name === node.name)
-  if (ahead >= lack) return { kind: 'laterBatch', ahead, size: tally.desired - record.partition - lack + ahead + 1 }
+  if (ahead >= lack) return { kind: 'laterBatch', ahead, size: size - lack + ahead + 1 }
   const spread = spreadOver(scene, node)
   if (spread !== null) return spread
   const down = downByAll(scene)

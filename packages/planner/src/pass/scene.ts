@@ -17,6 +17,8 @@ export interface Scene {
   readonly tally: NodeTally
   /** In the order of the record. */
   readonly permits: readonly FlownPermit[]
+  /** Nodes that the batch may have on the revision: what the record says, and no more than its partition leaves in our view (G3). */
+  readonly size: number
   /**
    * What the batch lacks: its size less the nodes that run, or will come back on, the revision, or have a permit (G3).
    * Negative where something leaked.
@@ -55,11 +57,24 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
       isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
     }
   })
-  const size = Math.max(0, tally.desired - record.partition)
   const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
   const revisions = { canary: record.revision, stable: view.announcement.stableRevision }
-  return { view, record, availability, revisions, scope, tally, permits, lack: size - tally.onRevision - old.length }
+  const taken = tally.onRevision + old.length
+  const size = batchSizeOf(record, tally.desired, taken)
+  return { view, record, availability, revisions, scope, tally, permits, size, lack: size - taken }
+}
+
+/**
+ * G3, F3: how many nodes may have the revision. Our own count of desired nodes only ever makes it less: nodes that become
+ * desired again would widen a batch otherwise. A record without a size, of a version before there was one, lets no pod be
+ * permitted until the controller has written one; what it permits stays.
+ *
+ * @param desired nodes that are desired in our view
+ * @param taken those that run the revision, will come back on it, or have a permit
+ */
+export function batchSizeOf({ size, partition }: FlightRecord, desired: number, taken: number): number {
+  return Math.max(0, Math.min(desired - partition, size ?? taken))
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BatchReleaseStatus, FlightRecord, Permit } from '@tranche/api-schema'
-import type { Allowance, PatchOperation } from '@tranche/flight'
+import type { Allowance, PatchOperation, RecordedAllowance } from '@tranche/flight'
 
 /** The one thing a pass over a BatchRelease should do. Each kind is one write, or a set of writes that stand alone. */
 export type BatchReleasePlan =
@@ -13,7 +13,7 @@ export type BatchReleasePlan =
    * Touch the pods of these permits, then one write that takes those that stand out of the record (F8, F10). When
    * every pod answered clearly, a voiding record becomes stopped and `lowerTo` (a lower limit) is written with it.
    */
-  | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly lowerTo: Allowance | null }
+  | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly lowerTo: RecordedAllowance | null }
   /** Touch every old pod, so that no delete of a lost record can be accepted (F11); then go on with `next`. */
   | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
   /** `confirm`: some of them are to be marked as leaked; read the record live, decide again, and label what is decided then. */

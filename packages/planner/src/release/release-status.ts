@@ -60,7 +60,8 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   }
   const { progress } = wanted
   const batch = batchOf(release)
-  const state = record?.state === 'open' && record.partition === progress.partition ? progress.state : 'Upgrading'
+  const state =
+    record?.state === 'open' && record.size === progress.size && record.partition === progress.partition ? progress.state : 'Upgrading'
   return {
     ...base,
     ...failures(view, wanted),

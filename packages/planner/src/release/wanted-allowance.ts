@@ -148,7 +148,8 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   })
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
-  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, partition: progress.partition, limit, scope }
+  const { size, partition } = progress
+  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, size, partition, limit, scope }
   return { kind: 'allow', allowance, stable, progress }
 }
 

@@ -101,6 +101,29 @@ describe('planPass: which pods get a permit (F3)', () => {
     },
     'counts a node once, whatever number of pods it has': { nodes: 'a:new+new b:old c:old', partition: 1, want: 'append b' },
     'does not count a permit of a node that is not desired': { nodes: 'a-:oldx b:old c:old', permits: 'a', partition: 1, want: 'append b' },
+    'G3 permits no more than the size of the record, however many nodes have become desired again': {
+      nodes: 'a:new b:old c:old d:old',
+      partition: 1,
+      record: { size: 1 },
+      want: 'wait for batch',
+    },
+    'G3 counts the nodes that the partition leaves where fewer are desired than the size': {
+      nodes: 'a:old b:old c:old',
+      partition: 2,
+      record: { size: 3 },
+      want: 'append a',
+    },
+    'permits nothing without a size in the record, as a previous version wrote it': {
+      nodes: 'a:old b:old',
+      record: { size: undefined },
+      want: 'wait for batch',
+    },
+    'withdraws nothing without a size in the record': {
+      nodes: 'a:old b:old',
+      permits: 'a',
+      record: { size: undefined },
+      want: 'execute a',
+    },
     'takes no more when the batch lacks nothing': { nodes: 'a:new b:old', partition: 1, want: 'wait for batch' },
     'takes no more when more nodes than asked for are on the revision': {
       nodes: 'a:new b:new c:old',

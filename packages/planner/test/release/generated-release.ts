@@ -130,7 +130,12 @@ function followed(view: ReleaseView, kept: number): ReleaseView {
   const metadata = { ...daemonSet.metadata, annotations: { ...daemonSet.metadata.annotations, ...said } }
   const status = {
     ...release.status,
-    flight: { ...release.status.flight, ...wanted.allowance, partition: wanted.allowance.partition + kept },
+    flight: {
+      ...release.status.flight,
+      ...wanted.allowance,
+      size: Math.max(0, wanted.allowance.size - kept),
+      partition: wanted.allowance.partition + kept,
+    },
   }
   return { ...view, daemonSet: { ...daemonSet, metadata }, release: { ...release, status } }
 }

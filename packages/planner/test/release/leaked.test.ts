@@ -76,7 +76,11 @@ describe('the status of a release whose pods have leaked', () => {
       labels: {},
       pods: [aFleetPod(name, 'new!', marked)],
     }))
-    const calm = cameUp({ pod: marked, annotations: { 'rollouts.kruise.io/daemonset-partition': '38' }, record: { partition: 38 } })
+    const calm = cameUp({
+      pod: marked,
+      annotations: { 'rollouts.kruise.io/daemonset-partition': '38' },
+      record: { size: 26, partition: 38 },
+    })
     expect(onceSaid({ ...calm, fleet: toFleetView([...nodes, ...calm.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
       count: 60,
       nodes: names.slice(0, 50),

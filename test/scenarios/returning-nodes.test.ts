@@ -1,0 +1,56 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
+const pool = Array.from({ length: 10 }, (_, at) => `node-${String(at + 11).padStart(3, '0')}`)
+
+/** Takes a pool of nodes from the DaemonSet, whose pods stay, or gives it back. */
+async function setTaint(taints: readonly object[]): Promise<void> {
+  await Promise.all(
+    pool.map((name) =>
+      stage.client.patch(resourcePaths.nodes, { name } as never, {
+        type: 'merge',
+        body: { spec: { taints: taints.length === 0 ? null : taints } },
+      }),
+    ),
+  )
+}
+
+describe('nodes with an old pod that become desired again in a paused step widen nothing (G3)', () => {
+  it('while the controller is dead, through the hand-over to the next one, and until the approval', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, tolerations: [] })
+    await setTaint([{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }])
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    stage.program('controller-1').kill()
+    await setTaint([])
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    await stage.startController('controller-2')
+    await stage.pass(60_000)
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    expect(await nodesOn(stage, 'v2')).toHaveLength(20)
+    expectKept(stage)
+  })
+
+  it('while the controller works', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, watchDelayMs: 1_000, tolerations: [] })
+    await setTaint([{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }])
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await setTaint([])
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    expectKept(stage)
+  })
+})
