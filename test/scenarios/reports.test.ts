@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { resourcePaths } from '@tranche/kube-client'
-import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import { revisionsOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
 import {
   explainNode,
   explainRollout,
@@ -116,8 +116,8 @@ async function read(): Promise<ReleaseFacts> {
     rollout,
     release,
     daemonSet,
-    revisions: revisions.filter((revision) => controllerOf(revision)?.uid === daemonSet.metadata.uid),
-    fleet: index.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+    revisions: revisionsOf(daemonSet, revisions),
+    fleet: index.view(daemonSet),
     nowMs: clock.nowMs(),
     monotonicMs: clock.nowMs(),
   }

@@ -170,6 +170,7 @@ export function aFleetPod(node: string, state: string, fields: Partial<FleetPod>
     uid: `pod-${node}`,
     resourceVersion: '10',
     ownerUid: 'daemonset',
+    labels: {},
     node,
     hash: state.replace(/[!~?]$/, ''),
     createdAt: '2023-11-14T22:13:00Z',

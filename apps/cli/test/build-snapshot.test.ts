@@ -173,6 +173,6 @@ function pod(fields: Partial<FleetPod>): FleetPod {
     restarts: 0,
     hash: 'old',
   }
-  const names = { namespace: 'demo', name: 'p', uid: 'p', resourceVersion: '1', ownerUid: 'u', node: 'node-1', createdAt: '' }
+  const names = { namespace: 'demo', name: 'p', uid: 'p', resourceVersion: '1', ownerUid: 'u', labels: {}, node: 'node-1', createdAt: '' }
   return { ...names, ...state, rolloutId: undefined, rolloutBatchId: undefined, ...fields }
 }

@@ -23,5 +23,5 @@ function nodesOf({ newest, fleet }: WatchedCluster, { metadata, spec, status }: 
   const daemonSet = newest.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
   const revision = spec.tranche?.canaryRevision ?? status?.updateRevision
   if (daemonSet === undefined || revision === undefined) return []
-  return updatedNodeNames(fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}), revision)
+  return updatedNodeNames(fleet.view(daemonSet), revision)
 }

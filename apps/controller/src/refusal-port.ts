@@ -1,4 +1,4 @@
-import type { WatchedCluster } from '@tranche/cluster'
+import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RefusalPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, REFUSED_LABEL } from '@tranche/kube-types'
@@ -18,7 +18,7 @@ export function createRefusalPort(client: KubeClient, cluster: WatchedCluster): 
       if (policy.kind === 'unseen') return null
       return {
         rollout,
-        revisions: cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
+        revisions: ownedRevisions(cluster, daemonSet),
         policy: policy.kind === 'found' ? policy.policy.spec : null,
       }
     },

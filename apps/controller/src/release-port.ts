@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import { ownedRevisions, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
 import { isAppError } from '@tranche/errors'
 import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
@@ -119,8 +119,8 @@ async function readingOf(
   return {
     release,
     daemonSet,
-    revisions: cluster.revisions.store.byIndex('owner', daemonSet.metadata.uid),
-    fleet: cluster.fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+    revisions: ownedRevisions(cluster, daemonSet),
+    fleet: cluster.fleet.view(daemonSet),
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
     peer: cluster.peer.sighting(),

@@ -1,5 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
-import type { WatchedCluster } from '@tranche/cluster'
+import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -131,7 +131,5 @@ function isBoundTo({ annotations }: DaemonSet['metadata'], rollout: string): boo
 }
 
 function readingOf(cluster: WatchedCluster, daemonSet: DaemonSet): WorkloadReading {
-  const { uid } = daemonSet.metadata
-  const fleet = cluster.fleet.view(uid, daemonSet.spec.template.spec ?? {})
-  return { daemonSet, revisions: cluster.revisions.store.byIndex('owner', uid), fleet }
+  return { daemonSet, revisions: ownedRevisions(cluster, daemonSet), fleet: cluster.fleet.view(daemonSet) }
 }

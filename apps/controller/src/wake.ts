@@ -59,17 +59,17 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     },
   })
   revisions.subscribe({
-    onChange(_key, previous, current) {
+    onChange({ namespace }, previous, current) {
       const owner = keysByUid.get(ownerUid(current ?? previous))
-      if (owner === undefined) return
+      if (owner === undefined || owner.namespace !== namespace) return
       wakeRollouts(cluster, owner, woken)
       wakeReleases(cluster, owner, woken.release)
     },
   })
   pods.subscribe({
-    onChange(_key, previous, current) {
+    onChange({ namespace }, previous, current) {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
-      if (owner === undefined) return
+      if (owner === undefined || owner.namespace !== namespace) return
       // What may stop a release does not wait for what is merely counted.
       const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
       wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)

@@ -14,7 +14,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       const release = cluster.newest.batchReleases.get({ namespace: key.namespace, name: control.name })
       if (release === undefined) return null
       const placement = daemonSet.spec.template.spec ?? {}
-      const fleet = cluster.fleet.view(daemonSet.metadata.uid, placement)
+      const fleet = cluster.fleet.view(daemonSet)
       return { announcement: toAnnouncement(daemonSet), release, fleet, placement, podsSeen: cluster.pods.positionOf(key.namespace) }
     },
     async writeRecord(release, record, signal) {

@@ -144,8 +144,9 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, announce: (key: Ob
   })
   cluster.pods.subscribe({
     onChange(_key, previous, current) {
-      const key = keysByUid.get((current ?? previous)?.ownerUid ?? '')
-      if (key !== undefined) podsChanged(keyText(key))
+      const pod = current ?? previous
+      const key = keysByUid.get(pod?.ownerUid ?? '')
+      if (key !== undefined && key.namespace === pod?.namespace) podsChanged(keyText(key))
     },
   })
   cluster.nodes.subscribe({ onChange: () => announceAll(cluster, announce) })

@@ -195,6 +195,10 @@ const rolloutStatusSchema = z.object({
   canaryStatus: canaryStatusSchema.optional().meta({ description: 'The release in detail; approvals and jumps are written here.' }),
   blueGreenStatus: blueGreenStatusSchema.optional().meta({ description: 'Not for DaemonSets.' }),
   stableRevision: z.string().optional().meta({ description: 'Revision that the last completed release brought to every node.' }),
+  stableDigest: z
+    .string()
+    .optional()
+    .meta({ description: 'SHA-256 of its pod template, as it was when it became stable: no other template is put back for it.' }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
   policy: policyInUseSchema.optional().meta({ description: 'The policy that conditions the release.' }),
   notifications: atomicList(notificationSchema).optional().meta({ description: 'What receivers are still to be told, oldest first.' }),

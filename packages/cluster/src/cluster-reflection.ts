@@ -9,7 +9,15 @@ import {
   type ReflectorOptions,
   resourcePaths,
 } from '@tranche/kube-client'
-import { controllerOf, type ControllerRevision, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
+import {
+  controllerKeyOf,
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  type KubeObject,
+  type Node,
+  type Pod,
+} from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { keptNode } from './kept-node.ts'
 import { type PeerWatch, watchPeer } from './peer-watch.ts'
@@ -88,14 +96,13 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
     resource: resourcePaths.controllerRevisions,
     mark: DAEMON_SET,
     transform: (revision) => (controllerOf(revision)?.kind === DAEMON_SET ? withoutManagedFields(revision) : null),
-    indexers: { owner: (revision) => controllerOf(revision)?.uid },
+    indexers: { owner: controllerKeyOf },
   })
   const peer = watchPeer(common(options))
   nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
   pods.subscribe({ onChange: (_key, previous, current) => fleet.podChanged(previous, current) })
   daemonSets.subscribe({
-    onChange: (_key, previous, current) =>
-      current === undefined && previous !== undefined ? fleet.forget(previous.metadata.uid) : undefined,
+    onChange: (_key, previous, current) => (current === undefined && previous !== undefined ? fleet.forget(previous) : undefined),
   })
   return { fleet, nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, peer }
 }

@@ -11,8 +11,8 @@ export function stampedFleet(fleet: Fleet): Fleet {
   const known = new WeakMap<FleetView, FleetView>()
   return {
     node: (name) => fleet.node(name),
-    view(ownerUid, placement) {
-      const seen = fleet.view(ownerUid, placement)
+    view(owner) {
+      const seen = fleet.view(owner)
       const stamped = known.get(seen) ?? stampedView(seen)
       known.set(seen, stamped)
       return stamped

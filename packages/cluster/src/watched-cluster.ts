@@ -1,6 +1,6 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isForbidden, isNotFound, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, KubeObject } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, type KubeObject, ownerKeyOf, revisionsOf } from '@tranche/kube-types'
 import { type ReflectionOptions, type ClusterReflection, createReflection, type SharedReflection } from './cluster-reflection.ts'
 import { createNewest, type Newest } from './newest.ts'
 import { type Fleet, stampedFleet } from './stamped-fleet.ts'
@@ -30,7 +30,7 @@ export interface OwnWrite {
 
 /**
  * What one program has seen of the cluster. `policies` and `peer` are for controllers only; policies are not synced where the API server
- * does not serve them, or not to us. `revisions.store.byIndex('owner', uid)` finds those of one DaemonSet.
+ * does not serve them, or not to us. {@link ownedRevisions} finds those of one DaemonSet.
  */
 export interface WatchedCluster extends Omit<ClusterReflection, 'fleet'> {
   readonly fleet: Fleet
@@ -46,6 +46,11 @@ export interface WatchedCluster extends Omit<ClusterReflection, 'fleet'> {
    * what ends a reflector before `signal` does.
    */
   start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>
+}
+
+/** The revisions of a DaemonSet as this program has seen them (F15). */
+export function ownedRevisions({ revisions }: Pick<ClusterReflection, 'revisions'>, daemonSet: DaemonSet): readonly ControllerRevision[] {
+  return revisionsOf(daemonSet, revisions.store.byIndex('owner', ownerKeyOf(daemonSet)))
 }
 
 /** Builds the reflection, or reads the one that there is, and adds what this program has written. */

@@ -61,7 +61,7 @@ it('shows reports what a reflection of their own shows them, whenever this proce
   const own = watchCluster({ ...parts, withRollouts: true, forReports: true })
   await drive(Promise.all([shared, own].map((cluster) => cluster.start(ending.signal, () => {}))))
   const view = ({ fleet, daemonSets }: Pick<WatchedCluster, 'fleet' | 'daemonSets'>): ReturnType<WatchedCluster['fleet']['view']> =>
-    fleet.view(daemonSets.store.get(key)!.metadata.uid, {})
+    fleet.view(daemonSets.store.get(key)!)
 
   expect(view(shared)).toEqual(view(own))
   expect(view(shared)).toBe(view(shared))

@@ -154,7 +154,16 @@ function aDaemonSet(template: DaemonSet['spec']['template']): DaemonSet {
 /** @returns an available pod of revision `old` on the node */
 export function aFleetPod(node: string, fields: Partial<FleetPod> = {}): FleetPod {
   return {
-    ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
+    ...{
+      namespace: 'demo',
+      name: `pod-${node}`,
+      uid: `pod-${node}`,
+      resourceVersion: '9',
+      ownerUid: 'daemonset',
+      labels: {},
+      node,
+      hash: 'old',
+    },
     ...{
       createdAt: '2023-01-01T00:00:00Z',
       terminating: false,

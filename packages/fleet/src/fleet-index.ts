@@ -1,8 +1,13 @@
-import type { Labels, PodPlacement } from '@tranche/kube-types'
+import { isSelectedBy, type Labels, ownerKeyOf, type OwnerOfObjects, type PodPlacement } from '@tranche/kube-types'
 import { isDesiredNode } from './eligibility.ts'
 import type { FleetPod } from './fleet-pod.ts'
 import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
 import { changeBlocks } from './node-blocks.ts'
+
+/** As much of a DaemonSet as its view follows from. */
+export interface FleetOwner extends OwnerOfObjects {
+  readonly spec: OwnerOfObjects['spec'] & { readonly template: { readonly spec?: PodPlacement | undefined } }
+}
 
 /**
  * Nodes and pods of a whole cluster, arranged so that the view of one DaemonSet costs what has changed since it was
@@ -10,7 +15,7 @@ import { changeBlocks } from './node-blocks.ts'
  */
 export class FleetIndex {
   readonly #nodes = new Map<string, FleetNode>()
-  /** Owner UID → node → pods. */
+  /** Key of the owner → node → pods. */
   readonly #pods = new Map<string, Map<string, readonly FleetPod[]>>()
   readonly #slices = new Map<string, Slice>()
 
@@ -34,64 +39,78 @@ export class FleetIndex {
     return this.#nodes.get(name)
   }
 
-  /** @returns the view of the DaemonSet with this UID and placement; the same object while nothing has changed */
-  view(ownerUid: string, placement: PodPlacement): FleetView {
-    const slice = this.#slice(ownerUid, placement)
+  /**
+   * @returns the view of the DaemonSet: its desired nodes, and its own pods in its own namespace (F15); the same object while nothing
+   *   has changed
+   */
+  view(owner: FleetOwner): FleetView {
+    const slice = this.#slice(owner)
     if (slice.view !== undefined && slice.dirty.size === 0) return slice.view
     const changes = new Map<string, NodeView | undefined>()
-    for (const name of slice.dirty) changes.set(name, this.#viewOf(slice.placement, ownerUid, name))
+    for (const name of slice.dirty) changes.set(name, this.#viewOf(slice.owner, name))
     slice.dirty.clear()
     slice.view = slice.view === undefined ? firstView(changes) : viewOfBlocks(changeBlocks(slice.view.blocks, changes))
     return slice.view
   }
 
   /** Drops what is kept for a DaemonSet that is gone; its pods stay until their own deletion is seen. */
-  forget(ownerUid: string): void {
-    this.#slices.delete(ownerUid)
+  forget(owner: Pick<FleetOwner, 'metadata'>): void {
+    this.#slices.delete(ownerKeyOf(owner))
   }
 
-  #slice(ownerUid: string, placement: PodPlacement): Slice {
-    const signature = placementSignature(placement)
-    const known = this.#slices.get(ownerUid)
+  #slice(owner: FleetOwner): Slice {
+    const signature = signatureOf(owner)
+    const key = ownerKeyOf(owner)
+    const known = this.#slices.get(key)
     if (known?.signature === signature) return known
-    const dirty = new Set([...this.#nodes.keys(), ...(this.#pods.get(ownerUid)?.keys() ?? [])])
-    const slice: Slice = { signature, placement, dirty, view: undefined }
-    this.#slices.set(ownerUid, slice)
+    const dirty = new Set([...this.#nodes.keys(), ...(this.#pods.get(key)?.keys() ?? [])])
+    const slice: Slice = { signature, owner, dirty, view: undefined }
+    this.#slices.set(key, slice)
     return slice
   }
 
-  #viewOf(placement: PodPlacement, ownerUid: string, name: string): NodeView | undefined {
+  #viewOf(owner: FleetOwner, name: string): NodeView | undefined {
     const node = this.#nodes.get(name)
-    const pods = this.#pods.get(ownerUid)?.get(name) ?? []
-    const desired = node !== undefined && isDesiredNode(placement, { metadata: node, spec: node })
+    const pods = (this.#pods.get(ownerKeyOf(owner))?.get(name) ?? []).filter((pod) => isSelectedBy(owner, pod.labels))
+    const desired = node !== undefined && isDesiredNode(placementOf(owner), { metadata: node, spec: node })
     if (!desired && pods.length === 0) return undefined
     const { ready = false, answers = false, notReadySince, labels = NO_LABELS } = node ?? {}
     return { name, desired, ready, answers, ...(notReadySince !== undefined && { notReadySince }), labels, pods }
   }
 
   #add(pod: FleetPod): void {
-    const byNode = this.#pods.get(pod.ownerUid) ?? new Map<string, readonly FleetPod[]>()
-    this.#pods.set(pod.ownerUid, byNode)
+    const key = keyOfOwner(pod)
+    const byNode = this.#pods.get(key) ?? new Map<string, readonly FleetPod[]>()
+    this.#pods.set(key, byNode)
     byNode.set(pod.node, [...(byNode.get(pod.node) ?? []), pod].sort(byAge))
-    this.#slices.get(pod.ownerUid)?.dirty.add(pod.node)
+    this.#slices.get(key)?.dirty.add(pod.node)
   }
 
   #remove(pod: FleetPod): void {
-    const byNode = this.#pods.get(pod.ownerUid)
+    const key = keyOfOwner(pod)
+    const byNode = this.#pods.get(key)
     const left = (byNode?.get(pod.node) ?? []).filter((other) => other.uid !== pod.uid)
     if (left.length > 0) byNode?.set(pod.node, left)
     else byNode?.delete(pod.node)
-    if (byNode?.size === 0) this.#pods.delete(pod.ownerUid)
-    this.#slices.get(pod.ownerUid)?.dirty.add(pod.node)
+    if (byNode?.size === 0) this.#pods.delete(key)
+    this.#slices.get(key)?.dirty.add(pod.node)
   }
 }
 
 const NO_LABELS: Labels = {}
 
+function keyOfOwner({ namespace, ownerUid }: FleetPod): string {
+  return ownerKeyOf({ metadata: { namespace, uid: ownerUid } })
+}
+
+function placementOf({ spec }: FleetOwner): PodPlacement {
+  return spec.template.spec ?? {}
+}
+
 /** What is remembered for one DaemonSet. */
 interface Slice {
   readonly signature: string
-  readonly placement: PodPlacement
+  readonly owner: FleetOwner
   /** Nodes that may have changed since `view`. */
   readonly dirty: Set<string>
   view: FleetView | undefined
@@ -101,10 +120,10 @@ function firstView(nodes: ReadonlyMap<string, NodeView | undefined>): FleetView 
   return toFleetView([...nodes.values()].filter((node) => node !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1)))
 }
 
-/** Two placements with one signature make the same nodes desired. */
-function placementSignature(placement: PodPlacement): string {
-  const { nodeName, nodeSelector, hostNetwork, tolerations, affinity } = placement
-  return JSON.stringify([nodeName, nodeSelector, hostNetwork === true, tolerations, affinity?.nodeAffinity])
+/** Two DaemonSets of one key with one signature have the same desired nodes and the same pods. */
+function signatureOf(owner: FleetOwner): string {
+  const { nodeName, nodeSelector, hostNetwork, tolerations, affinity } = placementOf(owner)
+  return JSON.stringify([nodeName, nodeSelector, hostNetwork === true, tolerations, affinity?.nodeAffinity, owner.spec.selector])
 }
 
 /** Oldest first, then by name; by code unit, so that the order does not depend on the machine. */

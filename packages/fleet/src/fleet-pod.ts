@@ -2,6 +2,7 @@ import {
   type ContainerEnd,
   controllerOf,
   type ContainerStatus,
+  type Labels,
   LEAKED_LABEL,
   type Pod,
   REVISION_HASH_LABEL,
@@ -15,8 +16,10 @@ export interface FleetPod {
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
-  /** UID of the DaemonSet that controls it. */
+  /** UID of the DaemonSet that controls it; in its own namespace, or of none (F15). */
   readonly ownerUid: string
+  /** Equal labels of many pods are one object in memory. */
+  readonly labels: Labels
   /** Node it is bound or pinned to. */
   readonly node: string
   /** `controller-revision-hash`; undefined where the label is missing. */
@@ -89,6 +92,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     uid: pod.metadata.uid,
     resourceVersion: pod.metadata.resourceVersion,
     ownerUid: owner.uid,
+    labels: pod.metadata.labels ?? NO_LABELS,
     node,
     hash: pod.metadata.labels?.[REVISION_HASH_LABEL],
     createdAt: pod.metadata.creationTimestamp ?? '',
@@ -109,6 +113,8 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     ...leakedIn(pod),
   }
 }
+
+const NO_LABELS: Labels = {}
 
 /** @returns the monotonic time from which the pod is available, if it stays Ready; null while it is not Ready */
 export function availableFromMs(pod: FleetPod, minReadyMs: number): number | null {

@@ -1,4 +1,4 @@
-import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { FleetIndex, type FleetOwner, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod } from '@tranche/testing'
 import fc from 'fast-check'
@@ -63,7 +63,7 @@ describe('FleetIndex, after any sequence of events', () => {
         const follower = new Follower()
         const given = events.map((each) => {
           follower.take(each)
-          const view = follower.index.view('first', {})
+          const view = follower.index.view(ownerOf('first', {}))
           return { view, text: JSON.stringify(view) }
         })
         for (const { view, text } of given) expect(JSON.stringify(view)).toBe(text)
@@ -71,6 +71,10 @@ describe('FleetIndex, after any sequence of events', () => {
     )
   })
 })
+
+function ownerOf(uid: string, placement: PodPlacement): FleetOwner {
+  return { metadata: { namespace: 'demo', uid }, spec: { template: { spec: placement } } }
+}
 
 /** An index that is told of every change, beside the truth from which another can be built. */
 class Follower {
@@ -85,23 +89,23 @@ class Follower {
     else if (each.kind === 'nodeGone') this.#setNode(each.name, undefined)
     else if (each.kind === 'podGone') this.#setPod(`pod-${each.uid}`, undefined)
     else if (each.kind === 'pod') this.#setPod(`pod-${each.uid}`, this.#podOf(each))
-    else if (each.kind === 'forget') this.index.forget(each.owner)
+    else if (each.kind === 'forget') this.index.forget(ownerOf(each.owner, {}))
     else this.compare(each.owner, each.placement)
   }
 
   compare(owner: string, placement: PodPlacement): void {
-    const view = this.index.view(owner, placement)
+    const view = this.index.view(ownerOf(owner, placement))
     const { nodes, desired } = this.#fromScratch(owner, placement)
     expect(view).toMatchObject({ nodes, desired })
     expect(view.nodes).toHaveLength(nodes.length)
-    expect(this.index.view(owner, placement)).toBe(view)
+    expect(this.index.view(ownerOf(owner, placement))).toBe(view)
   }
 
   #fromScratch(owner: string, placement: PodPlacement): FleetView {
     const index = new FleetIndex()
     for (const pod of [...this.#pods.values()].reverse()) index.podChanged(undefined, pod)
     for (const node of this.#nodes.values()) index.nodeChanged(undefined, node)
-    return index.view(owner, placement)
+    return index.view(ownerOf(owner, placement))
   }
 
   #setNode(name: string, node: FleetNode | undefined): void {

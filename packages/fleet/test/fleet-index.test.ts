@@ -1,11 +1,12 @@
 import { FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { aNode, aPod, DAEMON_SET_UID, type NodeFields, type PodFields } from '@tranche/testing'
+import type { PodPlacement } from '@tranche/kube-types'
+import { aNode, aPod, FLEET_OWNER, type NodeFields, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 describe('FleetIndex', () => {
   it('shows desired nodes and nodes with a pod, by name', () => {
     const index = indexOf([node('c'), node('a'), node('b', tainted), node('d', tainted)], [pod({ node: 'd' }), pod({ node: 'gone' })])
-    expect(index.view(DAEMON_SET_UID, {})).toMatchObject({
+    expect(index.view(FLEET_OWNER)).toMatchObject({
       desired: 2,
       nodes: [
         { name: 'a', desired: true, pods: [] },
@@ -18,17 +19,31 @@ describe('FleetIndex', () => {
 
   it('gives the same view while nothing has changed', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
-    const view = index.view(DAEMON_SET_UID, {})
+    const view = index.view(FLEET_OWNER)
     index.podChanged(undefined, pod({ node: 'a', ownerUid: 'another' }))
-    expect(index.view(DAEMON_SET_UID, {})).toBe(view)
+    expect(index.view(FLEET_OWNER)).toBe(view)
   })
 
   it('gives a new view and leaves the old one as it was when something changes', () => {
     const index = indexOf([node('a')], [pod({ node: 'a', resourceVersion: '1' })])
-    const before = index.view(DAEMON_SET_UID, {})
+    const before = index.view(FLEET_OWNER)
     index.podChanged(pod({ node: 'a', resourceVersion: '1' }), pod({ node: 'a', resourceVersion: '2' }))
-    expect(index.view(DAEMON_SET_UID, {}).nodes[0]?.pods[0]?.resourceVersion).toBe('2')
+    expect(index.view(FLEET_OWNER).nodes[0]?.pods[0]?.resourceVersion).toBe('2')
     expect(before.nodes[0]?.pods[0]?.resourceVersion).toBe('1')
+  })
+
+  it('shows no pod of another namespace, whatever owner it names (F15)', () => {
+    const forged = { ...pod({ node: 'a', name: 'forged' }), namespace: 'tenant' }
+    const index = indexOf([node('a')], [pod({ node: 'a' }), forged])
+    expect(index.view(FLEET_OWNER).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
+    index.podChanged(forged, undefined)
+    expect(index.view(FLEET_OWNER).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
+  })
+
+  it('shows no pod that the selector does not select, though it names the owner (F15)', () => {
+    const index = indexOf([node('a')], [{ ...pod({ node: 'a' }), labels: { app: 'agent' } }, pod({ node: 'a', name: 'forged' })])
+    const owner = { ...FLEET_OWNER, spec: { ...FLEET_OWNER.spec, selector: { matchLabels: { app: 'agent' } } } }
+    expect(index.view(owner).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
   })
 
   it('looks at every node again when the placement changes', () => {
@@ -41,7 +56,7 @@ describe('FleetIndex', () => {
     const young = pod({ node: 'a', name: 'young', createdAt: '2026-01-03T00:00:00Z' })
     const second = pod({ node: 'a', name: 'old-b', createdAt: '2026-01-02T00:00:00Z' })
     const first = pod({ node: 'a', name: 'old-a', createdAt: '2026-01-02T00:00:00Z' })
-    const view = indexOf([node('a')], [young, second, first]).view(DAEMON_SET_UID, {})
+    const view = indexOf([node('a')], [young, second, first]).view(FLEET_OWNER)
     expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'young'])
   })
 
@@ -53,16 +68,16 @@ describe('FleetIndex', () => {
 
   it('forgets a DaemonSet and learns it again', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
-    const before = index.view(DAEMON_SET_UID, {})
-    index.forget(DAEMON_SET_UID)
-    expect(index.view(DAEMON_SET_UID, {})).toEqual(before)
+    const before = index.view(FLEET_OWNER)
+    index.forget(FLEET_OWNER)
+    expect(index.view(FLEET_OWNER)).toEqual(before)
   })
 })
 
 describe('nodeInView', () => {
   it.each([0, 1, 2, 3, 10, 17])('finds each of %i nodes, and no other', (count) => {
     const all = Array.from({ length: count }, (_, at) => node(`node-${at}`))
-    const view = indexOf(all, []).view(DAEMON_SET_UID, {})
+    const view = indexOf(all, []).view(FLEET_OWNER)
     expect(all.map(({ name }) => nodeInView(view, name)?.name)).toEqual(all.map(({ name }) => name))
     expect(['', 'node-', 'node-00', 'node-5x', 'zz'].map((name) => nodeInView(view, name))).toEqual(Array(5).fill(undefined))
   })
@@ -90,7 +105,7 @@ describe('toFleetNode', () => {
     ],
   ])('tells a kubelet that says no from one that says nothing: %j', (fields, want) => {
     expect(node('a', fields)).toMatchObject(want)
-    expect(indexOf([node('a', fields)], []).view(DAEMON_SET_UID, {}).nodes[0]).toMatchObject(want)
+    expect(indexOf([node('a', fields)], []).view(FLEET_OWNER).nodes[0]).toMatchObject(want)
   })
 
   it('takes a node that says nothing for one that is not Ready, and does not answer', () => {
@@ -114,8 +129,8 @@ function indexOf(nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetI
   return index
 }
 
-function names(index: FleetIndex, placement: Parameters<FleetIndex['view']>[1]): readonly string[] {
-  return index.view(DAEMON_SET_UID, placement).nodes.map(({ name }) => name)
+function names(index: FleetIndex, spec: PodPlacement): readonly string[] {
+  return index.view({ ...FLEET_OWNER, spec: { template: { spec } } }).nodes.map(({ name }) => name)
 }
 
 function node(name: string, fields: NodeFields = {}): FleetNode {

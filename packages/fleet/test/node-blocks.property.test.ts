@@ -1,5 +1,5 @@
 import { FleetIndex, type FleetView, keptPerBlock, type NodeBlock, toFleetNode } from '@tranche/fleet'
-import { aNode } from '@tranche/testing'
+import { FLEET_OWNER, aNode } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -24,9 +24,9 @@ describe('the blocks of a view, after any sequence of changes', () => {
     fc.assert(
       fc.property(fc.nat(399), (at) => {
         const index = indexOf(400)
-        const before = index.view('uid', {})
+        const before = index.view(FLEET_OWNER)
         index.nodeChanged(nodeAt(at, 0), nodeAt(at, 1))
-        const after = index.view('uid', {})
+        const after = index.view(FLEET_OWNER)
         expect(after.blocks.filter((block) => !before.blocks.includes(block))).toHaveLength(1)
         expect(after.nodes.length).toBe(400)
       }),
@@ -46,7 +46,7 @@ describe('keptPerBlock', () => {
       holds: (known, asked) => known === asked,
     })
     const index = indexOf(400)
-    const sum = (suffix: string): number => names(index.view('uid', {}), suffix).reduce((a, b) => a + b, 0)
+    const sum = (suffix: string): number => names(index.view(FLEET_OWNER), suffix).reduce((a, b) => a + b, 0)
 
     expect(sum('7')).toBe(40)
     const blocks = counted.splice(0).length
@@ -66,14 +66,14 @@ function viewsAfter(all: readonly (readonly { readonly at: number; readonly gone
   const index = new FleetIndex()
   return all.map((changes, version) => {
     for (const { at, gone } of changes) index.nodeChanged(nodeAt(at, version), gone ? undefined : nodeAt(at, version))
-    return index.view('uid', {})
+    return index.view(FLEET_OWNER)
   })
 }
 
 function indexOf(count: number): FleetIndex {
   const index = new FleetIndex()
   for (let at = 0; at < count; at++) index.nodeChanged(undefined, nodeAt(at, 0))
-  index.view('uid', {})
+  index.view(FLEET_OWNER)
   return index
 }
 

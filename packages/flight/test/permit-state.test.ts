@@ -1,7 +1,7 @@
 import type { Permit } from '@tranche/api-schema'
 import { FleetIndex, type NodeView, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { permitState, type PermitState } from '@tranche/flight'
-import { aNode, aPod, DAEMON_SET_UID, type PodFields } from '@tranche/testing'
+import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 const permit: Permit = { node: 'a', podUid: 'permitted', podResourceVersion: '100' }
@@ -56,5 +56,5 @@ function nodeWith(pods: readonly Omit<PodFields, 'node'>[], desired: boolean): N
   index.nodeChanged(undefined, toFleetNode(aNode('a', { taints })))
   for (const fields of pods)
     index.podChanged(undefined, toFleetPod(aPod({ ...fields, node: 'a' }), undefined, { nowMs: 0, monotonicMs: 0 })!)
-  return nodeInView(index.view(DAEMON_SET_UID, {}), 'a')
+  return nodeInView(index.view(FLEET_OWNER), 'a')
 }

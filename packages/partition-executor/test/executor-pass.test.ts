@@ -329,7 +329,16 @@ function aLiveNode(taints: FleetNode['taints']): FleetNode {
 
 function aFleetPod(node: string): FleetPod {
   return {
-    ...{ namespace: 'demo', name: `pod-${node}`, uid: `pod-${node}`, resourceVersion: '9', ownerUid: 'daemonset', node, hash: 'old' },
+    ...{
+      namespace: 'demo',
+      name: `pod-${node}`,
+      uid: `pod-${node}`,
+      resourceVersion: '9',
+      ownerUid: 'daemonset',
+      labels: {},
+      node,
+      hash: 'old',
+    },
     ...{
       createdAt: '2023-01-01T00:00:00Z',
       terminating: false,

@@ -6,7 +6,7 @@ import { createSentDeletes, REFUSED_RECHECK_MS } from '../src/sent-deletes.ts'
 
 const permit: Permit = { node: 'a', podUid: 'pod-a', podResourceVersion: '7' }
 const standing: FleetPod = {
-  ...{ namespace: 'demo', name: 'agent-a', uid: 'pod-a', resourceVersion: '7', ownerUid: 'daemonset', node: 'a', hash: 'old' },
+  ...{ namespace: 'demo', name: 'agent-a', uid: 'pod-a', resourceVersion: '7', ownerUid: 'daemonset', labels: {}, node: 'a', hash: 'old' },
   ...{ createdAt: '2023-01-01T00:00:00Z', terminating: false, phase: 'Running', acknowledged: true, ready: true, readyFromMs: 0 },
   ...{ readyStamp: undefined, trouble: undefined, restarts: 0, rolloutId: undefined, rolloutBatchId: undefined },
 }

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FleetIndex, type FleetNode, type FleetView, toFleetNode } from '@tranche/fleet'
 import { batchProgress, tallyNodes } from '@tranche/planner'
-import { aNode, DAEMON_SET_UID } from '@tranche/testing'
+import { aNode, FLEET_OWNER } from '@tranche/testing'
 import { expect, it } from 'vitest'
 
 const NODES = 64
@@ -13,7 +13,7 @@ it('what is counted block by block keeps no view that nobody looks at any more',
   for (let at = 0; at < NODES; at++) index.nodeChanged(undefined, nodeAt(at, true))
   const seen = Array.from({ length: NODES }, (_, at) => {
     index.nodeChanged(nodeAt(at, true), nodeAt(at, false))
-    return new WeakRef(count(index.view(DAEMON_SET_UID, {})))
+    return new WeakRef(count(index.view(FLEET_OWNER)))
   })
   await nextTurn()
   collectGarbage()

@@ -1,6 +1,6 @@
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
 import { batchProgress, tallyNodes } from '@tranche/planner'
-import { aNode, aPod, DAEMON_SET_UID } from '@tranche/testing'
+import { aNode, aPod, FLEET_OWNER } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { oldNodes } from '../src/old-nodes.ts'
@@ -73,7 +73,7 @@ class Cluster {
 
   compare({ revision, minReadyMs, passedMs }: typeof look extends fc.Arbitrary<infer Look> ? Look : never): void {
     this.#nowMs += passedMs
-    const view = this.#index.view(DAEMON_SET_UID, {})
+    const view = this.#index.view(FLEET_OWNER)
     const question = { revision, minReadyMs, monotonicMs: this.#nowMs }
     const plan = { batches: [{ canaryReplicas: '50%' }], enableExtraWorkloadForCanary: false }
     const counts = (fleet: FleetView): object => ({

@@ -907,6 +907,7 @@ function fleetPod(node: string, pod: SeenPod): FleetPod {
     uid: String(pod.uid),
     resourceVersion: String(pod.version),
     ownerUid: 'daemonset',
+    labels: {},
     node,
     hash: pod.revision,
     createdAt: new Date(pod.uid * 1000).toISOString(),

@@ -11,7 +11,7 @@ import {
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
-import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters } from '@tranche/testing'
+import { FLEET_OWNER, type GeneratedCluster, generatedClusters } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { aReading } from './build-facts.ts'
@@ -140,7 +140,7 @@ function toFleet(cluster: GeneratedCluster): FleetView {
   for (const { pod, seenForMs } of cluster.pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs }) ?? undefined)
   }
-  return index.view(DAEMON_SET_UID, {})
+  return index.view(FLEET_OWNER)
 }
 
 function atRest({ rollout }: ReleaseFacts): ReleaseFacts['rollout'] {

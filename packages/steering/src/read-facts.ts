@@ -3,15 +3,18 @@ import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type KubeClient, type ResourcePath, resourcePaths, type Scope } from '@tranche/kube-client'
 import {
-  controllerOf,
+  controllerKeyOf,
   type ControllerRevision,
   type DaemonSet,
+  isOwnedBy,
   type KubeObject,
   keyOf,
   keyText,
   type Node,
   type ObjectKey,
+  ownerKeyOf,
   type Pod,
+  revisionsOf,
 } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
 import { getOrNone, readRevisions, workloadKey } from './read-wish-facts.ts'
@@ -70,7 +73,7 @@ export async function readAllFacts(
     return (wanted) => byKey.get(keyText(wanted))
   }
   const [daemonSetOf, releaseOf] = [find(daemonSets), find(releases)]
-  const owned = Map.groupBy(revisions, (revision) => controllerOf(revision)?.uid)
+  const owned = Map.groupBy(revisions, controllerKeyOf)
   return eachAtMost(rollouts, READS_AT_ONCE, async (rollout) => {
     const key = keyOf(rollout)
     const daemonSet = daemonSetOf(workloadKey(rollout))
@@ -80,7 +83,7 @@ export async function readAllFacts(
       rollout,
       release: releaseOf(key),
       daemonSet,
-      revisions: owned.get(daemonSet?.metadata.uid) ?? [],
+      revisions: daemonSet === undefined ? [] : revisionsOf(daemonSet, owned.get(ownerKeyOf(daemonSet)) ?? []),
       fleet: daemonSet && fleetOf(daemonSet, nodes, pods),
       nowMs,
       monotonicMs: nowMs,
@@ -92,7 +95,7 @@ function fleetOf(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readon
   const index = new FleetIndex()
   for (const node of nodes) index.nodeChanged(undefined, node)
   for (const pod of pods) index.podChanged(undefined, pod)
-  return index.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {})
+  return index.view(daemonSet)
 }
 
 async function listNodes({ client }: FactReader, options: AskOptions): Promise<readonly FleetNode[]> {
@@ -109,9 +112,8 @@ async function listPods({ client }: FactReader, daemonSet: DaemonSet, options: A
  * What is kept of a pod of this DaemonSet; null of any other. A Ready pod counts from the stamp that the API server shows: who only
  * reports has not seen it before.
  */
-export function keptPod({ metadata }: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
-  const pod = toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 })
-  return pod?.ownerUid === metadata.uid ? pod : null
+export function keptPod(daemonSet: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
+  return isOwnedBy(object, daemonSet) ? toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 }) : null
 }
 
 /** Where pods and revisions of a DaemonSet are looked for. */

@@ -1,7 +1,7 @@
 import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import {
-  controllerOf,
+  isOwnedBy,
   type ControllerRevision,
   type DaemonSet,
   type KubeObject,
@@ -37,7 +37,7 @@ export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, 
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workload, call)
   const policyName = rollout.metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const owned = <T extends KubeObject>(object: KubeObject): T | null =>
-    controllerOf(object)?.uid === daemonSet?.metadata.uid ? (withoutManagedFields(object) as T) : null
+    daemonSet !== undefined && isOwnedBy(object, daemonSet) ? (withoutManagedFields(object) as T) : null
   const [release, policy, nodes, pods, revisions, { others, unread }] = await Promise.all([
     getOrNone<BatchRelease>(client, resourcePaths.batchReleases, key, call),
     policyName === undefined

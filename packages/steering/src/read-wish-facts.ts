@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
-import { controllerOf, type ControllerRevision, type DaemonSet, daemonSetAnnotations, type ObjectKey } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, type ObjectKey, revisionsOf } from '@tranche/kube-types'
 import { targetOf, type WishFacts, type WishTarget } from '@tranche/wishes'
 import { selectorText } from './selector-text.ts'
 import type { WishOrder } from './wish-order.ts'
@@ -50,10 +50,10 @@ export async function readRevisions(
   options: ReadOptions,
 ): Promise<readonly ControllerRevision[]> {
   if (daemonSet === undefined) return []
-  const { namespace = '', uid } = daemonSet.metadata
+  const { namespace = '' } = daemonSet.metadata
   const scope = { namespace, labelSelector: selectorText(daemonSet.spec.selector) }
   const { items } = await client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...scope, ...options })
-  return items.filter((revision) => controllerOf(revision)?.uid === uid)
+  return revisionsOf(daemonSet, items)
 }
 
 /** @returns undefined where there is no such object */

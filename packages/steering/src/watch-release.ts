@@ -4,7 +4,8 @@ import { keptNode } from '@tranche/cluster'
 import { FleetIndex, type FleetNode, type FleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, type ReflectorOptions, resourcePaths } from '@tranche/kube-client'
 import {
-  controllerOf,
+  isOwnedBy,
+  revisionsOf,
   type ControllerRevision,
   type DaemonSet,
   type KubeObject,
@@ -70,7 +71,7 @@ export function watchRelease(options: WatchReleaseOptions): WatchedRelease {
       const { uid } = daemonSet.metadata
       const { fleet, pods, revisions } = belongings.of(uid, (ends) => watchBelongings(options, { daemonSet, nodes, until: ends }))
       if (!pods.synced || !revisions.synced) return undefined
-      return { ...about, revisions: revisions.store.list(), fleet: fleet.view(uid, daemonSet.spec.template.spec ?? {}) }
+      return { ...about, revisions: revisionsOf(daemonSet, revisions.store.list()), fleet: fleet.view(daemonSet) }
     },
   }
 }
@@ -94,7 +95,7 @@ function watchBelongings(options: WatchReleaseOptions, { daemonSet, nodes, until
   for (const node of nodes.store.list()) fleet.nodeChanged(undefined, node)
   const leave = nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
   until.addEventListener('abort', leave, { once: true })
-  const isOwned = (object: KubeObject): boolean => controllerOf(object)?.uid === daemonSet.metadata.uid
+  const isOwned = (object: KubeObject): boolean => isOwnedBy(object, daemonSet)
   const pods = keepUp<FleetPod, Pod>(options, {
     resource: resourcePaths.pods,
     scope,

@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { WatchedCluster } from '@tranche/cluster'
+import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { keyOf, type ObjectKey } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
 import { workloadKey } from './read-wish-facts.ts'
@@ -24,13 +24,12 @@ export function allWatchedFacts(cluster: WatchedCluster, clock: Clock): readonly
 function factsOf({ fleet, daemonSets, batchReleases, revisions }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
   const daemonSet = daemonSets.store.get(workloadKey(rollout))
   const release = batchReleases.store.get(keyOf(rollout))
-  const uid = daemonSet?.metadata.uid
   return {
     rollout,
     release: release?.metadata.ownerReferences?.some((owner) => owner.uid === rollout.metadata.uid) === true ? release : undefined,
     daemonSet,
-    revisions: uid === undefined ? [] : revisions.store.byIndex('owner', uid),
-    fleet: daemonSet === undefined || uid === undefined ? undefined : fleet.view(uid, daemonSet.spec.template.spec ?? {}),
+    revisions: daemonSet === undefined ? [] : ownedRevisions({ revisions }, daemonSet),
+    fleet: daemonSet === undefined ? undefined : fleet.view(daemonSet),
     nowMs: clock.nowMs(),
     // The fleet is stamped with the API server's own times.
     monotonicMs: clock.nowMs(),

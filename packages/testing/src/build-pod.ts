@@ -3,6 +3,9 @@ import { type ContainerStatus, type Pod, REVISION_HASH_LABEL } from '@tranche/ku
 /** UID of the DaemonSet that owns every built pod, unless a test says otherwise. */
 export const DAEMON_SET_UID = 'daemonset-uid'
 
+/** The DaemonSet of that UID, as a fleet is viewed for it; every node without a taint is desired. */
+export const FLEET_OWNER = { metadata: { namespace: 'demo', uid: DAEMON_SET_UID }, spec: { template: {} } }
+
 /** What a test says about a pod; the rest is calm: bound to `node`, Running and Ready since the epoch, on revision `old`. */
 export interface PodFields {
   readonly node: string

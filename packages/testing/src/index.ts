@@ -1,5 +1,5 @@
 export { applyPatch } from './apply-json-patch.ts'
 export { aNode, type NodeFields } from './build-node.ts'
-export { aPod, DAEMON_SET_UID, nodeOfPod, type PodFields } from './build-pod.ts'
+export { aPod, DAEMON_SET_UID, FLEET_OWNER, nodeOfPod, type PodFields } from './build-pod.ts'
 export { aPermit, aRecord } from './build-record.ts'
 export { type GeneratedCluster, generatedClusters, type SeenPod } from './generated-cluster.ts'

@@ -9,7 +9,7 @@ import type {
 } from '@tranche/api-schema'
 import { type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Pod } from '@tranche/kube-types'
-import { aNode, aPod, DAEMON_SET_UID, type PodFields } from '@tranche/testing'
+import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { judgeRelease, type Judgement, watchNodes } from '@tranche/verdict'
 
 /** When the release began. */
@@ -104,7 +104,7 @@ export function fleetOf(nodes: CaseSays['nodes']): FleetView {
     index.nodeChanged(undefined, toFleetNode(aNode(name, { ready: isNodeReady, ...(notReadySince !== undefined && { notReadySince }) })))
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
-  return index.view(DAEMON_SET_UID, {})
+  return index.view(FLEET_OWNER)
 }
 
 function podOf(

@@ -1,6 +1,6 @@
 import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { WatchedCluster } from '@tranche/cluster'
+import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { Reflector } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import {
@@ -102,7 +102,6 @@ function factsOfDaemonSet(
 ): ReleaseFacts | undefined {
   const daemonSet = cluster.daemonSets.store.get(key)
   if (daemonSet === undefined) return undefined
-  const { uid } = daemonSet.metadata
   const rollout = withRollout ? rolloutOf(daemonSet) : undefined
   const bound = rollout === undefined ? undefined : watchedFacts(cluster, clock, rollout)
   if (bound !== undefined && keyText(workloadKey(bound.rollout)) === keyText(key)) return bound
@@ -115,8 +114,8 @@ function factsOfDaemonSet(
     },
     release: undefined,
     daemonSet,
-    revisions: cluster.revisions.store.byIndex('owner', uid),
-    fleet: cluster.fleet.view(uid, daemonSet.spec.template.spec ?? {}),
+    revisions: ownedRevisions(cluster, daemonSet),
+    fleet: cluster.fleet.view(daemonSet),
     nowMs: clock.nowMs(),
     monotonicMs: clock.nowMs(),
   }

@@ -58,9 +58,9 @@ export function createWatchedStreamSource({ cluster, events, reads }: WatchedStr
           },
         }),
         pods.subscribe({
-          onChange(_key, previous, current) {
+          onChange({ namespace }, previous, current) {
             const key = uids.get((current ?? previous)?.ownerUid ?? '')
-            if (key !== undefined) ofDaemonSet(key)
+            if (key !== undefined && key.namespace === namespace) ofDaemonSet(key)
           },
         }),
         nodes.subscribe({ onChange: (_key, previous, current) => previous !== current && changed(null) }),

@@ -3,7 +3,6 @@ import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import {
-  controllerOf,
   type ControllerRevision,
   type DaemonSet,
   type KubeObject,
@@ -11,6 +10,7 @@ import {
   type Node,
   type ObjectKey,
   type Pod,
+  revisionsOf,
 } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { buildSnapshot } from '../view/build-snapshot.ts'
@@ -121,8 +121,8 @@ export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
         daemonSet,
         rollout,
         batchRelease: rollout && batchReleases.store.get(keyOf(rollout)),
-        revisions: revisions.store.list().filter((revision) => controllerOf(revision)?.uid === daemonSet.metadata.uid),
-        fleet: fleet.view(daemonSet.metadata.uid, daemonSet.spec.template.spec ?? {}),
+        revisions: revisionsOf(daemonSet, revisions.store.list()),
+        fleet: fleet.view(daemonSet),
         zoneOf: (node) => fleet.node(node)?.labels[ZONE_LABEL] ?? '',
         failingSinceMs: (node) => failingSince.get(node),
         events,

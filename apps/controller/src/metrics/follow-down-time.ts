@@ -20,8 +20,8 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Tell
   /** By DaemonSet and node: no more than there are pods of DaemonSets. */
   const down = new Map<string, DownNode>()
 
-  function permitsFor(ownerUid: string): readonly string[] | null {
-    const daemonSet = daemonSets.store.list().find(({ metadata }) => metadata.uid === ownerUid)
+  function permitsFor({ namespace, ownerUid }: FleetPod): readonly string[] | null {
+    const daemonSet = daemonSets.store.list().find(({ metadata }) => metadata.uid === ownerUid && metadata.namespace === namespace)
     const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
     if (daemonSet === undefined || control === undefined) return null
     const release = newest.batchReleases.get({ namespace: daemonSet.metadata.namespace ?? '', name: control.name })
@@ -29,7 +29,7 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Tell
   }
 
   function goesDown(pod: FleetPod): void {
-    const permits = permitsFor(pod.ownerUid)
+    const permits = permitsFor(pod)
     if (permits === null) return
     const cause = permits.includes(pod.uid) ? 'release' : 'other'
     down.set(placeOf(pod), { node: pod.node, sinceMs: clock.monotonicMs(), podUid: pod.uid, cause })
@@ -74,6 +74,6 @@ function isUp(pod: FleetPod | undefined): pod is FleetPod {
   return pod?.ready === true && !pod.terminating
 }
 
-function placeOf({ ownerUid, node }: FleetPod): string {
-  return `${ownerUid} ${node}`
+function placeOf({ namespace, ownerUid, node }: FleetPod): string {
+  return `${namespace} ${ownerUid} ${node}`
 }

@@ -1,6 +1,6 @@
 import { batchReleasePhases, type Rollout, type RolloutReport, rolloutPhases } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { WatchedCluster } from '@tranche/cluster'
+import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { keyOf, keyText } from '@tranche/kube-types'
 import { type GaugeName, type Metrics, type Sample, TOLD_RELEASES_MAX } from '@tranche/metrics'
 import { type ReleaseFacts, reportRollout } from '@tranche/reports'
@@ -118,13 +118,12 @@ function byName({ metadata: a }: Rollout, { metadata: b }: Rollout): number {
 function factsOf({ newest, daemonSets, revisions, fleet }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
   const key = keyOf(rollout)
   const daemonSet = daemonSets.store.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
-  const uid = daemonSet?.metadata.uid
   return {
     rollout,
     release: newest.batchReleases.get(key),
     daemonSet,
-    revisions: uid === undefined ? [] : revisions.store.byIndex('owner', uid),
-    fleet: daemonSet === undefined || uid === undefined ? undefined : fleet.view(uid, daemonSet.spec.template.spec ?? {}),
+    revisions: daemonSet === undefined ? [] : ownedRevisions({ revisions }, daemonSet),
+    fleet: daemonSet === undefined ? undefined : fleet.view(daemonSet),
     nowMs: clock.nowMs(),
     monotonicMs: clock.monotonicMs(),
   }

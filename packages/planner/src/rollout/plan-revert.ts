@@ -3,7 +3,7 @@ import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { hashOf } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
-import { heldTemplate, isReverted, revertMark } from './held-revisions.ts'
+import { heldTemplate, isReverted, revertMark, templateDigest } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs } from './reapply.ts'
 import { revertEvent } from './revert-event.ts'
@@ -31,13 +31,31 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
 
 /**
  * The template of a revision as its ControllerRevision holds it, or as the BatchRelease has kept it; null where it is gone
- * from the history and was not kept.
+ * from the history and was not kept, or is not the template that became stable.
  */
-export function templateToPutBack({ revisions, release }: RolloutView, hash: string | undefined): object | null {
+export function templateToPutBack(view: RolloutView, hash: string | undefined): object | null {
+  const template = heldTemplateOf(view, hash)
+  return template === null || isForged(view, hash, template) ? null : template
+}
+
+/** Says why there is no template to put back, and what to do; null where there is one. */
+export function whyNoTemplate(view: RolloutView, hash: string): string | null {
+  const template = heldTemplateOf(view, hash)
+  if (template === null) return `revision ${hash}, which ran before, is no longer in the history (revisionHistoryLimit)`
+  if (!isForged(view, hash, template)) return null
+  return `revision ${hash} holds another template than when it became stable (status.stableDigest)`
+}
+
+function heldTemplateOf({ revisions, release }: RolloutView, hash: string | undefined): object | null {
   const revision = revisions.find((one) => hashOf(one) === hash)
   if (revision !== undefined) return plainTemplate(revision)
   const kept = release?.status?.stableTemplate
   return kept !== undefined && kept.revision === hash ? kept.template : null
+}
+
+/** F15: a revision that was deleted and created again under its name may hold any template. Previous versions recorded no digest. */
+function isForged({ rollout: { status } }: RolloutView, hash: string | undefined, template: object): boolean {
+  return status?.stableDigest !== undefined && status.stableRevision === hash && status.stableDigest !== templateDigest(template)
 }
 
 /**

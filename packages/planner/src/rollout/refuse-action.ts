@@ -2,7 +2,7 @@ import type { RolloutAction, StalledReason } from '@tranche/api-schema'
 import { jumpTarget } from './advance-step.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
-import { templateToPutBack } from './plan-revert.ts'
+import { whyNoTemplate } from './plan-revert.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
 import { releaseReport } from './release-report.ts'
@@ -108,8 +108,8 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): str
   if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held !== undefined && !isReverted(daemonSet, held)) return `revision ${canaryRevision} is being taken back already`
-  if (templateToPutBack(view, stableRevision) !== null) return null
-  return `revision ${stableRevision}, which ran before, is no longer in the history (revisionHistoryLimit): apply its template`
+  const why = whyNoTemplate(view, stableRevision ?? '')
+  return why === null ? null : `${why}: apply the template of the last good version`
 }
 
 function retryRefusal(view: RolloutView, before: Course): string | null {

@@ -1,6 +1,6 @@
 import type { Failure } from '@tranche/api-schema'
 import type { Course } from './course.ts'
-import { templateToPutBack } from './plan-revert.ts'
+import { whyNoTemplate } from './plan-revert.ts'
 import { releaseReport } from './release-report.ts'
 import { isReturn } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -35,6 +35,5 @@ export function asksForRollback({ action, reason }: Failure): boolean {
 
 /** Why the stable template cannot be put back; null where it can. */
 export function whyNoRollback(view: RolloutView, { canary: { stableRevision = '' } }: Pick<Course, 'canary'>): string | null {
-  if (templateToPutBack(view, stableRevision) !== null) return null
-  return `revision ${stableRevision}, which ran before, is no longer in the history (revisionHistoryLimit)`
+  return whyNoTemplate(view, stableRevision)
 }

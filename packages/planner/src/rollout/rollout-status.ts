@@ -1,11 +1,13 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { hashOf } from '../release/discover-revisions.ts'
+import { plainTemplate } from '../release/stable-template.ts'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
 import { type ActionEffect, answerAction, rememberAnswer } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
-import { withHeld, withoutHeld } from './held-revisions.ts'
+import { templateDigest, withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
 import { leakedWhileHeld } from './leaked-while-held.ts'
 import { standingFailure } from './release-failure.ts'
@@ -90,6 +92,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     conditions: toConditions(view, { ...words, stalled: course.stalled }),
     canaryStatus: { ...course.canary, ...(hash !== null && { rolloutHash: hash }), message: course.message },
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
+    ...stableDigest(view, course),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
     ...(failure !== undefined && { failure }),
@@ -99,6 +102,16 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(rollbackFrom !== undefined && { rollbackFrom }),
     ...(policy !== undefined && { policy }),
   }
+}
+
+/** F15: recorded when the revision becomes stable, and never again for it: what its ControllerRevision holds later may be forged. */
+function stableDigest({ rollout, revisions }: RolloutView, { stableRevision }: Course): Pick<RolloutStatus, 'stableDigest'> {
+  const before = rollout.status
+  if (stableRevision === undefined) return {}
+  if (before?.stableRevision === stableRevision && before.stableDigest !== undefined) return { stableDigest: before.stableDigest }
+  const revision = revisions.find((one) => hashOf(one) === stableRevision)
+  const template = revision === undefined ? null : plainTemplate(revision)
+  return template === null ? {} : { stableDigest: templateDigest(template) }
 }
 
 /** What stays as it is unless somebody says otherwise. */
@@ -111,6 +124,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     rollbackFrom: _from,
     policy: _policy,
     failure: _failure,
+    stableDigest: _digest,
     ...kept
   } = status ?? {}
   return kept

@@ -1,6 +1,6 @@
 import { FleetIndex, type NodeView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { batchScope, firstCandidates } from '@tranche/planner'
-import { aNode, aPod, DAEMON_SET_UID, type PodFields } from '@tranche/testing'
+import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -106,7 +106,7 @@ function nodeWith(name: string, fields: Omit<PodFields, 'node'>, podName = `pod-
   const index = new FleetIndex()
   index.nodeChanged(undefined, toFleetNode(aNode(name)))
   index.podChanged(undefined, toFleetPod(aPod({ name: podName, ...fields, node: name }), undefined, { nowMs: 0, monotonicMs: 0 })!)
-  return index.view(DAEMON_SET_UID, {}).nodes[0]!
+  return index.view(FLEET_OWNER).nodes[0]!
 }
 
 function names(nodes: readonly NodeView[], count: number): readonly string[] {

@@ -2,7 +2,7 @@ import type { Permit } from '@tranche/api-schema'
 import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
 import type { PassPlan, PassView } from '@tranche/planner'
-import { DAEMON_SET_UID, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
+import { FLEET_OWNER, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { announcementOf, NOW_MS } from './pass-notation.ts'
 
@@ -31,7 +31,7 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
     announcement: { ...announcementOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
     releaseUid: 'release',
     record: cluster.record,
-    fleet: index.view(DAEMON_SET_UID, {}),
+    fleet: index.view(FLEET_OWNER),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
     confirmations: new Map(cluster.record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),

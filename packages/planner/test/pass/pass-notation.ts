@@ -1,7 +1,7 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type Announcement, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/planner'
-import { aNode, aPod, aRecord, DAEMON_SET_UID } from '@tranche/testing'
+import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
 import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
 
@@ -97,7 +97,7 @@ export function fleetOf(text: string, zones = ''): FleetView {
     index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, ...(zone !== undefined && { labels: { zone } }) })))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
-  return index.view(DAEMON_SET_UID, {})
+  return index.view(FLEET_OWNER)
 }
 
 /**

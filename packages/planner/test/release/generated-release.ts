@@ -2,7 +2,7 @@ import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, type ReleaseView, wantedAllowance } from '@tranche/planner'
-import { aPod, applyPatch, DAEMON_SET_UID, type GeneratedCluster, generatedClusters } from '@tranche/testing'
+import { aPod, applyPatch, DAEMON_SET_UID, FLEET_OWNER, type GeneratedCluster, generatedClusters } from '@tranche/testing'
 import fc from 'fast-check'
 import { aRevision, NOW_MS, templateOf } from '../../../../test/toys/build-view.ts'
 
@@ -146,7 +146,7 @@ function fleetOf({ nodes, pods }: GeneratedCluster): ReleaseView['fleet'] {
   for (const { pod, seenForMs } of pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: MONOTONIC_MS - seenForMs })!)
   }
-  return index.view(DAEMON_SET_UID, {})
+  return index.view(FLEET_OWNER)
 }
 
 function recordOf({ record }: GeneratedCluster, drawn: Shape): FlightRecord | undefined {

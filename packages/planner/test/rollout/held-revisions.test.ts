@@ -90,7 +90,16 @@ describe('the action abort', () => {
   it.each([
     ['no release is under way', () => healthy(), 'no release is under way'],
     ['a rollback is under way', () => goingBack(), 'which ran before: there is nothing to take back'],
-    ['the stable revision is gone', () => withoutHistory(), 'is no longer in the history (revisionHistoryLimit): apply its template'],
+    [
+      'the stable revision is gone',
+      () => withoutHistory(),
+      'is no longer in the history (revisionHistoryLimit): apply the template of the last good version',
+    ],
+    [
+      'the stable revision holds another template than when it became stable (F15)',
+      () => withForgedHistory(),
+      'revision hash-v1 holds another template than when it became stable (status.stableDigest): apply the template of the last good version',
+    ],
   ])('is refused where %s', (_when, at, reason) => {
     const toy = at()
     toy.act({ ...abort, id: 'b' })
@@ -378,6 +387,15 @@ function goingBack(): ToyCluster {
   const toy = paused()
   toy.setImage('v1')
   while (toy.rollout?.status?.rollbackFrom === undefined) act(toy)
+  return toy
+}
+
+/** The stable revision was deleted, and created again under its name with another template. */
+function withForgedHistory(): ToyCluster {
+  const toy = paused()
+  toy.revisions = toy.revisions.map((one) =>
+    one.revision === 1 ? { ...one, data: { spec: { template: { spec: { hostPID: true, containers: [] } } } } } : one,
+  )
   return toy
 }
 

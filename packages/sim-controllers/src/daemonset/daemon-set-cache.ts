@@ -1,4 +1,13 @@
-import { controllerOf, keyOf, keyText, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
+import {
+  controllerKeyOf,
+  keyOf,
+  keyText,
+  type ControllerRevision,
+  type DaemonSet,
+  type Node,
+  type Pod,
+  ownerKeyOf,
+} from '@tranche/kube-types'
 import { resources, type SimClient } from '@tranche/sim-api'
 import { createInformer, type Informer, type InformerEvents } from '../machinery/informer.ts'
 import { isPlacingChanged } from '../placement/node-eligibility.ts'
@@ -73,7 +82,7 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
   const daemonSets = createInformer<DaemonSet>(client, resources.daemonSets, {
     ...events.daemonSets,
     deleted(daemonSet) {
-      owned.forget(daemonSet.metadata.uid)
+      owned.forget(ownerKeyOf(daemonSet))
       events.daemonSets.deleted(daemonSet)
     },
   })
@@ -84,9 +93,9 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
     nodes,
     revisions,
     owned,
-    revisionsFor: ({ metadata: { uid, namespace = '' } }) => [
-      ...(revisionsByOwner.get(uid)?.values() ?? []),
-      ...(revisionsByOwner.get(orphansOf(namespace))?.values() ?? []),
+    revisionsFor: (daemonSet) => [
+      ...(revisionsByOwner.get(ownerKeyOf(daemonSet))?.values() ?? []),
+      ...(revisionsByOwner.get(orphansOf(daemonSet.metadata.namespace ?? ''))?.values() ?? []),
     ],
     synced: Promise.all(all.map((informer) => informer.synced)),
     stop: () => all.forEach((informer) => informer.stop()),
@@ -108,7 +117,7 @@ function unindex(byOwner: Map<string, Map<string, ControllerRevision>>, revision
 }
 
 function ownerOf(revision: ControllerRevision): string {
-  return controllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace ?? '')
+  return controllerKeyOf(revision) ?? orphansOf(revision.metadata.namespace ?? '')
 }
 
 /** Stands for an owner of what nobody owns; no uid has a colon. */

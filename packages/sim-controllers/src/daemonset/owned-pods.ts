@@ -1,24 +1,24 @@
-import { controllerOf, type Node, type Pod } from '@tranche/kube-types'
+import { controllerOf, type Node, ownerKeyOf, type Pod } from '@tranche/kube-types'
 import { nodeOfPod } from '../placement/node-of-pod.ts'
 import { createNodeLedger, type NodeLedger } from './node-ledger.ts'
 
-/** Pods by owner and node, with a ledger per owner that is told of every change. Pods without a controller stand apart. */
+/** Pods by owner (`namespace/uid`: an owner has its pods in its own namespace) and node, with a ledger per owner that is told of every change. Pods without a controller stand apart. */
 export interface OwnedPods {
   put(pod: Pod): void
   remove(pod: Pod): void
   /** The node itself has changed, come or gone. */
   touchNode(name: string): void
-  ledgerOf(ownerUid: string): NodeLedger
+  ledgerOf(ownerKey: string): NodeLedger
   /** @returns whether a pod of the owner is bound to the node; pinned is not bound */
-  hasBoundPodOn(ownerUid: string, nodeName: string): boolean
+  hasBoundPodOn(ownerKey: string, nodeName: string): boolean
   /** All pods of the owner: only for what cannot be answered by node. */
-  podsOf(ownerUid: string): Iterable<Pod>
+  podsOf(ownerKey: string): Iterable<Pod>
   /** `controller-revision-hash` of all pods of the owner, terminating ones included. */
-  hashesOf(ownerUid: string): ReadonlySet<string>
+  hashesOf(ownerKey: string): ReadonlySet<string>
   /** Pods of the namespace that nobody controls. */
   orphansIn(namespace: string): Iterable<Pod>
   /** The owner is gone. */
-  forget(ownerUid: string): void
+  forget(ownerKey: string): void
 }
 
 /** Where the index looks nodes up. */
@@ -38,7 +38,7 @@ type Place = OwnedPlace | { readonly kind: 'orphan'; readonly namespace: string 
 
 interface OwnedPlace {
   readonly kind: 'owned'
-  readonly ownerUid: string
+  readonly ownerKey: string
   readonly nodeName: string
   readonly hash: string
 }
@@ -58,14 +58,14 @@ export function createOwnedPods(nodes: NodeSource): OwnedPods {
   function add(pod: Pod, place: Place): void {
     places.set(pod.metadata.uid, place)
     if (place.kind === 'orphan') return addTo(orphans, place.namespace, pod)
-    const owner = ownerOf(place.ownerUid)
+    const owner = ownerOf(place.ownerKey)
     addTo(owner.byNode, place.nodeName, pod)
     owner.hashes.set(place.hash, (owner.hashes.get(place.hash) ?? 0) + 1)
     owner.ledger.touch(place.nodeName)
   }
 
-  function replace(pod: Pod, { ownerUid, nodeName }: OwnedPlace): void {
-    const owner = owners.get(ownerUid)!
+  function replace(pod: Pod, { ownerKey, nodeName }: OwnedPlace): void {
+    const owner = owners.get(ownerKey)!
     owner.byNode.get(nodeName)!.set(pod.metadata.uid, pod)
     owner.ledger.touch(nodeName)
   }
@@ -75,7 +75,7 @@ export function createOwnedPods(nodes: NodeSource): OwnedPods {
     places.delete(uid)
     if (place === undefined) return
     if (place.kind === 'orphan') return removeFrom(orphans, place.namespace, uid)
-    const owner = owners.get(place.ownerUid)
+    const owner = owners.get(place.ownerKey)
     if (owner === undefined) return
     removeFrom(owner.byNode, place.nodeName, uid)
     const count = owner.hashes.get(place.hash)! - 1
@@ -96,19 +96,19 @@ export function createOwnedPods(nodes: NodeSource): OwnedPods {
     touchNode(name) {
       for (const owner of owners.values()) owner.ledger.touch(name)
     },
-    ledgerOf: (ownerUid) => ownerOf(ownerUid).ledger,
-    hasBoundPodOn(ownerUid, nodeName) {
-      for (const pod of owners.get(ownerUid)?.byNode.get(nodeName)?.values() ?? []) if (pod.spec?.nodeName) return true
+    ledgerOf: (ownerKey) => ownerOf(ownerKey).ledger,
+    hasBoundPodOn(ownerKey, nodeName) {
+      for (const pod of owners.get(ownerKey)?.byNode.get(nodeName)?.values() ?? []) if (pod.spec?.nodeName) return true
       return false
     },
-    *podsOf(ownerUid) {
-      for (const there of owners.get(ownerUid)?.byNode.values() ?? []) yield* there.values()
+    *podsOf(ownerKey) {
+      for (const there of owners.get(ownerKey)?.byNode.values() ?? []) yield* there.values()
     },
-    hashesOf: (ownerUid) => new Set(owners.get(ownerUid)?.hashes.keys()),
+    hashesOf: (ownerKey) => new Set(owners.get(ownerKey)?.hashes.keys()),
     orphansIn: (namespace) => orphans.get(namespace)?.values() ?? [],
-    forget(ownerUid) {
-      for (const there of owners.get(ownerUid)?.byNode.values() ?? []) for (const uid of there.keys()) places.delete(uid)
-      owners.delete(ownerUid)
+    forget(ownerKey) {
+      for (const there of owners.get(ownerKey)?.byNode.values() ?? []) for (const uid of there.keys()) places.delete(uid)
+      owners.delete(ownerKey)
     },
   }
 }
@@ -132,11 +132,16 @@ function placeOf(pod: Pod): Place | undefined {
   if (owner === undefined) return { kind: 'orphan', namespace: pod.metadata.namespace ?? '' }
   const nodeName = nodeOfPod(pod)
   if (owner.kind !== 'DaemonSet' || nodeName === undefined) return undefined
-  return { kind: 'owned', ownerUid: owner.uid, nodeName, hash: pod.metadata.labels?.['controller-revision-hash'] ?? '' }
+  return {
+    kind: 'owned',
+    ownerKey: ownerKeyOf({ metadata: { namespace: pod.metadata.namespace, uid: owner.uid } }),
+    nodeName,
+    hash: pod.metadata.labels?.['controller-revision-hash'] ?? '',
+  }
 }
 
 function isSamePlace(a: OwnedPlace, b: OwnedPlace): boolean {
-  return a.ownerUid === b.ownerUid && a.nodeName === b.nodeName && a.hash === b.hash
+  return a.ownerKey === b.ownerKey && a.nodeName === b.nodeName && a.hash === b.hash
 }
 
 function addTo(groups: Map<string, Map<string, Pod>>, group: string, pod: Pod): void {

@@ -1,4 +1,4 @@
-import { keyOf, keyText, parseKey } from '@tranche/kube-types'
+import { keyOf, keyText, parseKey, ownerKeyOf } from '@tranche/kube-types'
 import { isStatus, resources } from '@tranche/sim-api'
 import { hashOfRevision, planCleanup } from '../history/plan-history.ts'
 import { isEmptySelector } from '../placement/requirements.ts'
@@ -53,7 +53,7 @@ function forget({ expectations, ownWrites }: SyncPorts, key: string): void {
 /** Each reading claims pods first: what has come or gone since the last one may matter. */
 function ledgerReader(ports: SyncPorts, target: Target): () => Promise<Ledger> {
   const mayAdopt = createAdoptionCheck(ports.client, target.daemonSet)
-  const ledger = ports.cache.owned.ledgerOf(target.daemonSet.metadata.uid)
+  const ledger = ports.cache.owned.ledgerOf(ownerKeyOf(target.daemonSet))
   const read = (): Ledger => ledger.read(target, ports.clock.nowMs())
   return async () => {
     const seen = read()
@@ -89,7 +89,7 @@ async function act({ ports, target, history, readLedger }: Acting): Promise<void
 async function cleanUp({ client, cache }: SyncPorts, { daemonSet }: Target, { old }: History): Promise<void> {
   const limit = daemonSet.spec.revisionHistoryLimit ?? 10
   if (old.length <= limit) return
-  for (const { metadata } of planCleanup(old, limit, cache.owned.hashesOf(daemonSet.metadata.uid)))
+  for (const { metadata } of planCleanup(old, limit, cache.owned.hashesOf(ownerKeyOf(daemonSet))))
     await client.delete(resources.controllerRevisions, metadata.name, metadata.namespace).catch((error: unknown) => {
       if (!isStatus(error, 404)) throw error
     })

@@ -7,6 +7,7 @@ import {
   type OwnerReference,
   parseKey,
   type Pod,
+  ownerKeyOf,
 } from '@tranche/kube-types'
 import { isChanged } from '../placement/is-changed.ts'
 import { isPlacingChanged, nodeEligibility } from '../placement/node-eligibility.ts'
@@ -42,7 +43,7 @@ export function wakeConcerned(nodeName: string, { nodes, daemonSets, owned }: Da
   if (node === undefined) return
   for (const daemonSet of daemonSets.values()) {
     const { shouldRun, shouldContinue } = nodeEligibility(daemonSet.spec.template.spec ?? {}, node)
-    const has = owned.hasBoundPodOn(daemonSet.metadata.uid, nodeName)
+    const has = owned.hasBoundPodOn(ownerKeyOf(daemonSet), nodeName)
     const misscheduled = (daemonSet.status?.numberMisscheduled ?? 0) > 0
     if ((shouldRun && !has) || (has && (!shouldContinue || misscheduled))) wake(keyText(keyOf(daemonSet)))
   }

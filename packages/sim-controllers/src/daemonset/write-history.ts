@@ -1,4 +1,4 @@
-import type { ControllerRevision, DaemonSet, Pod } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, type Pod, ownerKeyOf } from '@tranche/kube-types'
 import { isStatus, resources, type ApiObject, type SimClient } from '@tranche/sim-api'
 import { hashOfRevision, planHistory } from '../history/plan-history.ts'
 import { matchesSelector } from '../placement/requirements.ts'
@@ -59,7 +59,7 @@ async function mergeDuplicates(
   duplicates: readonly ControllerRevision[],
 ): Promise<void> {
   const hash = hashOfRevision(kept)
-  const pods = [...cache.owned.podsOf(daemonSet.metadata.uid)]
+  const pods = [...cache.owned.podsOf(ownerKeyOf(daemonSet))]
   for (const { metadata } of pods.filter((pod) => needsHash(pod, daemonSet, hash)))
     await client.patch(resources.pods, metadata.name, metadata.namespace, { metadata: { labels: { 'controller-revision-hash': hash } } })
   for (const { metadata } of duplicates)
