@@ -41,7 +41,7 @@ describe('a version that was taken back', () => {
         settle(toy, () => checkSealed(toy, sealed))
         if (sealed.has('hash-v2')) expect(toy.pods.map(({ uid }) => uid)).toEqual(expect.arrayContaining(others))
       }),
-      { numRuns: 70 },
+      { numRuns: 140 },
     )
     expect(held).toBeGreaterThan(5)
   })
