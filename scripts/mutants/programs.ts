@@ -90,10 +90,18 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F11',
+    fault: 'a lost record is restored without what is in flight',
+    file: 'packages/controllers/src/restore-record.ts',
+    find: '{ ...createRecord(allowance, watermark), permits }',
+    replace: 'createRecord(allowance, watermark)',
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'F11',
     fault: 'control changes hands though an old pod has not answered',
-    file: releasePass,
-    find: "if (answers.some(({ kind }) => kind === 'unclear')) return recheckAfter(UNCLEAR_RECHECK_MS)",
-    replace: '',
+    file: 'packages/controllers/src/restore-record.ts',
+    find: "answers.some(({ kind }) => kind === 'unclear') ? null : answers",
+    replace: 'answers',
     tests: [releasePassTests],
   },
   {

@@ -2,8 +2,9 @@ import type { BatchRelease } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { define } from './definitions.ts'
+import { breakPod } from './hands.ts'
 import { deletions, expectKept } from './expect-kept.ts'
-import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -12,6 +13,56 @@ afterEach(() => stage.end())
 
 const lacks =
   /CustomResourceDefinitions are older ones.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
+
+describe('a permit record that other definitions have pruned in mid-release (F11)', () => {
+  it('is restored with what is in flight, each time, and the release ends within its limit (G2, G6)', async () => {
+    const annotations = { 'sim.tranche.dev/start-ms': '8000' }
+    stage = await setStage({ nodes: 12, maxUnavailable: 2, annotations, steps: [{ replicas: '100%' }] })
+    // Broken old pods cost no budget by themselves: the record alone limits how many of them go at a time.
+    for (const pod of await stage.pods()) await breakPod(stage, pod)
+    await stage.setImage('v2')
+    for (const count of [2, 4, 6]) {
+      await stage.until(`${count} pods were deleted`, () => deletions(stage) >= count)
+      await losesItsRecord()
+    }
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('acknowledges no pause, and deletes nothing after one, before the old pods were touched (G9)', async () => {
+    stage = await setStage({
+      nodes: 12,
+      maxUnavailable: 3,
+      annotations: { 'sim.tranche.dev/start-ms': '8000' },
+      steps: [{ replicas: '100%' }],
+    })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 2)
+    await losesItsRecord()
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('the pause is acknowledged', async () => {
+      const { metadata, status } = await stage.rollout()
+      return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+    })
+    const before = deletions(stage)
+    expect((await stage.release())?.status?.flight).toMatchObject({ state: 'stopped' })
+    await stage.pass(60_000)
+    expect(deletions(stage)).toBe(before)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
+/** As a write under definitions without the field leaves it. */
+async function losesItsRecord(): Promise<void> {
+  await define(stage, 'theirs')
+  const body = { status: { message: `written at ${stage.clock.nowMs()}` } }
+  const options = { subresource: 'status' }
+  const written = await stage.client.patch<BatchRelease>(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, options)
+  expect(written.status).not.toHaveProperty('flight')
+  await define(stage, 'ours')
+}
 
 describe('under the definitions of OpenKruise', () => {
   it('no release starts, the Rollout says why, and nothing is written over and over', async () => {

@@ -335,6 +335,10 @@ export class ToyCluster {
       case 'createRecord':
         this.#writeRecord(createRecord(plan.allowance, String(this.#version)))
         break
+      case 'restoreRecord':
+        this.pods = this.pods.map((pod) => ({ ...pod, resourceVersion: this.#next() }))
+        this.#writeRecord(createRecord(plan.allowance, String(this.#version)))
+        break
       case 'writeRecord':
         this.#writeRecord(plan.record)
         break

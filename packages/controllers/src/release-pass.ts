@@ -6,7 +6,6 @@ import {
   isSameDecision,
   type RecordedAllowance,
   recordTouches,
-  type TouchAnswer,
   type TouchedPermit,
   widenRecord,
 } from '@tranche/flight'
@@ -24,6 +23,7 @@ import {
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
+import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
 
 /** What the BatchRelease reconciler is made of. */
 export interface ReleaseParts {
@@ -123,6 +123,8 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       return patchDaemonSet(plan, view, doing)
     case 'createRecord':
       return createFirstRecord(plan.allowance, view, doing)
+    case 'restoreRecord':
+      return restored(await restoreRecord(plan, { ...view, daemonSet: daemonSetOf(view) }, doing))
     case 'writeRecord':
       return plan.confirm ? confirmAndWrite(plan, doing) : outcomeOfRecord(await cluster.writeRecord(view.release, plan.record, signal))
     case 'touchPermits':
@@ -304,19 +306,12 @@ function standingFirst(permits: readonly Permit[], pods: ReadonlyMap<string, Tou
 
 /** F11: no delete of a record that is lost can be accepted once every old pod was touched. */
 async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
-  const pods = await doing.cluster.listPods(daemonSetOf(view), doing.signal)
-  const answers = await Promise.all(
-    pods.filter((pod) => !pod.terminating).map((pod) => doing.cluster.touchPod(pod, doing.signal, Number.POSITIVE_INFINITY)),
-  )
-  if (answers.some(({ kind }) => kind === 'unclear')) return recheckAfter(UNCLEAR_RECHECK_MS)
-  return apply(restingOn(next, answers), view, doing)
+  const answers = await touchStandingPods(daemonSetOf(view), doing)
+  return answers === null ? recheckAfter(UNCLEAR_RECHECK_MS) : apply(restingOn(next, answers), view, doing)
 }
 
-/** F2: a record that is written next rests on the touches, too. */
-function restingOn(next: BatchReleasePlan, answers: readonly TouchAnswer[]): BatchReleasePlan {
-  if (next.kind !== 'writeRecord') return next
-  const versions = answers.flatMap((answer) => (answer.kind === 'standing' ? [answer.resourceVersion] : []))
-  return { ...next, record: { ...next.record, watermark: versions.reduce(newerResourceVersion, next.record.watermark) } }
+function restored(written: boolean | null): Outcome {
+  return written === null ? recheckAfter(UNCLEAR_RECHECK_MS) : outcomeOfRecord(written)
 }
 
 function outcomeOfRecord(written: boolean): Outcome {

@@ -1,3 +1,4 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { FakeClock } from '@tranche/clock'
 import { createReleasePass } from '@tranche/controllers'
 import type { FlightRecord } from '@tranche/api-schema'
@@ -80,10 +81,27 @@ describe('a pass over a BatchRelease', () => {
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 1_000 })
   })
 
-  it('lets the first record rest on the highest version of a live list (F2)', async () => {
+  it('restores a lost record only after every standing pod has answered a touch, with what is in flight (F11)', async () => {
     const port = recordingPort()
     const reading = aReading()
     port.reading = { ...reading, release: { ...reading.release, status: {} } }
+    port.pods = [aFleetPod('a', { resourceVersion: '9' })]
+    port.touches = { 'pod-a': unclear }
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.records).toEqual([])
+    port.touches = {}
+    await pass(port)
+    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'listPods', 'touch pod-a', 'listPods', 'writeRecord stopped'])
+    expect(port.records).toMatchObject([{ state: 'stopped', watermark: '9', permits: [{ node: 'b', podUid: 'lost:b' }] }])
+  })
+
+  it('lets the first record rest on the highest version of a live list (F2)', async () => {
+    const port = recordingPort()
+    const reading = aReading()
+    const { metadata } = reading.daemonSet!
+    const { [daemonSetAnnotations.controlInfo]: _control, ...annotations } = metadata.annotations!
+    const unclaimed = { ...reading.daemonSet!, metadata: { ...metadata, annotations } }
+    port.reading = { ...reading, daemonSet: unclaimed, release: { ...reading.release, status: {} } }
     port.pods = [aFleetPod('a', { resourceVersion: '9' }), aFleetPod('b', { resourceVersion: '10' })]
     await pass(port)
     expect(port.calls).toEqual(['listPods', 'writeRecord stopped'])

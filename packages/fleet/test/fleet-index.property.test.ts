@@ -57,6 +57,19 @@ describe('FleetIndex, after any sequence of events', () => {
     )
   })
 
+  it('shows nothing of what is forged in another namespace, whatever it names (F15)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ event, forged: fc.boolean() }), { minLength: 1, maxLength: 60 }), (events) => {
+        const [honest, attacked] = [new Follower(), new Follower()]
+        for (const { event: each, forged } of events) {
+          if (forged && each.kind === 'pod') attacked.forge(each)
+          else for (const follower of [honest, attacked]) follower.take(each)
+        }
+        for (const owner of owners) expect(attacked.index.view(ownerOf(owner, {}))).toEqual(honest.index.view(ownerOf(owner, {})))
+      }),
+    )
+  })
+
   it('leaves every view that it gave as it was', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 40 }), (events) => {
@@ -82,6 +95,7 @@ class Follower {
   readonly #nodes = new Map<string, FleetNode>()
   readonly #pods = new Map<string, FleetPod>()
   #version = 10
+  #forged = 0
 
   take(each: FleetEvent): void {
     if (each.kind === 'node')
@@ -91,6 +105,12 @@ class Follower {
     else if (each.kind === 'pod') this.#setPod(`pod-${each.uid}`, this.#podOf(each))
     else if (each.kind === 'forget') this.index.forget(ownerOf(each.owner, {}))
     else this.compare(each.owner, each.placement)
+  }
+
+  /** A pod of the same fields in the namespace of a tenant. */
+  forge(each: FleetEvent & { kind: 'pod' }): void {
+    const pod = toFleetPod(aPod({ node: each.node, ownerUid: each.owner, ready: each.ready }), undefined, { nowMs: 0, monotonicMs: 0 })!
+    this.index.podChanged(undefined, { ...pod, namespace: 'tenant', uid: `forged-${this.#forged++}` })
   }
 
   compare(owner: string, placement: PodPlacement): void {

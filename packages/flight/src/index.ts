@@ -26,6 +26,7 @@ export {
   widenRecord,
   withHolds,
 } from './flight-record.ts'
+export { type LostRecord, lostPermits } from './lost-permits.ts'
 export { type Availability, permitState, type PermitState } from './permit-state.ts'
 export { isSameDecision } from './same-decision.ts'
 export { recordTouches, type TouchAnswer, type TouchedPermit } from './touch.ts'

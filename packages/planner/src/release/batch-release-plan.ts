@@ -7,6 +7,8 @@ export type BatchReleasePlan =
   | { readonly kind: 'patchDaemonSet'; readonly why: DaemonSetPatchReason; readonly patch: readonly PatchOperation[] }
   /** The first record; its watermark is the highest version of a live list of the DaemonSet's pods (F2). */
   | { readonly kind: 'createRecord'; readonly allowance: Allowance }
+  /** The record of a release under way is gone (F11): every old pod is touched, and what may be in flight is in the new record. */
+  | { readonly kind: 'restoreRecord'; readonly allowance: Allowance; readonly minReadyMs: number }
   /** One write of the record. `confirm`: read the release and the DaemonSet live, decide again, and write only if it is the same (F9). */
   | { readonly kind: 'writeRecord'; readonly why: RecordWriteReason; readonly record: FlightRecord; readonly confirm: boolean }
   /**

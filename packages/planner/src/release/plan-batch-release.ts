@@ -1,6 +1,15 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import { allowanceOf, directionOf, openRecord, type PatchOperation, voidRecord, widenRecord, withHolds } from '@tranche/flight'
+import {
+  type Allowance,
+  allowanceOf,
+  directionOf,
+  openRecord,
+  type PatchOperation,
+  voidRecord,
+  widenRecord,
+  withHolds,
+} from '@tranche/flight'
 import {
   BATCH_RELEASE_FINALIZER,
   type DaemonSet,
@@ -37,6 +46,7 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   const wanted = wantedAllowance(view)
   return (
     planFinalizer(view) ??
+    planLostRecord(view, wanted) ??
     planStopping(view, wanted) ??
     planContest(view) ??
     planRecord(view, wanted) ??
@@ -68,6 +78,24 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   const record = release.status?.flight
   const calm = record === undefined || record.state === 'stopped'
   return calm && (daemonSet === undefined || !isInCharge(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
+}
+
+/**
+ * F11: this BatchRelease is in charge, so it had a record; other definitions have pruned it, or a backup was restored. Deletions of
+ * the lost record may be on their way: before every old pod was touched nothing is opened, and no stop is acknowledged.
+ */
+function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
+  const { release, daemonSet } = view
+  if (release.status?.flight !== undefined || daemonSet === undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return null
+  const allowance = wanted.kind === 'allow' ? wanted.allowance : announcedAllowance(daemonSet)
+  return { kind: 'restoreRecord', allowance, minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000 }
+}
+
+/** What the lost record allowed, as far as the DaemonSet announces it; a record that is stopped allows nothing of it. */
+function announcedAllowance({ metadata: { uid, generation = 0, annotations = {} } }: DaemonSet): Allowance {
+  const revision = annotations[daemonSetAnnotations.canaryRevision] ?? ''
+  const partition = Math.max(0, Number(annotations[daemonSetAnnotations.partition] ?? 0) || 0)
+  return { workloadUid: uid, generation, revision, size: 0, partition, limit: 1 }
 }
 
 /** F8: a stop waits for nothing, and what has begun to void is voided, whatever is wanted by then. */

@@ -151,7 +151,9 @@ function fleetOf({ nodes, pods }: GeneratedCluster): ReleaseView['fleet'] {
 
 function recordOf({ record }: GeneratedCluster, drawn: Shape): FlightRecord | undefined {
   if (drawn.record === 'none') return undefined
-  const holds = drawn.holds ? [{ reason: 'Paused', id: '3' }] : []
+  // A release that is being deleted has stopped for that, or is about to.
+  const hold = drawn.wish === 'delete' ? { reason: 'Deleting', id: 'release' } : { reason: 'Paused', id: '3' }
+  const holds = drawn.holds ? [hold] : []
   if (drawn.record === 'ofAnother') return { ...record, state: 'stopped', holds, workloadUid: 'an older DaemonSet' }
   return { ...record, state: drawn.record, holds: drawn.record === 'open' ? [] : holds }
 }

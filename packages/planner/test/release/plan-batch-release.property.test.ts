@@ -165,7 +165,7 @@ describe('planBatchRelease, for every view', () => {
 
   it('meets every kind of plan often enough', () => {
     const kinds = Map.groupBy(
-      fc.sample(generatedReleases(), { numRuns: 3_000, seed: 1 }).map(({ view }) => planBatchRelease(view)),
+      fc.sample(generatedReleases(), { numRuns: 6_000, seed: 1 }).map(({ view }) => planBatchRelease(view)),
       nameOf,
     )
     const wanted = [
@@ -174,6 +174,7 @@ describe('planBatchRelease, for every view', () => {
       'takeOver',
       'pause',
       'createRecord',
+      'restoreRecord',
       'open',
       'widen',
       'narrow',

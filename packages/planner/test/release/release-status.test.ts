@@ -4,7 +4,7 @@ import { planBatchRelease, releaseStatusPatch } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../test/toys/build-view.ts'
 
-const { inProgressing, partition, paused } = daemonSetAnnotations
+const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
 const begun = { observedGeneration: 3 }
 const stopped: ViewFields = { tranche: { paused: true }, status: begun, annotations: { [paused]: 'true' } }
 
@@ -25,7 +25,10 @@ describe('the status of a BatchRelease', () => {
       view: { ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } },
       want: { observedGeneration: 4, message: 'paused by spec.strategy.paused', waiting: { reason: 'Paused' } },
     },
-    'acknowledges a stop when there never was a record': { view: { ...stopped, record: null }, want: { observedGeneration: 4 } },
+    'acknowledges a stop when there never was a record': {
+      view: { ...stopped, record: null, annotations: { [controlInfo]: null } },
+      want: { observedGeneration: 4 },
+    },
     'acknowledges no stop while a touch is not answered clearly (G9)': {
       view: { ...stopped, record: { state: 'voiding', permits: [permitFor('a')] }, view: { unclear: 'refused' } },
       want: { observedGeneration: 3, waiting: { reason: 'TouchUnclear', message: expect.stringContaining('refused') } },

@@ -106,7 +106,11 @@ describe('a BatchRelease that no Rollout of ours has written', () => {
   })
 
   it('is carried out where somebody has written it by hand', () => {
-    const view = aView({ record: null, metadata: { ownerReferences: [] }, annotations: { [daemonSetAnnotations.rollout]: null } })
+    const view = aView({
+      record: null,
+      metadata: { ownerReferences: [] },
+      annotations: { [daemonSetAnnotations.rollout]: null, [daemonSetAnnotations.controlInfo]: null },
+    })
     const { tranche: _ours, ...spec } = view.release.spec
     expect(planBatchRelease({ ...view, release: { ...view.release, spec } }).kind).toBe('createRecord')
   })

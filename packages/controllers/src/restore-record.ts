@@ -1,0 +1,58 @@
+import type { Clock } from '@tranche/clock'
+import { createRecord, lostPermits, type TouchAnswer } from '@tranche/flight'
+import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'
+import type { ReleasePort } from './release-port.ts'
+
+/** What is needed to touch pods and write a record. */
+export interface RestoreParts {
+  readonly cluster: Pick<ReleasePort, 'listPods' | 'touchPod' | 'writeRecord'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly key: ObjectKey
+  readonly signal: AbortSignal
+}
+
+/**
+ * Rule F11: a new record in the place of one that is lost, stopped, with a permit for each node that may be in flight. Every standing pod
+ * is touched first; the list that is read afterwards shows every deletion that was accepted before.
+ *
+ * @returns whether it was written; null where a touch was not answered clearly
+ */
+export async function restoreRecord(
+  { allowance, minReadyMs }: BatchReleasePlan & { kind: 'restoreRecord' },
+  { release, daemonSet, fleet }: Pick<ReleaseView, 'release' | 'fleet'> & { readonly daemonSet: DaemonSet },
+  parts: RestoreParts,
+): Promise<boolean | null> {
+  const { cluster, clock, log, key, signal } = parts
+  log.warn({ batchRelease: keyText(key) }, 'restoring a lost permit record')
+  if ((await touchStandingPods(daemonSet, parts)) === null) return null
+  const pods = await cluster.listPods(daemonSet, signal)
+  const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')
+  const availability = { minReadyMs, monotonicMs: clock.monotonicMs() }
+  const permits = lostPermits({ revision: allowance.revision, fleet, pods, availability })
+  return cluster.writeRecord(release, { ...createRecord(allowance, watermark), permits }, signal)
+}
+
+/**
+ * Touches every pod of the DaemonSet that is not terminating, of a live list.
+ *
+ * @returns null where a touch was not answered clearly
+ */
+export async function touchStandingPods(
+  daemonSet: DaemonSet,
+  { cluster, signal }: Pick<RestoreParts, 'cluster' | 'signal'>,
+): Promise<readonly TouchAnswer[] | null> {
+  const pods = await cluster.listPods(daemonSet, signal)
+  const standing = pods.filter((pod) => !pod.terminating)
+  const answers = await Promise.all(standing.map((pod) => cluster.touchPod(pod, signal, Number.POSITIVE_INFINITY)))
+  return answers.some(({ kind }) => kind === 'unclear') ? null : answers
+}
+
+/** F2: a record that is written after touches rests on them, too. */
+export function restingOn(plan: BatchReleasePlan, answers: readonly TouchAnswer[]): BatchReleasePlan {
+  if (plan.kind !== 'writeRecord') return plan
+  const versions = answers.flatMap((answer) => (answer.kind === 'standing' ? [answer.resourceVersion] : []))
+  return { ...plan, record: { ...plan.record, watermark: versions.reduce(newerResourceVersion, plan.record.watermark) } }
+}
