@@ -86,7 +86,7 @@ export const sabotages: readonly Sabotage[] = [
     withFlight(reading, ({ limit }) => ({ limit: limit + 1 })),
   ),
   inReading('executors take every batch for the last', ['G3'], ({ announcement, ...reading }) =>
-    withFlight({ ...reading, announcement: { ...announcement, partition: 0 } }, () => ({ partition: 0 })),
+    withFlight({ ...reading, announcement: { ...announcement, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
   ),
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,

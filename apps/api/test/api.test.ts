@@ -384,18 +384,39 @@ describe('wishes', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'REVISION_NOT_FOUND' } })
   })
 
-  it('to go back from one revision are one: the other is told that it has moved on', async () => {
+  it('to go back are refused where the DaemonSet is bound to another Rollout, or to none', async () => {
     await release('v2')
+    for (const name of [null, 'other']) {
+      await bind(name)
+      const { status, body } = await act('undo', {})
+      expect([status, body]).toMatchObject([409, { code: 'WISH_REFUSED' }])
+    }
+    await bind('agent')
+  })
+
+  it('to go back from one revision are one: the other is told that it has moved on', async () => {
+    await bind('agent')
+    await release('v3')
     const { revision } = (await revisions())[0]!
     const both = await Promise.all([act('undo', { revision }), act('undo', { revision }, { as: 'robot' })])
     expect(both.map(({ status }) => status).sort()).toEqual([202, 409])
     expect(both.find(({ status }) => status === 409)).toMatchObject({ body: { code: 'MOVED_ON' } })
     const { spec } = await client.get<DaemonSet>(resourcePaths.daemonSets, key)
-    expect(spec.template.spec?.containers?.[0]?.image).toBe('registry.example/agent:v1')
+    expect(spec.template.spec?.containers?.[0]?.image).toBe('registry.example/agent:v2')
     const rollBack = { method: 'POST', body: JSON.stringify({ revision }) }
     expect(await call('/api/v1/namespaces/demo/daemonsets/agent/rollback', rollBack)).toMatchObject({ status: 409 })
   })
 })
+
+/** As the controller binds the DaemonSet to a Rollout. */
+async function bind(name: string | null): Promise<void> {
+  const body = { metadata: { annotations: { 'tranche.dev/rollout': name } } }
+  await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body })
+  await vi.waitUntil(
+    async () =>
+      (await client.get<DaemonSet>(resourcePaths.daemonSets, key)).metadata.annotations?.['tranche.dev/rollout'] === (name ?? undefined),
+  )
+}
 
 async function release(tag: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: `registry.example/agent:${tag}` }] } } } }

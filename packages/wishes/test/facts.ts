@@ -89,7 +89,7 @@ export function aDaemonSet(image = 'agent:3'): DaemonSet {
       uid: 'ds-uid',
       resourceVersion: '9',
       generation: 3,
-      annotations: { 'deprecated.daemonset.template.generation': '3' },
+      annotations: { 'deprecated.daemonset.template.generation': '3', 'tranche.dev/rollout': 'agent' },
     },
     spec: { selector: { matchLabels: { app: 'agent' } }, template: template(image), updateStrategy: { type: 'OnDelete' } },
     status: { observedGeneration: 3 },

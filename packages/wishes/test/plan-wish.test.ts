@@ -57,6 +57,29 @@ describe('the same id again, where nobody has said the step', () => {
   })
 })
 
+describe('a change of a template', () => {
+  const boundTo = (name: string | undefined): WishFacts => {
+    const facts = factsIn('healthy')
+    const { 'tranche.dev/rollout': _bound, ...annotations } = facts.daemonSet!.metadata.annotations!
+    const binding = name === undefined ? {} : { 'tranche.dev/rollout': name }
+    const metadata = { ...facts.daemonSet!.metadata, annotations: { ...annotations, ...binding } }
+    return { ...facts, daemonSet: { ...facts.daemonSet!, metadata } }
+  }
+
+  it.each(['undo', 'restart'] as const)('by %s is refused on a DaemonSet that is bound to another Rollout', (type) => {
+    expect(planWish(aWish(type), boundTo('other'))).toMatchObject({
+      code: no,
+      message: 'spec.workloadRef.name is "agent", and that DaemonSet is bound to the Rollout other, not to agent',
+    })
+    expect(planWish(aWish(type, { via: 'cli' }), boundTo('other'))).toMatchObject({ code: no })
+  })
+
+  it('over REST is refused on a DaemonSet that is bound to no Rollout; on the command line the rights are those of the user', () => {
+    expect(planWish(aWish('undo'), boundTo(undefined))).toMatchObject({ code: no })
+    expect(planWish(aWish('undo', { via: 'cli' }), boundTo(undefined))).toMatchObject({ kind: 'write' })
+  })
+})
+
 describe('what is written', () => {
   const written = (type: WishType, state: State, fields = {}): Rollout => {
     const facts = factsIn(state)

@@ -12,7 +12,8 @@ import { actionOf } from './wishes.ts'
  * record or status of ours says anything here. What leaked costs nothing.
  *
  * A step without a pause opens the next at once, one with a duration when that much time has passed since it opened. One that waits for a person
- * is opened by each approval, jump or promote that anybody else has written. A template that was there before may be a rollback, which
+ * is opened by each approval, jump or promote that anybody else has written. A Rollout that is enabled or created again takes the release up
+ * at the last step that has no more nodes than were open. A template that was there before may be a rollback, which
  * knows no steps; so may be what a Rollout does that is going with `Complete` or `Rollback`.
  */
 export function createShareJudge({ world, sight, breach, query }: JudgeParts): Judge {
@@ -45,6 +46,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(stepsOf(next)))
       replaceSteps(release, story, [steps, stepsOf(next)])
     takeApprovals(release, before, next, write.t)
+    if (isTakenUp(before, next)) takeUp(release, story, stepsOf(next))
     if (isEndingItself(next)) release.isFree = true
   }
 
@@ -128,6 +130,16 @@ function replaceSteps(release: Release, story: DaemonSetStory, [old, next]: read
   const most = Math.max(0, ...release.granted.map((share) => inNodes(share, story.wanted)))
   const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
   release.opened = at === -1 ? Math.max(1, next.length) : at + 1
+}
+
+function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {
+  return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
+}
+
+/** What is updated already fits every step that has as many nodes as the one that was open. */
+function takeUp(release: Release, story: DaemonSetStory, steps: readonly Step[]): void {
+  const sizeOf = (at: number): number => inNodes(steps[at]?.replicas ?? '100%', story.wanted)
+  while (release.opened < steps.length && sizeOf(release.opened) <= sizeOf(release.opened - 1)) release.opened++
 }
 
 function takeApprovals(release: Release, before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {

@@ -157,9 +157,11 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
     if (template !== undefined && story.latest !== undefined && template !== story.latest.template) stops.get(story)!.forgiveFailures()
   }
 
-  function applyRevision({ o }: RecordedWrite): void {
-    const { hash, template } = o as unknown as RecordedRevision
-    if (hash !== undefined && template !== undefined) templates.set(hash, template)
+  /** F15: one that names the uid of a DaemonSet of another namespace is none of its revisions. */
+  function applyRevision({ o, namespace }: RecordedWrite): void {
+    const { hash, template, ownerUid } = o as unknown as RecordedRevision
+    const isForged = [...stories.values()].some(({ latest, namespace: home }) => latest?.uid === ownerUid && home !== namespace)
+    if (hash !== undefined && template !== undefined && (ownerUid === undefined || !isForged)) templates.set(hash, template)
   }
 }
 
