@@ -3,7 +3,7 @@ import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-sc
 import { shareReflection } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
-import { forecast } from '@tranche/forecast'
+import { forecast, type Manifests } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/steering'
 import { bodyText, type Exchange } from '@tranche/wire'
 import { drive, setStage, type Stage } from './stage.ts'
@@ -20,6 +20,36 @@ afterAll(() => stage.end())
 const programs = { shareReflection, startController, startExecutor }
 const image = 'agent=registry.example/node-agent:v2'
 const plan = (request: Partial<ForecastRequest>, from = snapshot): Promise<Forecast> => forecast(from, { image, ...request }, programs)
+
+it.each([
+  ['no spec', undefined, 'DaemonSet: spec is missing; it must be an object'],
+  ['a null spec', null, 'DaemonSet: spec is null; it must be an object'],
+  ['a text for a spec', 'v2', 'DaemonSet: spec is "v2"; it must be an object'],
+  ['a null template', { template: null }, 'DaemonSet: spec.template is null; it must be an object'],
+  ['a text for a strategy', { updateStrategy: 'OnDelete' }, 'DaemonSet: spec.updateStrategy is "OnDelete"; it must be an object'],
+  [
+    'a template without containers',
+    { template: { metadata: { labels: { app: 'node-agent' } } } },
+    'spec.template.spec.containers: Required value',
+  ],
+  ['a number as a text', { minReadySeconds: 'soon' }, 'cannot unmarshal string'],
+])('forecast rejects a manifest with %s by naming the field', async (_name, spec, message) => {
+  const manifests = { daemonSet: { spec } } as unknown as Manifests
+  const rejection = forecast(snapshot, {}, programs, { manifests })
+  await expect(rejection).rejects.toMatchObject({
+    code: 'FORECAST_INVALID',
+    message: expect.stringContaining(message),
+    hint: expect.any(String),
+  })
+})
+
+it('forecast rejects an image that an API server would reject, without the address of its copy', async () => {
+  const rejection = plan({ image: 'agent= x' })
+  await expect(rejection).rejects.toMatchObject({
+    code: 'FORECAST_INVALID',
+    message: expect.stringMatching(/^an API server rejects the planned DaemonSet: .*containers\[0\]\.image: Invalid value: " x"/),
+  })
+})
 
 it('foretells a release, with the time that a person takes', async () => {
   const [soon, late] = [await plan({}), await plan({ approveAfterSeconds: 600 })]

@@ -1,5 +1,6 @@
 import { type ClusterSnapshot, durationMs, type ForecastRequest, type Rollout } from '@tranche/api-schema'
-import { resourcePaths } from '@tranche/kube-client'
+import { AppError } from '@tranche/errors'
+import { KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, isSameJson, keyOf, type Pod } from '@tranche/kube-types'
 import type { Accident } from './accidents.ts'
 import { type Chronicle, isReady, nodeOf, revisionOf } from './chronicle.ts'
@@ -18,14 +19,33 @@ const MARGIN_MS = 120_000
 /** A version that is not available after so long has failed, where no policy says otherwise. */
 const DEADLINE_SECONDS = 600
 
-/** Changes the DaemonSet as a person would. */
+/**
+ * Changes the DaemonSet as a person would.
+ *
+ * @throws AppError FORECAST_INVALID where an API server would reject the DaemonSet, with the fields and values that it names
+ */
 export async function changeDaemonSet({ client, clock }: SimulatedCluster, before: DaemonSet, planned: DaemonSet): Promise<void> {
   if (isSameJson(before.spec, planned.spec)) return
   const key = keyOf(before)
   const current = await during(clock, client.get<DaemonSet>(resourcePaths.daemonSets, key))
   const { updateStrategy } = current.spec
   const strategy = { ...planned.spec.updateStrategy, ...(updateStrategy?.type !== undefined && { type: updateStrategy.type }) }
-  await during(clock, client.update(resourcePaths.daemonSets, { ...current, spec: { ...planned.spec, updateStrategy: strategy } }))
+  const changed = { ...current, spec: { ...planned.spec, updateStrategy: strategy } }
+  await during(clock, client.update(resourcePaths.daemonSets, changed)).catch((error: unknown) => {
+    throw isRejection(error) ? rejected(error) : error
+  })
+}
+
+function isRejection(error: unknown): error is KubeStatusError {
+  return error instanceof KubeStatusError && (error.status === 400 || error.status === 422)
+}
+
+/** Leaves out the request, whose address is the copy's. */
+function rejected(error: KubeStatusError): AppError {
+  return new AppError('FORECAST_INVALID', `an API server rejects the planned DaemonSet: ${error.serverMessage}`, {
+    hint: 'Fix the image or the manifest; kubectl apply --dry-run=server -f FILE shows the same error.',
+    cause: error,
+  })
 }
 
 /** Approves every step that waits for a person, once each time it comes to wait. */

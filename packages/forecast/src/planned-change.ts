@@ -12,7 +12,7 @@ export interface Manifests {
 /**
  * The DaemonSet as the planned change leaves it; the one of the snapshot where nothing is to be changed.
  *
- * @throws AppError FORECAST_INVALID where the image names no container of the DaemonSet
+ * @throws AppError FORECAST_INVALID where the image names no container of the DaemonSet, or the manifest is not the shape of a DaemonSet
  */
 export function plannedDaemonSet(daemonSet: DaemonSet, { image }: ForecastRequest, manifests: Manifests): DaemonSet {
   const applied = manifests.daemonSet === undefined ? daemonSet : withManifest(daemonSet, manifests.daemonSet)
@@ -23,10 +23,30 @@ export function plannedDaemonSet(daemonSet: DaemonSet, { image }: ForecastReques
 
 /** What a manifest does not state stays. The type of the strategy is the release's: whoever is in charge puts it back. */
 function withManifest(daemonSet: DaemonSet, { spec }: Pick<DaemonSet, 'spec'>): DaemonSet {
+  checkShape(spec)
   const { type, ...strategy } = { ...daemonSet.spec.updateStrategy, ...spec.updateStrategy }
   const kept = daemonSet.spec.updateStrategy?.type ?? type
   const updateStrategy = { ...strategy, ...(kept !== undefined && { type: kept }) }
   return { ...daemonSet, spec: { ...daemonSet.spec, ...spec, updateStrategy } }
+}
+
+/** Checks what is read before the copy's API server sees the manifest; that server checks the rest. */
+function checkShape(spec: DaemonSet['spec'] | null | undefined): void {
+  requireObject('spec', spec)
+  if ('template' in spec) requireObject('spec.template', spec.template)
+  // null stands for the server's default.
+  if (spec.updateStrategy !== undefined && spec.updateStrategy !== null) requireObject('spec.updateStrategy', spec.updateStrategy)
+}
+
+function requireObject(field: string, value: unknown): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  throw new AppError(
+    'FORECAST_INVALID',
+    `DaemonSet: ${field} is ${value === undefined ? 'missing' : JSON.stringify(value)}; it must be an object`,
+    {
+      hint: `Write ${field} as kubectl get daemonset -o yaml prints it.`,
+    },
+  )
 }
 
 function withImage(template: PodTemplate, text: string): PodTemplate {

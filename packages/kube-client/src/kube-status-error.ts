@@ -31,6 +31,8 @@ export class KubeStatusError extends AppError {
   readonly status: number
   /** CamelCase word of the server: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, …; empty when it gave none. */
   readonly reason: string
+  /** `message` of the Status as the server wrote it; empty when it gave none. */
+  readonly serverMessage: string
   readonly causes: readonly StatusCause[]
   readonly retryAfterMs: number | null
 
@@ -41,6 +43,7 @@ export class KubeStatusError extends AppError {
     })
     this.status = fields.status
     this.reason = reason
+    this.serverMessage = fields.message ?? ''
     this.causes = fields.causes ?? []
     this.retryAfterMs = fields.retryAfterMs ?? null
   }
