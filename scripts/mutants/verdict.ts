@@ -70,8 +70,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'restarts are forgotten with their pod',
     file: watchNodes,
-    find: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts })',
-    replace: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, seen: restarts })',
+    find: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts, ...ignored })',
+    replace: 'return entryOf({ node, since: pod.createdAt, uid: pod.uid, seen: restarts, ...ignored })',
     tests: [watchTests, properties],
   },
   {

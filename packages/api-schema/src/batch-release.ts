@@ -172,10 +172,11 @@ const watchedNodeSchema = z.object({
   downSince: time().optional().meta({ description: 'Since when it has been without an available pod, this time.' }),
   stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped at `downSince`.' }),
   uid: z.string().optional().meta({ description: 'uid of its pod.' }),
-  restarts: int32().optional().meta({
-    description: 'Restarts of the containers of earlier pods of the release there; negative where those of its pod do not count.',
-  }),
+  restarts: int32().optional().meta({ description: 'Restarts of the containers of earlier pods of the release there.' }),
   seen: int32().optional().meta({ description: 'Restarts of the containers of this pod.' }),
+  ignoredRestarts: int32().optional().meta({
+    description: 'Restarts that do not count: they happened while the node was bad for reasons from before its update.',
+  }),
 })
 /** What a release remembers of a node that is not well, so that neither flapping nor another pod makes it forgotten. */
 export type WatchedNode = Frozen<z.infer<typeof watchedNodeSchema>>

@@ -8,7 +8,8 @@ import type { Suspect } from './suspects.ts'
  */
 export function restartsSinceUpdate({ pod, restarts }: Suspect, watched: WatchedNode | undefined): number {
   if (watched === undefined) return restarts
-  const { uid, seen = 0, restarts: earlier = 0 } = watched
+  const { uid, seen = 0, restarts: before = 0, ignoredRestarts = 0 } = watched
+  const earlier = before - ignoredRestarts
   if (pod === undefined || uid === undefined) return earlier + seen + restarts
   return earlier + (pod.uid === uid ? Math.max(seen, restarts) : seen + restarts)
 }

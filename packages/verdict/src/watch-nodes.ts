@@ -38,7 +38,7 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
   const names = [...new Set([...before.keys(), ...seen.keys()])].sort()
   const after = names.flatMap((name) => {
     const suspect = seen.get(name)
-    if (bad.has(name)) return suspect === undefined ? [] : toBaseline(suspect, question)
+    if (bad.has(name)) return suspect === undefined ? [] : toBaseline(suspect, before.get(name), question)
     const looked = suspect ?? wellSuspect(name, question)
     if (looked === undefined) return []
     const entry = afterSight(looked, before.get(name), question)
@@ -72,9 +72,11 @@ function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect 
 }
 
 /** Restarts of a node that was bad before count from when it is well. */
-function toBaseline({ node, pod, restarts }: Suspect, { nowMs }: WatchQuestion): readonly WatchedNode[] {
+function toBaseline({ node, pod, restarts }: Suspect, before: WatchedNode | undefined, { nowMs }: WatchQuestion): readonly WatchedNode[] {
   if (pod === undefined || restarts === 0) return []
-  return [{ node, since: timeOf(nowMs), uid: pod.uid, seen: restarts, restarts: -restarts }]
+  // The same state gives the same entry: another time would be another write of the status each pass.
+  const since = before?.uid === pod.uid ? before.since : timeOf(nowMs)
+  return [{ node, since, uid: pod.uid, seen: restarts, ignoredRestarts: restarts }]
 }
 
 function afterSight(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): WatchedNode {
@@ -86,20 +88,30 @@ function afterSight(suspect: Suspect, before: WatchedNode | undefined, question:
 function afterPod({ node, pod, endingUid, restarts }: Suspect, before: WatchedNode, { nowMs }: WatchQuestion): WatchedNode {
   const seen = before.seen ?? 0
   const earlier = before.restarts ?? 0
+  const ignored = before.ignoredRestarts === undefined ? {} : { ignoredRestarts: before.ignoredRestarts }
   // While a pod is on its way out nobody can create another: that time is not yet one without a pod.
   if (endingUid !== undefined) {
-    return endingUid === before.uid ? entryOf(before) : entryOf({ node, since: before.since, uid: endingUid, restarts: earlier + seen })
+    return endingUid === before.uid
+      ? entryOf(before)
+      : entryOf({ node, since: before.since, uid: endingUid, restarts: earlier + seen, ...ignored })
   }
   if (pod === undefined) {
     const since = before.uid === undefined ? before.since : timeOf(nowMs)
-    return entryOf({ node, since, restarts: earlier + seen })
+    return entryOf({ node, since, restarts: earlier + seen, ...ignored })
   }
   if (pod.uid === before.uid) return entryOf({ ...before, seen: Math.max(seen, restarts) })
-  return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts })
+  return entryOf({ node, since: pod.createdAt, uid: pod.uid, restarts: earlier + seen, seen: restarts, ...ignored })
 }
 
-function entryOf({ node, since, uid, restarts = 0, seen = 0 }: WatchedNode): WatchedNode {
-  return { node, since, ...(uid !== undefined && { uid }), ...(restarts !== 0 && { restarts }), ...(seen !== 0 && { seen }) }
+function entryOf({ node, since, uid, restarts = 0, seen = 0, ignoredRestarts = 0 }: WatchedNode): WatchedNode {
+  return {
+    node,
+    since,
+    ...(uid !== undefined && { uid }),
+    ...(restarts !== 0 && { restarts }),
+    ...(seen !== 0 && { seen }),
+    ...(ignoredRestarts !== 0 && { ignoredRestarts }),
+  }
 }
 
 type Down = Pick<WatchedNode, 'downSeconds' | 'downSince' | 'stoppedSeconds'>
@@ -159,8 +171,8 @@ function worstFirst(a: WatchedNode, b: WatchedNode): number {
   return hardship(b) - hardship(a) || byName(a, b)
 }
 
-function hardship({ downSeconds = 0, restarts = 0, seen = 0 }: WatchedNode): number {
-  return downSeconds + (restarts + seen) * SLOW_SECONDS
+function hardship({ downSeconds = 0, restarts = 0, seen = 0, ignoredRestarts = 0 }: WatchedNode): number {
+  return downSeconds + (restarts + seen - ignoredRestarts) * SLOW_SECONDS
 }
 
 function byName(a: WatchedNode, b: WatchedNode): number {

@@ -96,7 +96,7 @@ describe('a node on which the new version failed', () => {
       want: ['a: TooManyRestarts'],
     },
     'is none for restarts from before it was well': {
-      says: a(running(5), { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', seen: 5, restarts: -5 }] }),
+      says: a(running(5), { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', seen: 5, ignoredRestarts: 5 }] }),
       want: [],
     },
     'is none whose failure somebody has accepted': {

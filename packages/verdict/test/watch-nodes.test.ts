@@ -60,8 +60,23 @@ describe('watchNodes', () => {
   it('takes the restarts of a node that was bad before for a baseline', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([
-      { node: 'a', since: at(10), uid: 'uid-pod-a', seen: 5, restarts: -5 },
+      { node: 'a', since: at(10), uid: 'uid-pod-a', seen: 5, ignoredRestarts: 5 },
     ])
+  })
+
+  it('says the same of a node that was bad before at each look, until its pod restarts again', () => {
+    const permits = [{ ...taken[0]!, wasBad: true }]
+    const first = watch({ nodes: { a: { ...running(5), ready: false } }, permits, at: 10 })
+    expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits, watched: first, at: 15 })).toEqual(first)
+    expect(watch({ nodes: { a: { ...running(6), ready: false } }, permits, watched: first, at: 20 })).toEqual([
+      { ...first[0], seen: 6, ignoredRestarts: 6 },
+    ])
+  })
+
+  it('never counts the ignored restarts of a node after its pod is replaced', () => {
+    const ignored = [{ node: 'a', since: at(10), uid: 'uid-pod-a', seen: 6, ignoredRestarts: 5 }]
+    const next = watch({ nodes: { a: { ...running(2), uid: 'next', createdAt: at(30) } }, watched: ignored, at: 40 })
+    expect(next).toMatchObject([{ uid: 'next', restarts: 6, seen: 2, ignoredRestarts: 5 }])
   })
 
   it('forgets a node that runs another revision, or is gone', () => {
