@@ -78,7 +78,7 @@ it('says that a version was taken back, by whom and which, and that it is held',
   await untilReleased(stage, 'v1')
   await stage.pass(1_000)
   const facts = await agreesWithCluster()
-  expect(outcomeOf(facts)).toBe('Failed')
+  expect(outcomeOf(facts)).toBe('RolledBack')
   expect(explainRollout(facts)).toMatchObject({ rule: 'TakenBack', answer: expect.stringMatching(/^revision \S+ was taken back; /) })
   const [stable, held] = reportHistory(facts).revisions
   expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])

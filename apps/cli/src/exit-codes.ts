@@ -15,7 +15,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 export const statusExitCodes = {
   /** Every node that can be is on the version that was asked for. */
   done: 0,
-  /** The version was taken back, or the Rollout cannot go on by itself. */
+  /** The version failed, or was rolled back, or the Rollout is blocked until someone fixes what blocks it. */
   failed: 1,
   /** It was still going on when the time was up. */
   timedOut: 2,

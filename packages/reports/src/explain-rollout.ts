@@ -35,7 +35,7 @@ function verdictOf(outline: Outline): Decided {
   const message = presentMessage(outline) ?? ''
   const need = needOf(outline, outcome)
   if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
-  if (outcome === 'Failed')
+  if (outcome === 'RolledBack')
     return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was taken back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = standstillOf(outline)

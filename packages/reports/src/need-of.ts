@@ -8,7 +8,7 @@ import { presentMessage } from './present-message.ts'
 
 /** What a person has to decide; undefined where nobody is waited for. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
-  if (outcome !== 'Waiting' && outcome !== 'Failed') return undefined
+  if (outcome !== 'Waiting' && outcome !== 'Failed' && outcome !== 'Blocked') return undefined
   const { rollout } = outline.facts
   const reason = needReason(outline)
   if (reason === null || rollout.status === undefined) return undefined

@@ -18,7 +18,7 @@ export function outcomeIn(outline: Outline): Outcome {
   const stalled = conditionIn(outline, 'Stalled')
   const reason = stalled?.status === 'True' ? stalled.reason : null
   if (isOutdated(outline, reason)) return 'Running'
-  if (reason !== null) return decisions.some((decision) => decision === reason) ? 'Waiting' : 'Failed'
+  if (reason !== null) return stalledOutcome(reason)
   if (status.phase === 'Healthy') return restingOutcome(outline)
   if (status.phase === 'Disabled') return isSettled(outline) ? 'Done' : 'Waiting'
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
@@ -26,6 +26,14 @@ export function outcomeIn(outline: Outline): Outcome {
 
 /** Stalls that say nothing against the version and nothing of what people wrote: somebody has to look, and it goes on. */
 const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck']
+
+/** Stalls that are about the version itself; every other one waits for a fix of the spec, the policy or the cluster. */
+const failures: readonly StalledReason[] = ['ReleaseFailed', 'RevisionHeld']
+
+function stalledOutcome(reason: string): Outcome {
+  if (decisions.some((decision) => decision === reason)) return 'Waiting'
+  return failures.some((failure) => failure === reason) ? 'Failed' : 'Blocked'
+}
 
 /** Stalls that are about what people wrote, or about the cluster: another template does not end them. */
 const lasting: readonly StalledReason[] = [
@@ -56,7 +64,7 @@ export function conditionIn({ facts }: Outline, type: RolloutCondition['type']):
 /** A template that the controller has not seen yet is still to be released. */
 function restingOutcome(outline: Outline): Outcome {
   if (!isSettled(outline)) return 'Running'
-  return conditionIn(outline, 'Succeeded')?.status === 'False' ? 'Failed' : 'Done'
+  return conditionIn(outline, 'Succeeded')?.status === 'False' ? 'RolledBack' : 'Done'
 }
 
 /** The template of now is on every node that can be updated. */

@@ -62,7 +62,7 @@ export function nextText(outline: Outline): string | undefined {
   const need = needOf(outline, outcome)
   if (need !== undefined)
     return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => wishTexts[action]).join('; ')
-  if (outcome === 'Failed') return remedies.TakenBack
+  if (outcome === 'RolledBack') return remedies.TakenBack
   return outcome === 'Running' ? nextByItself(outline) : undefined
 }
 

@@ -109,13 +109,13 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running' },
     ],
     [
-      'stays Failed with another template, where the spec breaks a rule',
+      'stays Blocked with another template, where the spec breaks a rule',
       (toy) => {
         toy.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [] } } }))
         settle(toy)
         toy.setImage('v2')
       },
-      { outcome: 'Failed', reason: 'InvalidSpec' },
+      { outcome: 'Blocked', reason: 'InvalidSpec' },
     ],
     [
       'is Running on its way back, and says from which revision',
@@ -129,14 +129,14 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', rollbackFrom: 'hash-v2', canaryRevision: 'hash-v1', nodes: { updated: 3 } },
     ],
     [
-      'is Failed after an abort, when every node is back',
+      'is RolledBack after an abort, when every node is back',
       (toy) => {
         toy.setImage('v2')
         settle(toy)
         toy.act({ id: '1', type: 'abort' })
         settle(toy)
       },
-      { outcome: 'Failed', phase: 'Healthy', nodes: { updated: 5 } },
+      { outcome: 'RolledBack', phase: 'Healthy', nodes: { updated: 5 } },
     ],
     [
       'is Failed while a held template was applied again, until a retry',
@@ -184,12 +184,12 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running' },
     ],
     [
-      'is Failed when the DaemonSet does not exist',
+      'is Blocked when the DaemonSet does not exist',
       (toy) => {
         toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'nobody' } }))
         settle(toy)
       },
-      { outcome: 'Failed', reason: 'WorkloadNotFound', need: { reason: 'WorkloadNotFound', actions: [] } },
+      { outcome: 'Blocked', reason: 'WorkloadNotFound', need: { reason: 'WorkloadNotFound', actions: [] } },
     ],
   ])('%s', (_name, play, expected) => {
     const toy = new ToyCluster({ steps })

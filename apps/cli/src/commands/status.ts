@@ -30,6 +30,8 @@ export interface StatusOptions {
 const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
   Done: statusExitCodes.done,
   Failed: statusExitCodes.failed,
+  RolledBack: statusExitCodes.failed,
+  Blocked: statusExitCodes.failed,
   Waiting: statusExitCodes.waiting,
   Running: statusExitCodes.timedOut,
 }
@@ -135,5 +137,5 @@ async function awaitEnd(
 
 function isEnd(report: RolloutReport, throughPauses: boolean): boolean {
   const { outcome } = report
-  return !isOurs(report) || outcome === 'Done' || outcome === 'Failed' || (outcome === 'Waiting' && !throughPauses)
+  return !isOurs(report) || (outcome !== 'Running' && (outcome !== 'Waiting' || !throughPauses))
 }

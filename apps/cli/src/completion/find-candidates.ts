@@ -36,7 +36,7 @@ interface Line extends TypedWords {
 
 const fixedValues: Readonly<Record<string, readonly string[]>> = {
   '--output': ['json', 'yaml', 'name', 'wide'],
-  '--outcome': ['Done', 'Failed', 'Waiting', 'Running'],
+  '--outcome': ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'],
   '--log-level': ['debug', 'info', 'warn', 'error'],
 }
 /** Placeholders of options whose value is the name of a file. */

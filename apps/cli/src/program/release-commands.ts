@@ -7,7 +7,7 @@ import { parseDuration } from '../options/duration-option.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
 // Not read from the schemas: they take longer to load than a command that needs none of them takes to run.
-const outcomes = ['Done', 'Failed', 'Waiting', 'Running'] as const satisfies readonly Outcome[]
+const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const satisfies readonly Outcome[]
 
 /** How a command hands back its exit code. */
 export type Exit = (code: number) => void

@@ -9,10 +9,11 @@ const count = (description: string): z.ZodNumber => z.int().min(0).meta({ descri
 
 /**
  * What a Rollout comes to, for somebody who waits for it. `Done`: every node that can be is on the version that was asked for.
- * `Failed`: the version was taken back, or the Rollout cannot go on by itself. `Waiting`: a person has to decide. `Running`: it goes on by
- * itself. The exit codes of `tranche status` are these words.
+ * `Failed`: the version is bad, and it or a new release of it is stopped. `RolledBack`: the version was rolled back, and every node that can
+ * be is on the version before. `Blocked`: the Rollout cannot continue until someone fixes its spec, its policy or the cluster. `Waiting`: a
+ * person has to decide. `Running`: it continues by itself. `tranche status` has an exit code for each.
  */
-export const outcomes = ['Done', 'Failed', 'Waiting', 'Running'] as const
+export const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const
 /** @see outcomes */
 export type Outcome = (typeof outcomes)[number]
 

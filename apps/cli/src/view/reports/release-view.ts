@@ -73,6 +73,13 @@ function stepLines({ step, phase, rollbackFrom }: RolloutReport, drawing: Drawin
   return labelled('step', `${step.index} of ${step.count}, ${step.state}${forSince(step.since, drawing.nowMs)}`, drawing)
 }
 
+/** Label of the message where the release does not wait by itself or for a decision. */
+const messageLabels: Partial<Readonly<Record<RolloutReport['outcome'], string>>> = {
+  Failed: 'failed',
+  Blocked: 'blocked',
+  RolledBack: 'status',
+}
+
 /** What a person has to decide says more than what the status waits for; a release that is over waits for nothing. */
 function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { outcome, need, failure } = report
@@ -80,7 +87,7 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
   const text = need?.message ?? message
   const about = failure === undefined || text.includes(failure.message) ? [] : labelled('failure', failure.message, drawing, 'red')
-  return [...(text === '' ? [] : labelled(outcome === 'Failed' ? 'failed' : 'waits', text, drawing)), ...about]
+  return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
 }
 
 function needLines({ need, namespace, name, step }: RolloutReport, drawing: Drawing): readonly string[] {

@@ -5,7 +5,14 @@ import { durationText } from '../duration-text.ts'
 import type { Style } from '../styled-line.ts'
 
 /** The colour of each outcome. */
-export const outcomeStyles: Readonly<Record<Outcome, Style>> = { Done: 'green', Failed: 'red', Waiting: 'yellow', Running: 'cyan' }
+export const outcomeStyles: Readonly<Record<Outcome, Style>> = {
+  Done: 'green',
+  Failed: 'red',
+  RolledBack: 'yellow',
+  Blocked: 'red',
+  Waiting: 'yellow',
+  Running: 'cyan',
+}
 
 /** The colour of a node's state. */
 export const nodeStyles: Readonly<Record<NodeReport['state'], Style>> = {
@@ -36,14 +43,15 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not ours`, `Paused`, `Disabled`, `Going back`, or the outcome: what stands first in a list */
+/** @returns `Not ours`, `Paused`, `Disabled`, `Going back`, `Rolled back`, or the outcome: what stands first in a list */
 export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled, rollbackFrom } = rollout
   if (!isOurs(rollout)) return 'Not ours'
   if (disabled) return 'Disabled'
   if (paused && outcome === 'Waiting') return 'Paused'
   if (rollbackFrom !== undefined && outcome === 'Running') return 'Going back'
-  return paused && outcome === 'Failed' ? 'Failed, paused' : outcome
+  if (outcome === 'RolledBack') return 'Rolled back'
+  return paused && (outcome === 'Failed' || outcome === 'Blocked') ? `${outcome}, paused` : outcome
 }
 
 /** @returns from which revision to which a release goes back; empty of any other */
