@@ -264,6 +264,7 @@ it.each([
   ['https://tranche.example.com.evil.example/', `${EXTERNAL}/docs`],
   ['https://me@tranche.example.com/', `${EXTERNAL}/docs`],
   ['javascript:alert(1)', `${EXTERNAL}/docs`],
+  [`blob:${EXTERNAL}/page`, `${EXTERNAL}/docs`],
   ['http://', `${EXTERNAL}/docs`],
   ['/.//evil.example', `${EXTERNAL}//evil.example`],
 ])('whoever asks to come back to %s comes to our own origin', (wanted, want) => {

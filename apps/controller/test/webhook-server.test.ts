@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:https'
+import { connect } from 'node:net'
 import { issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
@@ -61,6 +63,20 @@ describe('the server of the webhooks', () => {
       ['reapply', 'failed'],
     ])
       expect(text).toContain(`tranche_webhook_reviews_total{webhook="${webhook}",outcome="${outcome}"} 1\n`)
+  })
+
+  it('answers while one address holds three hundred connections open that say nothing', async () => {
+    const port = Number(new URL(server.url).port)
+    const silent = Array.from({ length: 300 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}))
+    await Promise.all(silent.map((socket) => once(socket, 'connect')))
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => ask('POST', '/rollouts', review({ operation: 'DELETE', object: null }))),
+      )
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    } finally {
+      for (const socket of silent) socket.destroy()
+    }
   })
 
   it('says which port is taken', async () => {

@@ -79,5 +79,7 @@ export function safeReturn(wanted: string | undefined, externalUrl: string): str
   const home = `${externalUrl}/docs`
   if (wanted === undefined || wanted.length > 1_024 || !URL.canParse(wanted, externalUrl)) return home
   const url = new URL(wanted, externalUrl)
-  return url.origin === externalUrl && url.username === '' && url.password === '' ? url.href : home
+  // An address of scheme blob has the origin that it was made on.
+  const isOurs = url.origin === externalUrl && url.protocol === new URL(externalUrl).protocol
+  return isOurs && url.username === '' && url.password === '' ? url.href : home
 }

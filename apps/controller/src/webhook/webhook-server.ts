@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from '@tranche/certificates'
 import { AppError } from '@tranche/errors'
+import { limitConnections } from './limit-connections.ts'
 import type { WebhookDoor } from './webhook-door.ts'
 
 /** Where the webhooks listen. */
@@ -27,6 +28,12 @@ const REQUEST_MS = 10_000
 /** Two objects of the largest size that an API server takes, and what is around them. */
 const LARGEST_REVIEW = 8 * 1024 * 1024
 const MOST_CONNECTIONS = 256
+/** Connections of one address that have not spoken TLS yet. */
+const MOST_SILENT = 64
+/** A client that takes longer (ms) to speak TLS is no API server. */
+const HANDSHAKE_MS = 5_000
+/** How often (ms) requests are looked at that take too long. */
+const CHECK_MS = 1_000
 /** How long requests under way may take at the end, in milliseconds. */
 const CLOSE_MS = 2_000
 
@@ -36,10 +43,11 @@ const CLOSE_MS = 2_000
  * @throws {AppError} PORT_IN_USE
  */
 export async function openWebhookServer({ host, port }: WebhookListen, door: WebhookDoor): Promise<WebhookServer> {
-  const server = createServer({ minVersion: 'TLSv1.2', requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
+  const server = createServer({ minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, ...times }, (request, response) => {
     void answer(door, request, response)
   })
-  server.maxConnections = MOST_CONNECTIONS
+  limitConnections(server, { total: MOST_CONNECTIONS, silentPerAddress: MOST_SILENT })
   // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
