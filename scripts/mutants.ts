@@ -1,8 +1,9 @@
 /**
  * Breaks the fence on purpose, one fault at a time, and asserts that the named tests notice: `pnpm test:mutants`.
  *
- *   pnpm test:mutants F2 G5     only the faults of these rules
- *   pnpm test:mutants -o json   ends with the line {"mutants": n, "caught": m}
+ *   pnpm test:mutants F2 G5              only the faults of these rules
+ *   pnpm test:mutants packages/fleet     only the faults in these folders or files
+ *   pnpm test:mutants -o json            ends with the line {"mutants": n, "caught": m}
  *
  * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
  */
@@ -32,7 +33,9 @@ type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { read
 const COPIES = 2
 
 const { values, positionals } = parseArgs({ options: { output: { type: 'string', short: 'o', default: 'text' } }, allowPositionals: true })
-const chosen = mutants.filter(({ rule }) => positionals.length === 0 || positionals.includes(rule))
+const chosen = mutants.filter(
+  ({ rule, file }) => positionals.length === 0 || positionals.some((one) => one === rule || `${file}/`.startsWith(`${one}/`)),
+)
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'tranche-mutants-'))
 const running = new Set<ChildProcess>()
 process.on('exit', cleanUp)

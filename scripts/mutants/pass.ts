@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const planPass = 'packages/planner/src/pass/plan-pass.ts'
 const places = 'packages/planner/src/pass/places.ts'
+const nodeTally = 'packages/planner/src/pass/node-tally.ts'
 const scene = 'packages/planner/src/pass/scene.ts'
 const executablePermits = 'packages/planner/src/pass/executable-permits.ts'
 const permitChange = 'packages/planner/src/pass/permit-change.ts'
@@ -489,6 +490,30 @@ export const mutantsOfPass: readonly Mutant[] = [
     file: chooseCandidates,
     find: 'const count = Math.min(choice.count, scene.lack - kept)',
     replace: 'const count = Math.min(choice.count, scene.lack)',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G5',
+    fault: 'a node is healthy by a Ready pod that is terminating',
+    file: nodeTally,
+    find: 'pod.ready && !pod.terminating',
+    replace: 'pod.ready',
+    tests: [planPassTests],
+  },
+  {
+    rule: 'G1',
+    fault: 'a broken node is exempt from the budget though it is Ready',
+    file: places,
+    find: '!ready && pods.some(',
+    replace: 'pods.some(',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G1',
+    fault: 'a node whose pod we have deleted is exempt from the budget',
+    file: places,
+    find: '!terminating && hash !== record.revision',
+    replace: 'hash !== record.revision',
     tests: [nodeRulesTests],
   },
 ]

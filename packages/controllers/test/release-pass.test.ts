@@ -1,7 +1,8 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { FakeClock } from '@tranche/clock'
 import { createReleasePass } from '@tranche/controllers'
-import type { FlightRecord } from '@tranche/api-schema'
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
 import { toFleetView } from '@tranche/fleet'
 import { silentLogger } from '@tranche/log'
 import type { Outcome } from '@tranche/reconcile'
@@ -10,7 +11,8 @@ import { aFleetPod, aReading, recordingPort, type RecordingPort } from './record
 
 const key = { namespace: 'demo', name: 'agent' }
 const stopped = { state: 'stopped' } as const
-const permits = ['a', 'b'].map((node) => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' }))
+const permitOn = (node: string): Permit => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' })
+const permits = ['a', 'b'].map(permitOn)
 const voiding: Partial<FlightRecord> = { state: 'voiding', holds: [{ reason: 'Paused', id: '1' }], permits }
 const unclear = { kind: 'unclear', why: '500' } as const
 
@@ -113,6 +115,36 @@ describe('a pass over a BatchRelease', () => {
     await pass(port)
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
     expect(port.records[0]?.permits).toEqual([])
+  })
+
+  it('asks pods that stand before those that are going: each answer of a standing one takes a permit out (F8)', async () => {
+    const port = recordingPort({ ...voiding, permits: ['gone', 'going', 'a', 'b'].map(permitOn) })
+    port.pods = [aFleetPod('going', { terminating: true }), aFleetPod('a'), aFleetPod('b')]
+    port.touches = { 'pod-going': { kind: 'executed' } }
+    await pass(port)
+    expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'touch pod-going', 'writeRecord stopped'])
+    expect(port.records[0]?.permits).toEqual(['gone', 'going'].map(permitOn))
+  })
+
+  it('tries a pause again that lost its race, and stops nothing before (F8)', async () => {
+    const port = asksForPause()
+    port.fails = new AppError('WRITE_CONFLICT', 'the DaemonSet changed')
+    const run = passOf(port)
+    await expect(run()).rejects.toThrow('the DaemonSet changed')
+    await expect(run()).rejects.toThrow('the DaemonSet changed')
+    port.fails = null
+    await run()
+    expect(port.calls).toEqual(Array.from({ length: 3 }, () => 'patchDaemonSet /metadata/annotations/tranche.dev~1paused'))
+  })
+
+  it('stops without the pause on the DaemonSet where that is refused (F8, G9)', async () => {
+    const port = asksForPause()
+    port.fails = new Error('a policy refuses it')
+    const run = passOf(port)
+    await run()
+    port.fails = null
+    await run()
+    expect(port.calls).toEqual(['patchDaemonSet /metadata/annotations/tranche.dev~1paused', 'writeRecord voiding'])
   })
 
   it('is not stopped while a touch is not answered clearly, and keeps that permit (F8)', async () => {
@@ -250,6 +282,13 @@ function withUnlabelledPod(resourceVersion = '9'): RecordingPort {
     ...aReading(record),
     fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }]),
   }
+  return port
+}
+
+/** A release that its Rollout wants paused, before anything was done for it. */
+function asksForPause(): RecordingPort {
+  const port = recordingPort({ permits })
+  port.reading = aReading({ permits }, { paused: true })
   return port
 }
 

@@ -85,6 +85,24 @@ describe('since when a pod is Ready (F6)', () => {
   })
 })
 
+describe('what keeps a terminating pod (F12)', () => {
+  const finalizers = ['example.com/keep']
+  const going = { deletionTimestamp: '2026-01-01T00:00:40Z', finalizers }
+  it.each<[string, Partial<Pod['metadata']>, readonly string[] | undefined]>([
+    ['its finalizers, once its grace is over', { ...going, deletionGracePeriodSeconds: 0 }, finalizers],
+    ['nothing but its node within its grace', { ...going, deletionGracePeriodSeconds: 30 }, undefined],
+    ['nothing but its node where its grace is not known', going, undefined],
+    ['nothing, where it has no finalizer', { ...going, deletionGracePeriodSeconds: 0, finalizers: [] }, undefined],
+    ['nothing, while it is not terminating', { finalizers, deletionGracePeriodSeconds: 0 }, undefined],
+  ])('%s', (_name, metadata, keptBy) => {
+    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), metadata), undefined, sight)?.keptBy).toEqual(keptBy)
+  })
+
+  it('is asked for until its deletionTimestamp', () => {
+    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), going), undefined, sight)?.goneByMs).toBe(Date.parse('2026-01-01T00:00:40Z'))
+  })
+})
+
 describe('isAvailable', () => {
   const cases: Record<string, { pod: FleetPod; minReadyMs?: number; available: boolean }> = {
     'a Ready pod is available at once without minReadySeconds': { pod: seen({}), available: true },

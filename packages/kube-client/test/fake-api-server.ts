@@ -88,6 +88,14 @@ export class FakeApiServer {
     this.#record({ version: this.#version, type: 'MODIFIED', object: this.objects.get(name)! })
   }
 
+  /** Sends an event of a version that lies before what was sent already. */
+  sendLate(name: string, value: number, version: number): void {
+    const before = this.objects.get(name)!
+    const object: Thing = { metadata: { ...before.metadata, resourceVersion: String(version) }, spec: { value } }
+    this.objects.set(name, object)
+    for (const watch of this.#watches) this.#sendLater(watch, { version, type: 'MODIFIED', object })
+  }
+
   /** Comes back from a backup: empty, and at an older version than it was. */
   setBack(): void {
     this.#version = 10

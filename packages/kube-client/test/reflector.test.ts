@@ -173,6 +173,19 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('stays where it is when an event of an older version comes after a newer one', async () => {
+    const { server, reflector, clock } = await running({ a: 1, b: 2 })
+    server.put('a', 3)
+    await clock.advanceAsync(0)
+    expect(reflector.resourceVersion).toBe('103')
+    server.sendLate('b', 5, 90)
+    await clock.advanceAsync(0)
+    expect(reflector.store.get(key('b'))).toBe(5)
+    expect(reflector.resourceVersion).toBe('103')
+    await reflector.whenReached('103')
+    reflector.stop()
+  })
+
   it('does not tell a change that transform calls none', async () => {
     const { server, reflector, clock, told } = await running({ a: 1 }, { transform: (thing, previous) => previous ?? thing.spec.value })
     server.put('a', 2)

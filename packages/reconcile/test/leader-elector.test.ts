@@ -194,6 +194,27 @@ describe('createLeaderElector', () => {
     expect(a.calls).toEqual(['started', 'aborted', 'stopped', 'started'])
   })
 
+  it('E2 leads its next term for as long as it renews: the deadline of the term before ends nothing', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(5_000)
+    const thief = bench.server.connect(() => calmJourney)
+    const hold = async (holderIdentity: string): Promise<void> => {
+      const lease = bench.server.lease()!
+      await thief.update({ ...lease, spec: { ...lease.spec, holderIdentity } }, new AbortController().signal)
+    }
+    await hold('thief')
+    await bench.clock.advanceAsync(4_000)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
+    await hold('')
+    await bench.clock.advanceAsync(2_500)
+    expect(a.elector.isLeader()).toBe(true)
+    await bench.clock.advanceAsync(60_000)
+    expect(a.calls).toEqual(['started', 'aborted', 'stopped', 'started'])
+    expect(bench.clock.pendingTimers).toBe(2)
+  })
+
   it('goes on when an answer to a renewal was lost', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')

@@ -1,7 +1,7 @@
 import { type Rollout, type SeenAction, type WishType, wishTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
-import { keyedWishId, planWish, recordedActionsOf, type WishFacts, withSeen } from '@tranche/wishes'
+import { keyedWishId, planWish, recordedActionsOf, type Wish, type WishFacts, withSeen } from '@tranche/wishes'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, aWish, after, factsIn, type State, states } from './facts.ts'
 
@@ -55,6 +55,32 @@ describe('the same id again, where nobody has said the step', () => {
       code: 'IDEMPOTENCY_KEY_REUSED',
     })
   })
+})
+
+describe('an id that is on record (G10)', () => {
+  it.each<{ type: WishType; body: Wish['body']; other: Wish['body'] }>([
+    { type: 'pause', body: { reason: 'fine' }, other: { reason: 'bad' } },
+    { type: 'approve', body: { expectedStep: 2 }, other: { expectedStep: 3 } },
+    { type: 'approve', body: { expectedStep: 2, revision: 'v2' }, other: { revision: 'v3' } },
+    { type: 'jump', body: { expectedStep: 2, step: 3 }, other: { step: 1 } },
+    { type: 'promote', body: { full: true }, other: { full: false } },
+    { type: 'undo', body: { toRevision: 'v1' }, other: { toRevision: 'v0' } },
+  ])('repeats $type $body, and is rejected with $other, and without', ({ type, body, other }) => {
+    const wish = aWish(type, { body })
+    const facts = onRecord(wish)
+    expect(planWish(wish, facts)).toMatchObject({ kind: 'repeated', record: { type, ...body } })
+    expect(planWish({ ...wish, body: { ...body, ...other } }, facts)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    const without = { ...body, ...Object.fromEntries(Object.keys(other).map((member) => [member, undefined])) }
+    expect(planWish({ ...wish, body: without }, facts)).toMatchObject({ kind: 'refused' })
+  })
+
+  function onRecord({ id, type, by, via, body }: Wish): WishFacts {
+    const facts = factsIn('stepPaused')
+    const { metadata } = facts.rollout!
+    const record = JSON.stringify([{ id, type, by, via, at: '2026-01-01T00:00:00.000Z', ...body }])
+    const annotations = { ...metadata.annotations, 'tranche.dev/recorded-actions': record }
+    return { ...facts, rollout: { ...facts.rollout!, metadata: { ...metadata, annotations } } }
+  }
 })
 
 describe('a change of a template', () => {

@@ -106,6 +106,21 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       { nodes: 'a?:new! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
       'wait for budget',
     ],
+    [
+      'a node that is Ready is never exempt, however broken its pod is (G1)',
+      { nodes: 'a:old! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'withdraw b',
+    ],
+    [
+      'a NotReady node is not exempt once its old pod is terminating: it is about to come back on the revision',
+      { nodes: 'a?:oldx b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a node that is Ready takes no place among the exempt from one that is not',
+      { nodes: 'a:old! b?:old! c:old', rules: { notReady: { exempt: 1 } }, permits: 'c', limit: 2 },
+      'execute c',
+    ],
   ])('%s', (_sentence, given, plan) => {
     expect(planText(planPass(passView(given)))).toBe(plan)
   })

@@ -153,6 +153,19 @@ describe('planPass: which pods get a permit (F3)', () => {
       want: `append ${nodesFrom(100, 8)}`,
     },
     'ends with nothing to do on a DaemonSet that matches no node': { nodes: '', want: 'wait for batch' },
+    'takes a node whose only Ready pod is terminating before healthy ones, where nothing of the budget is left': {
+      nodes: 'a:bad b:oldx+old! c:new!',
+      want: 'append b a',
+    },
+    'takes a node with another Ready pod as healthy, where nothing of the budget is left': {
+      nodes: 'a:bad b:old+old! c:new!',
+      want: 'append a b',
+    },
+    'takes a node in flight again whose only Ready pod is terminating': {
+      nodes: 'a:badx+bad! b:old',
+      permits: 'a.gone',
+      want: 'append a',
+    },
   }
   table(cases)
 
