@@ -336,4 +336,20 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace: "'reason'",
     tests: ['packages/wishes/test/plan-wish.test.ts'],
   })),
+  {
+    rule: 'G8',
+    fault: 'a leader that has lost the Lease goes on acting',
+    file: 'apps/controller/src/start-controller.ts',
+    find: 'onStopped: () => term.end(isStopping ? STOP_GRACE_MS : LOST_GRACE_MS),',
+    replace: 'onStopped: () => {},',
+    tests: ['test/scenarios/controllers.test.ts'],
+  },
+  {
+    rule: 'F15',
+    fault: 'a Rollout that was made again counts as the owner of what it replaced left',
+    file: 'apps/controller/src/release-port.ts',
+    find: 'rollout.metadata.uid !== owner.uid || ',
+    replace: '',
+    tests: ['test/scenarios/pause.test.ts'],
+  },
 ]

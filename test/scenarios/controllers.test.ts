@@ -78,6 +78,29 @@ it('keeps every promise when a leader freezes and comes back as one of two (F9, 
   expectKept(stage)
 })
 
+it('writes nothing more as soon as it has lost the Lease, though it reaches the API server (G8)', async () => {
+  const log = createRequestLog()
+  stage = await setStage({ nodes: 10, maxUnavailable: 3, steps, controllers, tap: log.tap })
+  const first = await leader()
+  const heal = stage.disturb({
+    onRequest: ({ actor, resource }) => (actor === first && resource.resource === 'leases' ? { kind: 'cut', when: 'before' } : undefined),
+  })
+  await stage.until('another leads', async () => !['', first].includes(await leader()))
+  log.reset()
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  await stage.until('the pause is acknowledged', isPaused)
+  const isWrite = (what: string): boolean => !/^(GET|WATCH) /.test(what) && !what.includes('/leases')
+  const writers = log.sent().filter(({ identity, what }) => identity.startsWith('controller') && isWrite(what))
+  expect(new Set(writers.map(({ identity }) => identity))).toEqual(new Set(controllers.filter((identity) => identity !== first)))
+  heal()
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
 it('lets the executor go on with the batch in flight while no controller runs (product §1)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')

@@ -1,7 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { rolloutManifest, stageKey } from './stage-objects.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -103,11 +106,32 @@ it('opens nothing where the pause came after a leader had decided to, and before
   const written = stage.recording().length
   process.thaw()
   await stage.until('the pause is acknowledged', isPaused)
-  const states = stage
-    .recording()
-    .slice(written)
-    .filter(({ kind }) => kind === 'BatchRelease')
-    .map(({ o }) => (o as { readonly status?: { readonly flight?: { readonly partition: number } } }).status?.flight?.partition)
-  expect(new Set(states)).toEqual(new Set([5]))
+  expect(new Set(recordWrites(stage, written).map(({ partition }) => partition))).toEqual(new Set([5]))
   expectKept(stage)
 })
+
+it('opens nothing for a Rollout that was deleted, though another one has its name by the time of the second look (F9, F15)', async () => {
+  const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const { process } = stage.program('controller-1')
+  process.freezeBefore(({ method, path }) => method === 'GET' && path.includes('/rollouts/'))
+  await stage.approve()
+  await stage.until('the leader is about to open batch 2', () => process.isFrozen())
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.patchRollout({ metadata: { finalizers: null } })
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+  process.thaw()
+  await stage.pass(120_000)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(5)
+  expect(new Set(recordWrites(stage, 0).map(({ partition }) => partition))).toEqual(new Set([5]))
+  expectKept(stage)
+})
+
+/** Permit records that were written after so many writes. */
+function recordWrites({ recording }: Stage, after: number): readonly FlightRecord[] {
+  return recording()
+    .slice(after)
+    .flatMap(({ kind, o }) => (kind === 'BatchRelease' ? ((o as unknown as BatchRelease | undefined)?.status?.flight ?? []) : []))
+}
