@@ -7,4 +7,4 @@ export { type MeasurementOutcome, recordMeasurement } from './record-measurement
 export { analysisDigest, analysisOf } from './run-identity.ts'
 export { runsPatch } from './runs-patch.ts'
 export { stepAnalyses, type StepAnalyses } from './step-analyses.ts'
-export { type MetricRequest, type PrivateHeader, toRequest } from './to-request.ts'
+export { type MetricRequest, type PrivateHeader, requestFault, toRequest } from './to-request.ts'

@@ -1,4 +1,4 @@
-import { type Analysis, durationMs, type SecretKey } from '@tranche/api-schema'
+import { type Analysis, durationMs, filledLength, type SecretKey } from '@tranche/api-schema'
 import { fillTemplate } from '@tranche/validation'
 import { pacingOf } from './pacing.ts'
 
@@ -39,6 +39,36 @@ export function toRequest(analysis: Analysis, values: Values, nowMs: number): Me
   return http === undefined ? null : httpRequest(http, values, timeoutMs)
 }
 
+/** The longest URL and header value after arguments are put in, in characters. */
+const LONGEST_LINE = 16_384
+/** The longest query and body after arguments are put in, in characters. */
+const LONGEST_BODY = 1_048_576
+
+/**
+ * Why a request cannot be made: a text that names arguments so often that it becomes too long. To be asked before {@link toRequest}, which
+ * would make that text.
+ *
+ * @returns the field, its length and the fix; null when the request can be made
+ */
+export function requestFault({ prometheus, http }: Analysis, values: Values): string | null {
+  const headers = [...(prometheus?.headers ?? []), ...(http?.headers ?? [])]
+  const texts = [
+    { field: 'prometheus.query', text: prometheus?.query, most: LONGEST_BODY },
+    { field: 'http.url', text: http?.url, most: LONGEST_LINE, encode: encodeURIComponent },
+    { field: 'http.body', text: http?.body, most: LONGEST_BODY, encode: encodeInJson },
+    ...headers.map(({ name, value }) => ({ field: `header ${name}`, text: value, most: LONGEST_LINE })),
+  ]
+  for (const { field, text, most, encode } of texts) {
+    const length = text === undefined ? 0 : filledLength(text, values, encode)
+    if (length > most) return `${field} has ${length} characters with its arguments put in, and ${most} are the most; name them less often`
+  }
+  return null
+}
+
+function encodeInJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1)
+}
+
 function prometheusRequest(
   { address, query, range, step, headers }: Prometheus,
   values: Values,
@@ -68,7 +98,7 @@ function httpRequest({ url, method = 'GET', headers, body }: Http, values: Value
     method,
     headers: body === undefined ? accepting : { ...accepting, 'content-type': 'application/json' },
     privateHeaders: privateHeaders(headers, values),
-    ...(body !== undefined && { body: fillTemplate(body, values, (value) => JSON.stringify(value).slice(1, -1)) }),
+    ...(body !== undefined && { body: fillTemplate(body, values, encodeInJson) }),
     timeoutMs,
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MetricRequest, toRequest } from '@tranche/analysis'
+import { type MetricRequest, requestFault, toRequest } from '@tranche/analysis'
 import type { Analysis } from '@tranche/api-schema'
 
 const NOW_MS = Date.parse('2026-01-01T00:10:00.500Z')
@@ -72,4 +72,15 @@ describe('toRequest', () => {
   it('asks nobody where nobody is named', () => {
     expect(toRequest({ name: 'a' }, values, NOW_MS)).toBeNull()
   })
+})
+
+it.each([
+  ['http.body', { http: { url: 'http://x', method: 'POST', body: '{{a}}'.repeat(13_000) } }],
+  ['http.url', { http: { url: `http://x/${'{{a}}'.repeat(400)}` } }],
+  ['header x-team', { http: { url: 'http://x', headers: [{ name: 'x-team', value: '{{a}}'.repeat(1_600) }] } }],
+  ['prometheus.query', { prometheus: { address: 'http://x', query: '{{a}}'.repeat(2_000) } }],
+] as const)('a %s that names a long argument again and again is not made', (field, source) => {
+  const analysis = { name: 'a', successCondition: 'true', ...source } as Analysis
+  expect(requestFault(analysis, { a: 'x'.repeat(10_000) })).toMatch(new RegExp(`^${field} has \\d+ characters with its arguments put in`))
+  expect(requestFault(analysis, { a: 'x' })).toBeNull()
 })

@@ -112,7 +112,7 @@ export type { ClusterSnapshot } from './cluster-snapshot.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'
 export type { StructuralSchema } from './structural-schema.ts'
-export { fillTemplate, type NotifyArgument, notifyArguments, templateArguments, templateLeavings } from './template.ts'
+export { filledLength, fillTemplate, type NotifyArgument, notifyArguments, templateArguments, templateLeavings } from './template.ts'
 export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'
 export {
   durationMs,

@@ -39,3 +39,22 @@ export function fillTemplate(
 ): string {
   return template.replaceAll(PLACE, (place, name: string) => (Object.hasOwn(args, name) ? encode(args[name] ?? '') : place))
 }
+
+/** @returns the length of what {@link fillTemplate} makes, in characters, without making it */
+export function filledLength(
+  template: string,
+  args: Readonly<Record<string, string>>,
+  encode: (argument: string) => string = (argument) => argument,
+): number {
+  const lengths = new Map<string, number>()
+  const lengthOf = (name: string): number => {
+    const known = lengths.get(name)
+    if (known !== undefined) return known
+    const length = encode(args[name] ?? '').length
+    lengths.set(name, length)
+    return length
+  }
+  let total = template.length
+  for (const [place, name = ''] of template.matchAll(PLACE)) if (Object.hasOwn(args, name)) total += lengthOf(name) - place.length
+  return total
+}

@@ -6,6 +6,7 @@ import {
   type MeasurementOutcome,
   planAnalyses,
   recordMeasurement,
+  requestFault,
   runsPatch,
   runText,
   toRequest,
@@ -138,6 +139,8 @@ async function measure(
   { ending, atMs }: UnderWay,
 ): Promise<MeasurementOutcome> {
   const values = argumentValues({ release: reading.release, analysis, step, nodes: reading.nodes() })
+  const fault = requestFault(analysis, values)
+  if (fault !== null) return { phase: 'Error', message: fault }
   const request = toRequest(analysis, values, atMs)
   if (request === null) return { phase: 'Error', message: 'it asks nobody; add prometheus or http' }
   const late = lateAfter(clock, request.timeoutMs)

@@ -17,6 +17,11 @@ export const policyRules = {
     'set it to a length such as 30s, 5m or 1h30m',
   ),
   PolicyText: rule('spec…', 'a text is not empty, and not longer than it may be', 'write it, or remove the field'),
+  PolicySize: rule(
+    'spec…',
+    'lists, queries and conditions are small enough to be checked in a few milliseconds',
+    'shorten the list or the text',
+  ),
   PolicySelector: rule(
     'spec…',
     'it chooses nodes by their labels, as Kubernetes writes labels and their values',

@@ -108,6 +108,8 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   PolicyNumber: () => inPolicy({ failure: { maxRestarts: -1 } }),
   PolicyDuration: () => inPolicy({ soak: { step: '5 minutes' } }),
   PolicyText: () => inPolicy({ notify: [{ ...receiver, template: ' ' }] }),
+  PolicySize: () =>
+    inPolicy({ nodes: { spread: Array.from({ length: 11 }, (_, zone) => ({ topologyKey: `zone-${zone}`, maxUnavailable: 1 })) } }),
   PolicySelector: () => inPolicy({ nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'In' }] }] } }),
   PolicyUrl: () => inPolicy({ analysis: [{ ...asking, prometheus: { address: 'prometheus:9090', query: 'up' } }] }),
   PolicyHeader: () => inPolicy({ notify: [{ ...receiver, webhook: { url: 'https://hooks.example.com', headers: [{ name: 'X-Team' }] } }] }),

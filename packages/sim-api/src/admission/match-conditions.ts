@@ -1,5 +1,6 @@
 import { type CelProgram, createCelEnvironment } from '@tranche/cel'
 import { objectOrEmpty } from '../store/json.ts'
+import { createKeptPrograms } from './kept-programs.ts'
 import type { MatchCondition } from './webhook-configuration.ts'
 
 const environment = () => createCelEnvironment({ object: { kind: 'dyn' }, oldObject: { kind: 'dyn' }, request: { kind: 'dyn' } })
@@ -17,12 +18,12 @@ export function conditionFault(expression: string): string | undefined {
  * @throws {Error} when none is false and one cannot be evaluated
  */
 export function createConditions(): (conditions: readonly MatchCondition[], request: object) => boolean {
-  const programs = new Map<string, CelProgram | string>()
+  const programOf = createKeptPrograms(compiled)
   return (conditions, request) => {
     const { object, oldObject } = objectOrEmpty(request)
     let fault: string | undefined
     for (const { expression } of conditions) {
-      const program = programOf(programs, expression)
+      const program = programOf(expression)
       const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate({ object, oldObject, request })
       if (!result.ok) fault ??= `expression '${expression}' resulted in error: ${result.error}`
       else if (result.value !== true) return false
@@ -32,14 +33,7 @@ export function createConditions(): (conditions: readonly MatchCondition[], requ
   }
 }
 
-const MOST_PROGRAMS = 1000
-
-function programOf(programs: Map<string, CelProgram | string>, expression: string): CelProgram | string {
-  let program = programs.get(expression)
-  if (program === undefined) {
-    const compiled = environment().compile(expression)
-    if (programs.size >= MOST_PROGRAMS) programs.clear()
-    programs.set(expression, (program = compiled.ok ? compiled.program : compiled.error))
-  }
-  return program
+function compiled(expression: string): CelProgram | string {
+  const result = environment().compile(expression)
+  return result.ok ? result.program : result.error
 }

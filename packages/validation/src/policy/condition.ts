@@ -15,8 +15,8 @@ export interface ConditionNames {
  */
 export function compileCondition(expression: string, { source, args }: ConditionNames): Compiled {
   const scope = [source, ...args.toSorted()].join(' ')
-  return kept(conditions, MOST_CONDITIONS, `${scope}: ${expression}`, () => {
-    const environment = kept(environments, MOST_ENVIRONMENTS, scope, () => createEnvironment(source, args))
+  return kept(conditions, MOST_CHARACTERS, `${scope}: ${expression}`, () => {
+    const environment = kept(environments, MOST_NAMES, scope, () => createEnvironment(source, args))
     return conditionOf(environment.compile(expression))
   })
 }
@@ -36,17 +36,34 @@ function createEnvironment(source: ConditionNames['source'], args: readonly stri
   })
 }
 
-/** Conditions are asked about again with every measurement. */
-const MOST_CONDITIONS = 500
-const MOST_ENVIRONMENTS = 20
-const conditions = new Map<string, Compiled>()
-const environments = new Map<string, CelEnvironment>()
+/** Texts of all conditions that are kept compiled, in characters; a compiled one takes some hundred bytes for each. */
+const MOST_CHARACTERS = 100_000
+/** Names of the arguments of all environments that are kept, in characters. */
+const MOST_NAMES = 20_000
+/** The least that an entry counts for, in characters. */
+const LEAST_SIZE = 500
 
-function kept<T>(known: Map<string, T>, most: number, key: string, make: () => T): T {
-  const before = known.get(key)
+/** Values by their keys, bounded by the length of all keys together: what is long takes more. */
+interface Kept<T> {
+  readonly values: Map<string, T>
+  characters: number
+}
+
+// Conditions are asked about again with every measurement.
+const conditions: Kept<Compiled> = { values: new Map(), characters: 0 }
+const environments: Kept<CelEnvironment> = { values: new Map(), characters: 0 }
+
+function kept<T>(known: Kept<T>, most: number, key: string, make: () => T): T {
+  const before = known.values.get(key)
   if (before !== undefined) return before
-  if (known.size >= most) known.clear()
   const made = make()
-  known.set(key, made)
+  const size = Math.max(key.length, LEAST_SIZE)
+  if (size > most) return made
+  if (known.characters + size > most) {
+    known.values.clear()
+    known.characters = 0
+  }
+  known.values.set(key, made)
+  known.characters += size
   return made
 }

@@ -10,7 +10,10 @@ export interface SelectorFault {
 }
 
 /** @returns what Kubernetes would refuse of a selector of nodes at `path` */
-export function selectorFaults(path: string, { matchLabels, matchExpressions }: NodeSelector): readonly SelectorFault[] {
+export function selectorFaults(path: string, selector: NodeSelector): readonly SelectorFault[] {
+  const oversized = sizeFaults(path, selector)
+  if (oversized.length > 0) return oversized
+  const { matchLabels, matchExpressions } = selector
   const labels = Object.entries(matchLabels ?? {}).flatMap(([key, value]) => [
     ...keyFaults(`${path}.matchLabels`, key),
     ...valueFaults(`${path}.matchLabels[${key}]`, value),
@@ -19,6 +22,25 @@ export function selectorFaults(path: string, { matchLabels, matchExpressions }: 
     requirementFaults(`${path}.matchExpressions[${index}]`, requirement),
   )
   return [...labels, ...requirements]
+}
+
+/** The most labels and requirements of a selector: each is compared with each node, in every pass. */
+const MOST_REQUIREMENTS = 50
+/** The most values of a requirement, such as names of nodes. */
+const MOST_VALUES = 1_000
+
+function sizeFaults(path: string, { matchLabels = {}, matchExpressions = [] }: NodeSelector): readonly SelectorFault[] {
+  const count = Object.keys(matchLabels).length + matchExpressions.length
+  if (count > MOST_REQUIREMENTS) {
+    const message = `the selector has ${count} requirements, and ${MOST_REQUIREMENTS} are the most`
+    return [{ path, value: `${count} requirements`, message, fix: `keep ${MOST_REQUIREMENTS} or fewer, or give the nodes one label` }]
+  }
+  return matchExpressions.flatMap(({ values = [] }, index) => {
+    if (values.length <= MOST_VALUES) return []
+    const message = `the requirement has ${values.length} values, and ${MOST_VALUES} are the most`
+    const at = `${path}.matchExpressions[${index}].values`
+    return [{ path: at, value: `${values.length} values`, message, fix: `keep ${MOST_VALUES} or fewer, or give the nodes one label` }]
+  })
 }
 
 /** Whether a selector matches every node. */

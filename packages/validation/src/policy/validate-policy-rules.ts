@@ -3,6 +3,7 @@ import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problem.ts'
 import { selectorFaults } from './selector-faults.ts'
 import { validateAnalyses } from './validate-analysis.ts'
+import { policySizeProblems } from './validate-policy-sizes.ts'
 import { validateFailure } from './validate-failure.ts'
 import { validateNodes } from './validate-nodes.ts'
 import { validateReceivers } from './validate-receivers.ts'
@@ -10,6 +11,8 @@ import { durationProblems } from './validate-values.ts'
 
 /** Checks every rule about a policy whose fields have the types they should. */
 export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
+  const oversized = policySizeProblems(spec)
+  if (oversized.length > 0) return oversized
   return [
     ...validateNodes(spec.nodes ?? {}),
     ...budgetProblems(spec.maxUnavailable),
@@ -26,6 +29,8 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
  * @returns problems as of a policy, with paths that begin with `spec.`
  */
 export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec): readonly Problem[] {
+  const oversized = policySizeProblems({ nodes, failure, analysis })
+  if (oversized.length > 0) return oversized
   const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
   return [
     ...validateNodes(nodes ?? {}),

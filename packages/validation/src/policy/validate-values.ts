@@ -49,5 +49,10 @@ export function textProblems(path: string, value: string | undefined, longest: n
 
 /** @returns the indexes of entries that an earlier one equals */
 export function repeated(values: readonly unknown[]): readonly number[] {
-  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []))
+  const seen = new Set<unknown>()
+  return values.flatMap((value, index) => {
+    if (seen.has(value)) return [index]
+    seen.add(value)
+    return []
+  })
 }

@@ -1,4 +1,5 @@
 import { type CelProgram, type CelType, createCelEnvironment } from '@tranche/cel'
+import { createKeptPrograms } from '../kept-programs.ts'
 
 const dyn: CelType = { kind: 'dyn' }
 const names = { object: dyn, oldObject: dyn, request: dyn, params: dyn, namespaceObject: dyn, variables: dyn }
@@ -22,20 +23,14 @@ export type Evaluate = (expression: string, variables: Readonly<Record<string, u
 
 /** @returns what evaluates expressions of policies, and compiles each once */
 export function createEvaluate(): Evaluate {
-  const programs = new Map<string, CelProgram | string>()
+  const programOf = createKeptPrograms(compile)
   return (expression, variables) => {
-    let program = programs.get(expression)
-    if (program === undefined) {
-      if (programs.size >= MOST_PROGRAMS) programs.clear()
-      programs.set(expression, (program = compile(expression)))
-    }
+    const program = programOf(expression)
     const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate(variables)
     if (!result.ok) throw new Error(`expression '${expression}' resulted in error: ${result.error}`)
     return result.value
   }
 }
-
-const MOST_PROGRAMS = 1000
 
 /** @returns a value of an expression as JSON; optional values and what else JSON does not have become null */
 export function toJson(value: unknown): unknown {
