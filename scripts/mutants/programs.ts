@@ -348,8 +348,19 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F15',
     fault: 'a Rollout that was made again counts as the owner of what it replaced left',
     file: 'apps/controller/src/release-port.ts',
-    find: 'rollout.metadata.uid !== owner.uid || ',
+    find: '!isReleaseOf(release, rollout) || ',
     replace: '',
     tests: ['test/scenarios/pause.test.ts'],
   },
+  ...[
+    { fault: 'a kind Rollout of another API group', find: ' && groupOf(owner.apiVersion) === groupOf(ROLLOUTS_API_VERSION)' },
+    { fault: 'a Rollout of another name', find: 'isRollout && owner.name === release.metadata.name', replace: 'isRollout' },
+  ].map(({ fault, find, replace = '' }) => ({
+    rule: 'F15',
+    fault: `${fault} counts as the owner of a BatchRelease`,
+    file: 'packages/kube-types/src/ownership.ts',
+    find,
+    replace,
+    tests: ['packages/kube-types/test/ownership.test.ts', 'packages/planner/test/release/wanted-allowance.test.ts'],
+  })),
 ]

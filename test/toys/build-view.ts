@@ -63,7 +63,7 @@ export function aView(fields: ViewFields = {}): ReleaseView {
       resourceVersion: '50',
       generation: 4,
       finalizers: [BATCH_RELEASE_FINALIZER],
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
+      ownerReferences: [{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
       ...fields.metadata,
     },
     spec: {

@@ -9,9 +9,11 @@ import {
   BATCH_RELEASE_FINALIZER,
   type DaemonSet,
   daemonSetAnnotations,
+  isReleaseOf,
   type KubeObject,
   type ObjectKey,
   type Pod,
+  rolloutOf,
 } from '@tranche/kube-types'
 import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@tranche/planner'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -155,11 +157,11 @@ async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSe
 
 /** A hand-written BatchRelease has no Rollout that could ask. */
 async function isOwnerStopping(client: KubeClient, release: BatchRelease, signal: AbortSignal): Promise<boolean> {
-  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const owner = rolloutOf(release)
   if (owner === undefined) return false
   const key = { namespace: release.metadata.namespace ?? '', name: owner.name }
   const rollout = await getOrUndefined<Rollout>(client, resourcePaths.rollouts, key, signal)
-  return rollout === undefined || rollout.metadata.uid !== owner.uid || isStopAsked(rollout, release)
+  return rollout === undefined || !isReleaseOf(release, rollout) || isStopAsked(rollout, release)
 }
 
 async function getOrUndefined<T>(client: KubeClient, resource: ResourcePath, key: ObjectKey, signal: AbortSignal): Promise<T | undefined> {

@@ -1,4 +1,13 @@
-import { type ControllerRevision, type DaemonSet, isSameJson, REFUSED_LABEL, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import {
+  controllerKeyOf,
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  isSameJson,
+  ownerKeyOf,
+  REFUSED_LABEL,
+  REVISION_HASH_LABEL,
+} from '@tranche/kube-types'
 import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
@@ -30,8 +39,10 @@ export function reapplyText(revision: string): string {
   return `${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with ${revision} to release it after all`
 }
 
-function isRefusedFor({ metadata: { uid } }: DaemonSet, { metadata }: ControllerRevision): boolean {
-  return metadata.labels?.[REFUSED_LABEL] === 'true' && metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
+/** F15. The labels of the selector are not asked for: the policy in CEL cannot evaluate one. */
+function isRefusedFor(daemonSet: DaemonSet, revision: ControllerRevision): boolean {
+  const isControlled = controllerOf(revision)?.kind === 'DaemonSet' && controllerKeyOf(revision) === ownerKeyOf(daemonSet)
+  return isControlled && revision.metadata.labels?.[REFUSED_LABEL] === 'true'
 }
 
 /** A part of a template that the comparison is about. */

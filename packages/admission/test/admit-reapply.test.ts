@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { daemonSet } from './objects.ts'
 
 const template = { metadata: { labels: { app: 'node-agent' } }, spec: { containers: [{ name: 'agent', image: 'agent:v2' }] } }
-const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent', uid: 'd1' }
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent', uid: 'd1', controller: true }
 
 describe('a template that failed', () => {
   it('is refused when it is applied again, with what to do (G12)', () => {
@@ -32,6 +32,17 @@ describe('a template that failed', () => {
       revision({ labels: { 'tranche.dev/refused': 'false' } }),
     ],
     ['that of another DaemonSet', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [{ ...owner, uid: 'd2' }] })],
+    [
+      'that of a revision which the DaemonSet does not control (F15)',
+      daemonSet({ image: 'agent:v2' }),
+      revision({ ownerReferences: [{ ...owner, controller: false }] }),
+    ],
+    [
+      'that of a revision which another kind with its uid controls (F15)',
+      daemonSet({ image: 'agent:v2' }),
+      revision({ ownerReferences: [{ ...owner, kind: 'ReplicaSet' }] }),
+    ],
+    ['that of a revision of another namespace (F15)', daemonSet({ image: 'agent:v2' }), revision({ namespace: 'tenant' })],
     ['that of nobody', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [] })],
     ['that of a revision that cannot be read', daemonSet({ image: 'agent:v2' }), revision({}, 'nothing')],
   ])('does not keep anybody from %s', (_what, newObject, held) => {

@@ -1,4 +1,5 @@
 import type { Analysis, BatchRelease } from '@tranche/api-schema'
+import { rolloutOf } from '@tranche/kube-types'
 import type { AnalysisArgument } from '@tranche/validation'
 
 /** What the arguments of an analysis are taken from. */
@@ -16,7 +17,7 @@ export function argumentValues({ release, analysis, step, nodes }: ArgumentSourc
   const { metadata, spec, status } = release
   const own: Readonly<Record<AnalysisArgument, string>> = {
     namespace: metadata.namespace ?? '',
-    rollout: metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')?.name ?? '',
+    rollout: rolloutOf(release)?.name ?? '',
     daemonSet: spec.workloadRef?.name ?? '',
     release: spec.releasePlan.rolloutID ?? '',
     canaryRevision: spec.tranche?.canaryRevision ?? status?.updateRevision ?? '',

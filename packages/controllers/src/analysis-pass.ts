@@ -13,7 +13,7 @@ import {
 } from '@tranche/analysis'
 import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { keyText, type ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { AnalysisPort, AnalysisReading, MetricPort, MetricResult } from './analysis-port.ts'
@@ -182,7 +182,7 @@ function end(memory: Memory, id: string, { ending }: UnderWay): void {
  * the stall that it leads to, but for a dry run.
  */
 function tellEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
-  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const owner = rolloutOf(release)
   if (owner === undefined) return
   const running = new Set(before.filter(({ phase }) => phase === 'Running').map(runId))
   for (const run of after) {

@@ -10,7 +10,7 @@ import {
   widenRecord,
 } from '@tranche/flight'
 import { isAppError } from '@tranche/errors'
-import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import {
   type BatchReleasePlan,
@@ -162,7 +162,7 @@ const again: Outcome = recheckAfter(0)
 function warnOfContest(message: string, view: ReleaseView, { events }: Doing): void {
   const { namespace = '', name, uid } = daemonSetOf(view).metadata
   events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
-  const owner = view.release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const owner = rolloutOf(view.release)
   if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyContested', message)
 }
 

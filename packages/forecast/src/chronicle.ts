@@ -1,6 +1,6 @@
 import type { BatchRelease, Failure, Rollout, TrancheSpec } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
-import { controllerOf, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { isOwnedBy, type OwnerOfObjects, REVISION_HASH_LABEL } from '@tranche/kube-types'
 import type { AcceptedWrite } from '@tranche/sim-api'
 
 /** One deletion by the executor: a node is updated, or goes back. */
@@ -63,7 +63,7 @@ export interface Chronicle {
 export interface ChronicleOptions {
   readonly rollout: Rollout
   readonly release: BatchRelease | undefined
-  readonly daemonSetUid: string
+  readonly daemonSet: OwnerOfObjects
   readonly pods: readonly Pod[]
   /** Pods are available after so long. */
   readonly minReadyMs: number
@@ -75,7 +75,7 @@ export interface ChronicleOptions {
 
 /** Writes down what the API server of the copy accepts. */
 export function createChronicle(options: ChronicleOptions): Chronicle {
-  const { daemonSetUid, minReadyMs, nowMs } = options
+  const { daemonSet, minReadyMs, nowMs } = options
   const taken: Taken[] = []
   const batches: BatchTimes[] = []
   const downs: { atMs: number; by: number }[] = []
@@ -101,7 +101,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
 
   function takePod({ type, object, previous, actor, verb }: AcceptedWrite): void {
     const pod = object as unknown as Pod
-    if (controllerOf(pod)?.uid !== daemonSetUid) return
+    if (!isOwnedBy(pod, daemonSet)) return
     const before = previous as unknown as Pod | undefined
     const isGoing = type === 'DELETED' || pod.metadata.deletionTimestamp !== undefined
     const began = before !== undefined && before.metadata.deletionTimestamp === undefined && isGoing

@@ -47,7 +47,7 @@ export async function forecast<R extends Reflection>(
   let done = 0
   const chronicle = createChronicle({
     ...current,
-    daemonSetUid: daemonSet.metadata.uid,
+    daemonSet,
     minReadyMs: (planned.spec.minReadySeconds ?? 0) * 1000,
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),

@@ -50,5 +50,14 @@ export type {
 } from './objects.ts'
 export { compareResourceVersions, newerResourceVersion } from './resource-version.ts'
 export { goJson } from './go-json.ts'
-export { controllerKeyOf, isOwnedBy, isSelectedBy, ownerKeyOf, type OwnerOfObjects, revisionsOf } from './ownership.ts'
+export {
+  controllerKeyOf,
+  isOwnedBy,
+  isReleaseOf,
+  isSelectedBy,
+  ownerKeyOf,
+  type OwnerOfObjects,
+  revisionsOf,
+  rolloutOf,
+} from './ownership.ts'
 export { sha256Hex } from './sha256.ts'

@@ -1,6 +1,7 @@
 import { parseLabelSelector } from './label-selector.ts'
+import { ROLLOUTS_API_VERSION } from './keys.ts'
 import { controllerOf } from './object-key.ts'
-import type { ControllerRevision, DaemonSet, KubeObject, LabelSelector } from './objects.ts'
+import type { ControllerRevision, DaemonSet, KubeObject, LabelSelector, OwnerReference } from './objects.ts'
 
 /** As much of a DaemonSet as tells which objects are its own. */
 export interface OwnerOfObjects {
@@ -39,4 +40,26 @@ export function revisionsOf(
   revisions: readonly ControllerRevision[],
 ): readonly ControllerRevision[] {
   return revisions.filter((one) => one.metadata.deletionTimestamp === undefined && isOwnedBy(one, daemonSet))
+}
+
+/**
+ * Rule F15: the Rollout that a BatchRelease belongs to, in the namespace of the BatchRelease: its controller, of our API group, under
+ * the name that both have. Whether the Rollout of that name still has the uid is for {@link isReleaseOf}.
+ *
+ * @returns undefined for a BatchRelease that was written by hand
+ */
+export function rolloutOf(release: KubeObject): OwnerReference | undefined {
+  const owner = controllerOf(release)
+  const isRollout = owner?.kind === 'Rollout' && groupOf(owner.apiVersion) === groupOf(ROLLOUTS_API_VERSION)
+  return isRollout && owner.name === release.metadata.name ? owner : undefined
+}
+
+/** Rule F15: whether a BatchRelease is the one of the Rollout: same namespace and name, and its uid. */
+export function isReleaseOf(release: KubeObject, { metadata }: KubeObject): boolean {
+  const owner = rolloutOf(release)
+  return owner?.uid === metadata.uid && owner.name === metadata.name && release.metadata.namespace === metadata.namespace
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, apiVersion.indexOf('/') + 1)
 }

@@ -1,7 +1,7 @@
 import type { Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
-import { keyText, type ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { judgeRelease } from '@tranche/verdict'
@@ -197,7 +197,7 @@ interface PassTimes {
 
 /** The verdict of the controller, worked out here as well: no deletion waits for its round trip. */
 function isBad({ announcement, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
-  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  const isOwned = rolloutOf(release) !== undefined
   if (isOwned && !announcement.inProgress) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
   const isOfRelease = stoppedTime?.release === (release.spec.tranche?.release ?? '')

@@ -7,6 +7,7 @@ import {
   type ControllerRevision,
   type DaemonSet,
   isOwnedBy,
+  isReleaseOf,
   type KubeObject,
   keyOf,
   keyText,
@@ -40,10 +41,11 @@ export async function readFacts(reader: FactReader, key: ObjectKey, options: Ask
   const { client, clock } = reader
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, callOptions(options))
   if (rollout === undefined) throw rolloutNotFound(key)
-  const [daemonSet, release] = await Promise.all([
+  const [daemonSet, found] = await Promise.all([
     getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), callOptions(options)),
     getOrNone<BatchRelease>(client, resourcePaths.batchReleases, key, callOptions(options)),
   ])
+  const release = ownRelease(rollout, found)
   const nowMs = clock.nowMs()
   if (daemonSet === undefined) return { rollout, release, daemonSet, revisions: [], fleet: undefined, nowMs, monotonicMs: nowMs }
   const [revisions, nodes, pods] = await Promise.all([
@@ -81,7 +83,7 @@ export async function readAllFacts(
     const nowMs = reader.clock.nowMs()
     return {
       rollout,
-      release: releaseOf(key),
+      release: ownRelease(rollout, releaseOf(key)),
       daemonSet,
       revisions: daemonSet === undefined ? [] : revisionsOf(daemonSet, owned.get(ownerKeyOf(daemonSet)) ?? []),
       fleet: daemonSet && fleetOf(daemonSet, nodes, pods),
@@ -89,6 +91,11 @@ export async function readAllFacts(
       monotonicMs: nowMs,
     }
   })
+}
+
+/** F15: a BatchRelease of the same name that another made says nothing of the Rollout. */
+function ownRelease(rollout: Rollout, release: BatchRelease | undefined): BatchRelease | undefined {
+  return release !== undefined && isReleaseOf(release, rollout) ? release : undefined
 }
 
 function fleetOf(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetView {

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
-import { keyOf, type ObjectKey } from '@tranche/kube-types'
+import { isReleaseOf, keyOf, type ObjectKey } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
 import { workloadKey } from './read-wish-facts.ts'
 
@@ -26,7 +26,7 @@ function factsOf({ fleet, daemonSets, batchReleases, revisions }: WatchedCluster
   const release = batchReleases.store.get(keyOf(rollout))
   return {
     rollout,
-    release: release?.metadata.ownerReferences?.some((owner) => owner.uid === rollout.metadata.uid) === true ? release : undefined,
+    release: release !== undefined && isReleaseOf(release, rollout) ? release : undefined,
     daemonSet,
     revisions: daemonSet === undefined ? [] : ownedRevisions({ revisions }, daemonSet),
     fleet: daemonSet === undefined ? undefined : fleet.view(daemonSet),

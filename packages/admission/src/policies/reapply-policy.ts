@@ -20,7 +20,10 @@ export const reapplyPolicy: readonly PolicyObject[] = validatingPolicy(
       { name: 'new-template', expression: 'object.spec.template != oldObject.spec.template' },
       {
         name: 'own-revision',
-        expression: 'params.metadata.?ownerReferences.orValue([]).exists(owner, owner.uid == oldObject.metadata.uid)',
+        expression: [
+          'params.metadata.namespace == oldObject.metadata.namespace',
+          "params.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false) && owner.kind == 'DaemonSet' && owner.uid == oldObject.metadata.uid)",
+        ].join(' && '),
       },
     ],
     variables: [{ name: 'refused', expression: 'dyn(params.data)' }],

@@ -1,5 +1,5 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
 import { firstSightOf, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
 import { failedTurns } from '../nodes/failed-turns.ts'
 import { hashOf } from './discover-revisions.ts'
@@ -96,8 +96,7 @@ export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number 
 function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { metadata } = view.release
   if (metadata.deletionTimestamp !== undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return false
-  const isOwned = metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
-  return !isOwned || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+  return rolloutOf(view.release) === undefined || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
 }
 
 function availabilityOf(

@@ -1,3 +1,4 @@
+import { rolloutOf } from '@tranche/kube-types'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import type { ReleaseView } from './release-view.ts'
 
@@ -8,7 +9,7 @@ import type { ReleaseView } from './release-view.ts'
 export function planLeftToOthers({ release, peer }: ReleaseView): BatchReleasePlan | null {
   if (release.spec.tranche !== undefined) return null
   if (peer !== null) return { kind: 'wait', for: 'another controller of DaemonSets to stop', recheckAfterMs: peer.activeForMs }
-  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  const isOwned = rolloutOf(release) !== undefined
   if (!isOwned || release.metadata.deletionTimestamp !== undefined) return null
   return { kind: 'wait', for: 'its Rollout to take it over', recheckAfterMs: null }
 }

@@ -17,6 +17,7 @@ import {
   newerResourceVersion,
   peerAnnotations,
   ROLLOUTS_API_VERSION,
+  rolloutOf,
 } from '@tranche/kube-types'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
@@ -213,7 +214,7 @@ function planAnnouncement(view: ReleaseView, daemonSet: DaemonSet, wanted: Wante
 
 function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
   const { release } = view
-  const owner = release.metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  const owner = rolloutOf(release)
   const ended = isOverButForNodesLeft(view, progress)
   return {
     annotations: {

@@ -1,5 +1,5 @@
 import { keptPerBlock, nodeInView } from '@tranche/fleet'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
 import { hasOldPod } from '../old-nodes.ts'
 import type { BatchProgress } from './batch-progress.ts'
 import { isStatusOfRelease } from './is-finalized.ts'
@@ -41,7 +41,7 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
 
 /** Once a Rollout was told that its release is over, nobody judges which failed nodes are accepted: the batch need not be ready again. */
 function wasOver({ release, daemonSet }: ReleaseView): boolean {
-  const isOwned = release.metadata.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+  const isOwned = rolloutOf(release) !== undefined
   if (!isOwned || daemonSet === undefined || !isStatusOfRelease(release)) return false
   return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
 }

@@ -1,6 +1,6 @@
 import type { BatchRelease, Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
-import { daemonSetAnnotations, type DaemonSet, type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
+import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
 import { batchScope, scopeTextOf } from '../nodes/batch-scope.ts'
 import { strategyOf } from './daemon-set-patch.ts'
@@ -54,7 +54,7 @@ function deletion({ release: { metadata } }: ReleaseView): Stop | null {
 function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const id = controlledBy(daemonSet)?.uid ?? ''
   if (otherControl === 'exists') return stop('ForeignControl', id, `${controlText(daemonSet)}; delete that BatchRelease first`)
-  const owner = ownerOf(release)
+  const owner = rolloutOf(release)
   const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]
   if (boundTo !== undefined && owner?.name !== boundTo) {
     return stop('ForeignControl', boundTo, `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not`)
@@ -104,11 +104,7 @@ function generationOf({ metadata }: { readonly metadata: { readonly generation?:
 }
 
 function isBound({ release }: ReleaseView, { metadata }: DaemonSet): boolean {
-  return ownerOf(release) === undefined || metadata.annotations?.[daemonSetAnnotations.rollout] !== undefined
-}
-
-function ownerOf({ metadata }: ReleaseView['release']): { readonly name: string } | undefined {
-  return metadata.ownerReferences?.find(({ kind }) => kind === 'Rollout')
+  return rolloutOf(release) === undefined || metadata.annotations?.[daemonSetAnnotations.rollout] !== undefined
 }
 
 /**

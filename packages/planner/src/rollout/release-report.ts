@@ -2,6 +2,7 @@ import type { Course } from './course.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons } from '@tranche/api-schema'
+import { isReleaseOf } from '@tranche/kube-types'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
 export interface ReleaseReport {
@@ -31,7 +32,7 @@ export interface ReleaseReport {
 
 /** A BatchRelease of our name that another made: neither read nor written. */
 export function isForeign({ rollout, release }: Pick<RolloutView, 'rollout' | 'release'>): boolean {
-  return release !== undefined && release.metadata.ownerReferences?.some(({ uid }) => uid === rollout.metadata.uid) !== true
+  return release !== undefined && !isReleaseOf(release, rollout)
 }
 
 /** Reads the BatchRelease. What speaks of another release, or of an older spec, says nothing. */

@@ -177,7 +177,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
       resourceVersion: '50',
       generation: 4,
       finalizers: drawn.finalizer ? [BATCH_RELEASE_FINALIZER] : [],
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
+      ownerReferences: [{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
       ...(drawn.wish === 'delete' && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
     },
     spec: {

@@ -7,6 +7,7 @@ const { controlInfo: control, rollout } = daemonSetAnnotations
 const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }
 const budgetZero = { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0 } } }
 const byHand = { ownerReferences: [] }
+const ownerRollout = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
 const stop = (reason: string): object => ({ kind: 'stop', holds: [{ reason }] })
 
 describe('wantedAllowance', () => {
@@ -50,6 +51,18 @@ describe('wantedAllowance', () => {
     'stops when the template is no longer that of the release': {
       view: { tranche: { canaryRevision: 'older' } },
       want: { kind: 'stop', holds: [{ reason: 'RevisionChanged', id: 'new' }] },
+    },
+    'stops where a kind Rollout of another group owns it, on a DaemonSet that is bound to a Rollout of that name (F15)': {
+      view: { metadata: { ownerReferences: [{ ...ownerRollout, apiVersion: 'argoproj.io/v1alpha1' }] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
+    },
+    'stops where it names the Rollout as its owner, and is not the one of its name (F15)': {
+      view: { metadata: { name: 'other', ownerReferences: [ownerRollout] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
+    },
+    'stops where the Rollout is not its controller (F15)': {
+      view: { metadata: { ownerReferences: [{ ...ownerRollout, controller: false }] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
     },
     'decides nothing while revisions are pending': { view: { revisions: [] }, want: { kind: 'pending' } },
     'decides nothing before the Rollout has bound the DaemonSet': { view: { annotations: { [rollout]: null } }, want: { kind: 'pending' } },
