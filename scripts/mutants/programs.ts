@@ -22,7 +22,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     file: 'packages/flight/src/same-decision.ts',
     find: 'JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])',
     replace: 'JSON.stringify(record)',
-    tests: [releasePassTests],
+    tests: [releasePassTests, 'test/scenarios/changing-pods.test.ts'],
   },
   {
     rule: 'F2',
