@@ -11,9 +11,10 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 
 const bundle = await rolldown({
-  // Threads of REST are started by the names of their files.
+  // Threads are started by the names of their files.
   input: {
     main: 'apps/cli/src/main.ts',
+    'judge-worker': 'apps/controller/src/judging/judge-worker.ts',
     'plan-worker': 'apps/api/src/plan/plan-worker.ts',
     'validate-worker': 'apps/api/src/checks/validate-worker.ts',
   },

@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { judgeAnswer, type MeasurementOutcome, toRequest } from '../packages/analysis/src/index.ts'
+import { fitForStatus, judgeAnswer, type MeasurementOutcome, toRequest } from '../packages/analysis/src/index.ts'
 import type { Analysis } from '../packages/api-schema/src/index.ts'
 import { systemClock } from '../packages/clock/src/index.ts'
 import { createOutgoing, parseHostRule } from '../packages/outgoing/src/index.ts'
@@ -97,7 +97,9 @@ async function measure({ query, range, ...rules }: Question['rules']): Promise<M
   if (request === null) throw new Error('the analysis asks nobody')
   const result = await createMetricPort({ outgoing, secrets }).ask('demo', request, new AbortController().signal)
   await outgoing.close()
-  return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judgeAnswer(analysis, values, result.answer)
+  if (result.kind === 'failed') return { phase: 'Error', message: result.message }
+  const { conceal, ...answer } = result.answer
+  return fitForStatus(judgeAnswer({ analysis, values, answer }), conceal)
 }
 
 /** A server that has just started has read nothing yet. */

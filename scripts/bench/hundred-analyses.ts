@@ -10,6 +10,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { judgeAnswer } from '../../packages/analysis/src/index.ts'
 import type { Analysis, BatchRelease } from '../../packages/api-schema/src/index.ts'
 import { FakeClock, systemClock } from '../../packages/clock/src/index.ts'
 import { createAnalysisPass } from '../../packages/controllers/src/index.ts'
@@ -77,6 +78,7 @@ function createWorld(ports: readonly number[]): World {
       },
     },
     metrics: createMetricPort({ outgoing, secrets }),
+    judge: { judge: async (_namespace, judged) => judgeAnswer(judged) },
     clock,
     log: silentLogger,
     events: { record: () => undefined, flush: async () => undefined },

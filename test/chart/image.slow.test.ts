@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { judge, readWithDeliveries } from '@tranche/recording'
 import type { FaultInjector } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -62,6 +64,25 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     const expected = ['@kubernetes/client-node', 'bullmq', 'fastify', 'ioredis', 'undici', 'zod'].map((name) => `${name}@${catalog[name]}`)
     expect(named).toEqual(expect.arrayContaining(expected))
     expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([])
+  })
+
+  it('judges conditions and checks manifests in threads of its own files', async () => {
+    const lib = join(image.folder, 'lib')
+    const chunks = readdirSync(lib).filter((name) => name.endsWith('.mjs'))
+    const named = (file: string): boolean =>
+      chunks.some((name) => name !== file && readFileSync(join(lib, name), 'utf8').includes(`./${file}`))
+    expect(
+      ['judge-worker.mjs', 'validate-worker.mjs', 'plan-worker.mjs'].filter((file) => chunks.includes(file) && named(file)),
+    ).toHaveLength(3)
+    const thread = new Worker(join(lib, 'judge-worker.mjs'))
+    const outcome = once(thread, 'message')
+    thread.postMessage({
+      analysis: { name: 'errors', http: { url: 'http://app' }, successCondition: 'result.all(x, x < 2)' },
+      values: {},
+      answer: { status: 200, contentType: 'application/json', body: '[1]' },
+    })
+    expect(await outcome).toEqual([{ phase: 'Successful', value: '[1]' }])
+    await thread.terminate()
   })
 
   it('says its version', async () => {

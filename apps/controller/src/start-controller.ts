@@ -1,5 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { type SharedReflection, traceWrites, watchCluster } from '@tranche/cluster'
+import type { JudgePort } from '@tranche/controllers'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -56,6 +57,8 @@ export interface ControllerOptions {
   readonly allowHosts?: readonly HostRule[]
   /** What carries requests to them. @default sockets, to `allowHosts` alone */
   readonly outgoing?: Outgoing
+  /** Judges answers of metric systems. @default this thread: for clusters that are simulated, where nobody else waits */
+  readonly judge?: JudgePort
   /** Where the process can be ended or held up. @default nowhere */
   readonly crashPoints?: CrashPoints
   /** Decides the jitter of reconnects. @default 0 */

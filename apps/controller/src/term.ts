@@ -1,3 +1,4 @@
+import { judgeAnswer } from '@tranche/analysis'
 import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
 import {
   createAnalysisPass,
@@ -5,6 +6,7 @@ import {
   createPolicyPass,
   createReleasePass,
   createRolloutPass,
+  type JudgePort,
   withRefusals,
 } from '@tranche/controllers'
 import { noCrashPoints } from '@tranche/crash-points'
@@ -155,6 +157,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),
     metrics: wrap('metrics', createMetricPort({ outgoing, secrets })),
+    judge: options.judge ?? judgeHere,
     clock,
     log,
     events,
@@ -186,6 +189,8 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     onEnd: () => analysis.stop(),
   }
 }
+
+const judgeHere: JudgePort = { judge: async (_namespace, judged) => judgeAnswer(judged) }
 
 /** Time between two passes that mere counting asks for, in milliseconds: 100; in a large fleet 1 for every twenty nodes, at most 500. */
 function countingEveryMs({ nodes }: WatchedCluster): number {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { judgeAnswer, type MeasurementOutcome, toRequest } from '@tranche/analysis'
+import { fitForStatus, judgeAnswer, type MeasurementOutcome, type MetricAnswer, toRequest } from '@tranche/analysis'
 import type { Analysis } from '@tranche/api-schema'
 import { type Clock, FakeClock, systemClock } from '@tranche/clock'
 import { createMetricPort } from '@tranche/controller'
@@ -215,7 +215,11 @@ async function measure(
   const request = toRequest(analysis, values, 0)
   if (request === null) throw new Error('the analysis asks nobody')
   const result = await createMetricPort({ outgoing, secrets: { read } }).ask('demo', request, never)
-  return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judgeAnswer(analysis, values, result.answer)
+  return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judged(analysis, result.answer)
+}
+
+function judged(analysis: Analysis, { conceal, ...answer }: MetricAnswer): MeasurementOutcome {
+  return fitForStatus(judgeAnswer({ analysis, values, answer }), conceal)
 }
 
 function prometheus(address: string, query = 'errors'): Analysis {

@@ -1,21 +1,42 @@
 import type { Analysis } from '@tranche/api-schema'
-import type { CelProgram } from '@tranche/cel'
+import type { CelLimits, CelProgram } from '@tranche/cel'
 import { compileCondition } from '@tranche/validation'
 import { prometheusSamples } from './prometheus-samples.ts'
 import type { MeasurementOutcome } from './record-measurement.ts'
 import { shortened } from './shortened.ts'
 
-/** An answer as it came over HTTP. */
-export interface MetricAnswer {
+/** An answer as it came over HTTP, as far as conditions are about it. */
+export interface RawAnswer {
   readonly status: number
   /** Of the header `content-type`; empty where there was none. */
   readonly contentType: string
   readonly body: string
+}
+
+/** An answer with what keeps secrets out of texts made from it. */
+export interface MetricAnswer extends RawAnswer {
   /** Takes secrets that the server has sent back out of a text. */
   readonly conceal: (text: string) => string
 }
 
+/** An answer and what it is judged by: plain data, fit for another thread. */
+export interface JudgedAnswer {
+  readonly analysis: Analysis
+  /** The arguments that the request was made with. */
+  readonly values: Values
+  readonly answer: RawAnswer
+}
+
+/** Decides the outcome of a measurement. Its texts are as the server wrote them: {@link fitForStatus} is to be applied. */
+export type RawOutcome = MeasurementOutcome
+
 type Values = Readonly<Record<string, string>>
+
+/** The largest body, in characters, and the longest conditions that are judged beside other work. */
+const QUICK_BODY = 16_384
+const QUICK_CONDITIONS = 2_000
+/** Steps of a condition beside other work: 2 to 5 ms, measured with the operators that take longest for a step. */
+const QUICK_STEPS = 4_000
 
 /**
  * What an answer means: a failure where failureCondition holds, else a success where successCondition holds. Where only one of
@@ -24,26 +45,39 @@ type Values = Readonly<Record<string, string>>
  *
  * An HTTP status outside 2xx is an error, unless a condition asks for `status`.
  *
- * @param values the arguments that the request was made with
- * @returns texts without secrets, and no longer than a status carries
+ * It takes up to a second: where other work waits, {@link judgeQuickly} comes first, and this runs in a thread of its own.
  */
-export function judgeAnswer(analysis: Analysis, values: Values, answer: MetricAnswer): MeasurementOutcome {
-  const { phase, value, message } = judge(analysis, values, answer)
+export function judgeAnswer(judged: JudgedAnswer): RawOutcome {
+  return judge(judged, {}) as RawOutcome
+}
+
+/** Does what {@link judgeAnswer} does within about 5 ms. @returns null where that is not enough */
+export function judgeQuickly(judged: JudgedAnswer): RawOutcome | null {
+  const { analysis, answer } = judged
+  const conditions = (analysis.successCondition?.length ?? 0) + (analysis.failureCondition?.length ?? 0)
+  if (answer.body.length > QUICK_BODY || conditions > QUICK_CONDITIONS) return null
+  return judge(judged, { mostSteps: QUICK_STEPS })
+}
+
+/** @returns the outcome without secrets, and with texts no longer than a status carries */
+export function fitForStatus({ phase, value, message }: RawOutcome, conceal: MetricAnswer['conceal']): MeasurementOutcome {
   return {
     phase,
-    ...(value !== undefined && { value: shortened(answer.conceal(value)) }),
-    ...(message !== undefined && { message: shortened(answer.conceal(message)) }),
+    ...(value !== undefined && { value: shortened(conceal(value)) }),
+    ...(message !== undefined && { message: shortened(conceal(message)) }),
   }
 }
 
-function judge(analysis: Analysis, values: Values, answer: MetricAnswer): MeasurementOutcome {
+/** @returns null where a condition takes more steps than `limits` name */
+function judge({ analysis, values, answer }: JudgedAnswer, limits: CelLimits): RawOutcome | null {
   const conditions = compile(analysis, Object.keys(values))
   if ('error' in conditions) return { phase: 'Error', message: conditions.error }
   const asksStatus = Object.values(conditions).some((program) => program?.uses('status') === true)
   const read = analysis.prometheus === undefined ? readJson(answer, asksStatus) : readSamples(answer)
   if (!read.ok) return { phase: 'Error', message: read.message }
-  const value = valueText(read.result, answer, asksStatus)
-  return { ...decide(analysis, conditions, { result: read.result, status: answer.status, args: values }), value }
+  const facts = { result: read.result, status: answer.status, args: values }
+  const outcome = decide(analysis, conditions, { facts, limits })
+  return outcome === null ? null : { ...outcome, value: valueText(read.result, answer, asksStatus) }
 }
 
 interface Conditions {
@@ -66,7 +100,7 @@ function compile(
 type Read = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly message: string }
 
 /** A query that is refused is answered with an HTTP status beside the reason. */
-function readSamples(answer: MetricAnswer): Read {
+function readSamples(answer: RawAnswer): Read {
   const json = parse(answer)
   if (!json.ok) return isGood(answer) ? json : refused(answer)
   const read = prometheusSamples(json.result)
@@ -74,23 +108,27 @@ function readSamples(answer: MetricAnswer): Read {
   return isGood(answer) || read.message.startsWith('Prometheus') ? read : refused(answer)
 }
 
-function readJson(answer: MetricAnswer, asksStatus: boolean): Read {
+function readJson(answer: RawAnswer, asksStatus: boolean): Read {
   if (!asksStatus && !isGood(answer)) return refused(answer)
   if (answer.body.trim() === '') return { ok: true, result: null }
   const json = parse(answer)
   return !json.ok && asksStatus ? { ok: true, result: null } : json
 }
 
-function isGood({ status }: MetricAnswer): boolean {
+function isGood({ status }: RawAnswer): boolean {
   return status >= 200 && status < 300
 }
 
-function refused({ status }: MetricAnswer): Read {
+function refused({ status }: RawAnswer): Read {
   const hint = status === 401 || status === 403 ? ': it wants other credentials; see headers' : ''
   return { ok: false, message: `it was answered with HTTP status ${status}${hint}` }
 }
 
-function parse({ body, contentType }: MetricAnswer): Read {
+/** The deepest nesting of an answer: everything that goes through one does so level by level. */
+const DEEPEST_ANSWER = 100
+
+function parse({ body, contentType }: RawAnswer): Read {
+  if (nestingOf(body) > DEEPEST_ANSWER) return { ok: false, message: `the answer nests more than ${DEEPEST_ANSWER} levels` }
   try {
     return { ok: true, result: JSON.parse(body) as unknown }
   } catch {
@@ -98,16 +136,39 @@ function parse({ body, contentType }: MetricAnswer): Read {
   }
 }
 
-interface Facts extends Readonly<Record<string, unknown>> {
-  readonly result: unknown
+/** Counts without a pattern, whose time could grow with the square of a text that never ends. */
+function nestingOf(json: string): number {
+  let depth = 0
+  let deepest = 0
+  let isText = false
+  for (let at = 0; at < json.length; at++) {
+    const letter = json[at]
+    if (isText && letter === '\\') at++
+    else if (letter === '"') isText = !isText
+    else if (isText) continue
+    else if (letter === '[' || letter === '{') deepest = Math.max(deepest, ++depth)
+    else if (letter === ']' || letter === '}') depth--
+  }
+  return deepest
 }
 
-function decide({ successCondition, failureCondition }: Analysis, { success, failure }: Conditions, facts: Facts): MeasurementOutcome {
-  const failed = holds(failure, facts)
-  if (typeof failed === 'string') return { phase: 'Error', message: `failureCondition: ${failed}` }
+interface Deciding {
+  readonly facts: Readonly<Record<string, unknown>> & { readonly result: unknown }
+  readonly limits: CelLimits
+}
+
+function decide(
+  { successCondition, failureCondition }: Analysis,
+  { success, failure }: Conditions,
+  { facts, limits }: Deciding,
+): RawOutcome | null {
+  const failed = holds(failure, facts, limits)
+  if (failed === 'too costly') return tooCostly('failureCondition', failureCondition, limits)
+  if (typeof failed === 'object') return { phase: 'Error', message: `failureCondition: ${failed.error}` }
   if (failed) return { phase: 'Failed', message: `failureCondition holds: ${failureCondition}` }
-  const succeeded = holds(success, facts)
-  if (typeof succeeded === 'string') return { phase: 'Error', message: `successCondition: ${succeeded}` }
+  const succeeded = holds(success, facts, limits)
+  if (succeeded === 'too costly') return tooCostly('successCondition', successCondition, limits)
+  if (typeof succeeded === 'object') return { phase: 'Error', message: `successCondition: ${succeeded.error}` }
   if (succeeded) return { phase: 'Successful' }
   if (failure !== undefined && success !== undefined) return { phase: 'Inconclusive', message: 'neither condition holds' }
   if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the answer is NaN, which is no number' }
@@ -116,19 +177,34 @@ function decide({ successCondition, failureCondition }: Analysis, { success, fai
     : { phase: 'Failed', message: `successCondition does not hold: ${successCondition}` }
 }
 
+/** How much of a condition an error shows, in characters. */
+const SHOWN_CONDITION = 60
+
+/** Null where more steps may bring a value: whoever allowed fewer than there are asks again. */
+function tooCostly(field: 'failureCondition' | 'successCondition', condition = '', { mostSteps }: CelLimits): RawOutcome | null {
+  if (mostSteps !== undefined) return null
+  const shown = condition.length <= SHOWN_CONDITION ? condition : `${condition.slice(0, SHOWN_CONDITION).toWellFormed()}…`
+  const fix = 'ask for a smaller answer, or loop over less'
+  return { phase: 'Error', message: `${field} "${shown}" takes too many steps for this answer (actual cost limit exceeded): ${fix}` }
+}
+
 /** @returns whether the condition holds; false without one; the reason where it cannot be told */
-function holds(program: CelProgram | undefined, facts: Facts): boolean | string {
-  const result = program?.evaluate(facts)
+function holds(
+  program: CelProgram | undefined,
+  facts: Deciding['facts'],
+  limits: CelLimits,
+): boolean | 'too costly' | { readonly error: string } {
+  const result = program?.evaluate(facts, limits)
   if (result === undefined) return false
-  if (!result.ok) return firstLine(result.error)
-  return typeof result.value === 'boolean' ? result.value : 'it is neither true nor false'
+  if (!result.ok) return result.isTooCostly ? 'too costly' : { error: firstLine(result.error) }
+  return typeof result.value === 'boolean' ? result.value : { error: 'it is neither true nor false' }
 }
 
 function hasNaN(result: unknown): boolean {
   return Array.isArray(result) && result.some((sample) => Number.isNaN(sample))
 }
 
-function valueText(result: unknown, { status }: MetricAnswer, withStatus: boolean): string {
+function valueText(result: unknown, { status }: RawAnswer, withStatus: boolean): string {
   const text =
     Array.isArray(result) && result.every((sample) => typeof sample === 'number') ? `[${result.join(', ')}]` : JSON.stringify(result)
   return withStatus ? `HTTP ${status} ${text}` : text

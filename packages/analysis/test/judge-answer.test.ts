@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeAnswer, type MeasurementOutcome, type MetricAnswer } from '@tranche/analysis'
+import { fitForStatus, judgeAnswer, judgeQuickly, type MeasurementOutcome, type MetricAnswer } from '@tranche/analysis'
 import type { Analysis } from '@tranche/api-schema'
 
 const values = { canaryRevision: 'v2', threshold: '0.05' }
@@ -135,7 +135,7 @@ describe('judgeAnswer of Prometheus', () => {
 
   it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
     const asked = { name: 'errors', prometheus: { address: 'http://prometheus.example', query: 'up' }, ...analysis }
-    expect(judgeAnswer(asked, values, { ...calmAnswer, ...answer })).toEqual(want)
+    expect(judged(asked, { ...calmAnswer, ...answer })).toEqual(want)
   })
 })
 
@@ -185,7 +185,7 @@ describe('judgeAnswer of any server', () => {
 
   it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
     const asked = { name: 'health', http: { url: 'http://health.example' }, ...analysis }
-    expect(judgeAnswer(asked, values, { ...calmAnswer, ...answer })).toEqual(want)
+    expect(judged(asked, { ...calmAnswer, ...answer })).toEqual(want)
   })
 })
 
@@ -198,3 +198,59 @@ function json(body: unknown): Partial<MetricAnswer> {
 function vector(...samples: readonly string[]): Partial<MetricAnswer> {
   return json({ status: 'success', data: { resultType: 'vector', result: samples.map((sample) => ({ metric: {}, value: [1, sample] })) } })
 }
+
+function judged(analysis: Analysis, { conceal, ...answer }: MetricAnswer): MeasurementOutcome {
+  const question = { analysis, values, answer }
+  const outcome = judgeAnswer(question)
+  expect(judgeQuickly(question)).toEqual(outcome)
+  return fitForStatus(outcome, conceal)
+}
+
+describe('judging beside other work', () => {
+  const worst: Readonly<Record<string, readonly [condition: string, result: unknown]>> = {
+    'a loop in a loop': ['result.all(a, result.all(b, [a, b].size() == 2))', Array.from({ length: 2000 }, () => 1)],
+    'texts put together': ['result.map(a, result.map(b, string(b) + "x" + string(a))).size() > 0', Array.from({ length: 2000 }, () => 1)],
+    'a text taken apart': ['result[0].split("").map(x, x.split("")).size() > 0', ['a'.repeat(16_000)]],
+    'a text that grows': ['result[0].replace("a", result[1]).size() > 0', ['a'.repeat(8_000), 'b'.repeat(8_000)]],
+    'a pattern for each item': ['result.all(a, "aaaa".matches("(a|b)*" + string(a)))', Array.from({ length: 2000 }, (_, n) => n)],
+  }
+
+  it.each(Object.entries(worst))('is given up within some milliseconds: %s', (_name, [successCondition, result]) => {
+    const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(result) }
+    const question = { analysis: { name: 'a', http: { url: 'http://x' }, successCondition }, values: {}, answer }
+    // Compiled first, as validation has done before.
+    judgeQuickly({ ...question, answer: { ...answer, body: '[]' } })
+    const times = Array.from({ length: 5 }, () => {
+      const began = performance.now()
+      judgeQuickly(question)
+      return performance.now() - began
+    })
+    expect(Math.min(...times)).toBeLessThan(10)
+  })
+
+  it('leaves to a thread what takes more steps, a longer answer, and longer conditions', () => {
+    const question = (successCondition: string, body: string) =>
+      judgeQuickly({
+        analysis: { name: 'a', http: { url: 'http://x' }, successCondition },
+        values: {},
+        answer: { status: 200, contentType: 'application/json', body },
+      })
+    expect(question('true', '[1]')).toMatchObject({ phase: 'Successful' })
+    expect(question('result.all(a, result.all(b, a == b))', `[${'1,'.repeat(99)}1]`)).toBeNull()
+    expect(question('true', `"${'a'.repeat(20_000)}"`)).toBeNull()
+    expect(question(`true${' '.repeat(2_000)}`, '[1]')).toBeNull()
+  })
+})
+
+it('an answer of 500,000 nested lists, or a text that never ends, is an error and takes no longer than one that is flat', () => {
+  for (const body of ['['.repeat(500_000) + ']'.repeat(500_000), '"\\"'.repeat(300_000)]) {
+    const began = performance.now()
+    const outcome = judgeAnswer({
+      analysis: { name: 'a', http: { url: 'http://x' }, successCondition: 'true' },
+      values: {},
+      answer: { status: 200, contentType: 'application/json', body },
+    })
+    expect(outcome.phase).toBe('Error')
+    expect(performance.now() - began).toBeLessThan(500)
+  }
+})

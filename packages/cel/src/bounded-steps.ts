@@ -12,17 +12,22 @@ export interface CelNode {
   setMeta(name: 'evaluate', evaluate: CelNode['meta']['evaluate']): CelNode
 }
 
-/** Steps that all loops of one evaluation may take. */
-const MOST_STEPS = 1_000_000
+/** Most steps of one evaluation, unless the caller allows fewer. */
+export const MOST_STEPS = 1_000_000
 
 let stepsLeft = 0
 const charged = new Set<string>()
 
 /** Evaluates, and stops what loops for too long. */
-export function withStepLimit<T>(run: () => T): T {
-  stepsLeft = MOST_STEPS
+export function withStepLimit<T>(run: () => T, mostSteps: number): T {
+  stepsLeft = mostSteps
   charged.clear()
   return run()
+}
+
+/** @returns whether the last evaluation was stopped because it took more steps than it may */
+export function wasTooCostly(): boolean {
+  return stepsLeft < 0
 }
 
 /** @throws {Error} where an evaluation has taken more steps than it may */
@@ -38,11 +43,25 @@ export function isFirstUse(text: string): boolean {
   return true
 }
 
-/** Makes every loop of an expression count its steps. To be called once, after the types have been checked. */
+/** A loop as the library keeps it. */
+interface Loop {
+  readonly step: CelNode
+  /** Whether a loop that looks for something goes on. */
+  condition?: (found: unknown) => boolean
+}
+
+/**
+ * Makes every loop of an expression count its steps. To be called once, after the types have been checked.
+ *
+ * `all` and `exists` go on after an item that is an error. Where the steps are used up they must not: each item, and each loop around them,
+ * would cost another error. Their result is of no account then, see {@link wasTooCostly}.
+ */
 export function boundSteps(root: CelNode): void {
   visitNodes(root, (node) => {
     if (node.op !== 'comprehension') return
-    const { step } = node.args as { readonly step: CelNode }
+    const loop = node.args as Loop
+    const { step, condition } = loop
+    if (condition !== undefined) loop.condition = (found) => !wasTooCostly() && condition(found)
     const { evaluate } = step.meta
     step.setMeta('evaluate', (evaluator, self, context) => {
       takeSteps(1)

@@ -1,6 +1,6 @@
 import { Environment, EvaluationError } from '@marcbachmann/cel-js'
 import { boundSizes } from './bounded-sizes.ts'
-import { boundSteps, type CelNode, withStepLimit } from './bounded-steps.ts'
+import { boundSteps, type CelNode, MOST_STEPS, wasTooCostly, withStepLimit } from './bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 import { compileErrorText, runtimeErrorText } from './error-texts.ts'
 import { celFieldName } from './field-names.ts'
@@ -27,11 +27,24 @@ export interface CelProgram {
   /** @returns whether the expression uses the variable */
   uses(variable: string): boolean
   /** @param variables values as JSON; a missing one makes an expression that reads it fail. An optional one that is undefined is none */
-  evaluate(variables: Readonly<Record<string, unknown>>): CelResult
+  evaluate(variables: Readonly<Record<string, unknown>>, limits?: CelLimits): CelResult
+}
+
+/** What an evaluation may cost. */
+export interface CelLimits {
+  /** Most steps: a step is an item of a loop, or eight characters or items that an operator goes through. @default 1,000,000 */
+  readonly mostSteps?: number
 }
 
 /** A value, or what went wrong; numbers are `bigint` where they are integers. */
-export type CelResult = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string }
+export type CelResult =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: false
+      readonly error: string
+      /** It was stopped because it took more steps than it may: with more of them it may have a value. */
+      readonly isTooCostly?: true
+    }
 
 let base: Environment | undefined
 
@@ -65,10 +78,10 @@ function compile({ environment, classes, variables, messages }: Compiling, expre
     boundSizes(root)
     boundPatterns(root)
     const used = new Set(Object.keys(variables).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(expression)))
-    const evaluate = (values: Readonly<Record<string, unknown>>): CelResult => {
+    const evaluate: CelProgram['evaluate'] = (values, { mostSteps = MOST_STEPS } = {}) => {
       const bound: Record<string, unknown> = {}
       for (const name of used) bound[name] = toCelValue(classes, variables[name]!, values[name])
-      return evaluated(() => parsed(bound))
+      return evaluated(() => parsed(bound), mostSteps)
     }
     return { ok: true, program: { type: checked.type ?? 'dyn', root, uses: (name) => used.has(name), evaluate } }
   } catch (error) {
@@ -76,12 +89,16 @@ function compile({ environment, classes, variables, messages }: Compiling, expre
   }
 }
 
-function evaluated(run: () => unknown): CelResult {
+const tooCostly: CelResult = { ok: false, error: 'operation cancelled: actual cost limit exceeded', isTooCostly: true }
+
+function evaluated(run: () => unknown, mostSteps: number): CelResult {
   try {
-    return { ok: true, value: withStepLimit(run) }
+    const value = withStepLimit(run, mostSteps)
+    // Loops and operators go on after errors: what they found then is of no account.
+    return wasTooCostly() ? tooCostly : { ok: true, value }
   } catch (error) {
     if (!(error instanceof EvaluationError || error instanceof Error)) throw error
-    return { ok: false, error: runtimeErrorText(error) }
+    return wasTooCostly() ? tooCostly : { ok: false, error: runtimeErrorText(error) }
   }
 }
 

@@ -2,6 +2,7 @@ export type { CelType } from './cel-type.ts'
 export { estimatedCost } from './estimated-cost.ts'
 export {
   type CelEnvironment,
+  type CelLimits,
   type CelProgram,
   type CelResult,
   type Compiled,

@@ -11,7 +11,7 @@ function evaluate(expression: string, result: unknown): unknown {
 
 const numbers = Array.from({ length: 20_000 }, (_, index) => index)
 const longText = 'a'.repeat(500_000)
-const stopped = { ok: false, error: 'operation cancelled: actual cost limit exceeded' }
+const stopped = { ok: false, error: 'operation cancelled: actual cost limit exceeded', isTooCostly: true }
 
 describe('an expression over an answer of a megabyte ends soon, whatever it does with it', () => {
   const cases: readonly [string, string, unknown][] = [
@@ -43,6 +43,21 @@ describe('an expression over an answer of a megabyte ends soon, whatever it does
   it.each(cases)('%s', (_name, expression, result) => {
     expect(evaluate(expression, result)).toEqual(expression.includes('"$`"') ? { ok: true, value: false } : stopped)
   })
+})
+
+it('loops in loops end with the step that is one too many, although all and exists go on after other errors', () => {
+  const items = Array.from({ length: 500_000 }, () => 1)
+  const nested = Array.from({ length: 8 }).reduce<string>((inner, _, level) => `result.exists(a${level}, ${inner})`, 'false')
+  const began = performance.now()
+  expect(evaluate(nested, items)).toEqual(stopped)
+  // 25 s where each item of each loop makes an error of its own.
+  expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+it('an expression that takes too many steps has no value, whatever stands beside the costly part', () => {
+  const costly = 'result.all(a, result.all(b, a == a))'
+  expect(evaluate(`${costly} || true`, numbers)).toEqual(stopped)
+  expect(evaluate(`result.exists(x, ${costly} || x == 0)`, numbers)).toEqual(stopped)
 })
 
 describe('what conditions are about fits', () => {

@@ -109,7 +109,7 @@ describe('what cannot be evaluated', () => {
     const compiled = environment.compile('self.names.all(x, self.names.exists(y, y == "none") || true)')
     if (!compiled.ok) throw new Error(compiled.error)
     const result = compiled.program.evaluate({ self: { names: big }, oldSelf: undefined })
-    expect(result).toEqual({ ok: false, error: 'operation cancelled: actual cost limit exceeded' })
+    expect(result).toEqual({ ok: false, error: 'operation cancelled: actual cost limit exceeded', isTooCostly: true })
   })
 })
 

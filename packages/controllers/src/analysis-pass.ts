@@ -2,7 +2,8 @@ import {
   analysisOf,
   argumentValues,
   type DueMeasurement,
-  judgeAnswer,
+  fitForStatus,
+  judgeQuickly,
   type MeasurementOutcome,
   planAnalyses,
   recordMeasurement,
@@ -16,12 +17,13 @@ import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
-import type { AnalysisPort, AnalysisReading, MetricPort, MetricResult } from './analysis-port.ts'
+import type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 
 /** What the analyses of releases are made of. */
 export interface AnalysisParts {
   readonly cluster: AnalysisPort
   readonly metrics: MetricPort
+  readonly judge: JudgePort
   readonly clock: Clock
   readonly log: Logger
   readonly events: EventRecorder
@@ -135,7 +137,7 @@ const GRACE_MS = 500
 
 async function measure(
   { analysis, step }: DueMeasurement,
-  { reading, key, metrics, clock }: Doing & { readonly reading: AnalysisReading },
+  { reading, key, metrics, judge, clock }: Doing & { readonly reading: AnalysisReading },
   { ending, atMs }: UnderWay,
 ): Promise<MeasurementOutcome> {
   const values = argumentValues({ release: reading.release, analysis, step, nodes: reading.nodes() })
@@ -146,7 +148,10 @@ async function measure(
   const late = lateAfter(clock, request.timeoutMs)
   try {
     const result = await Promise.race([metrics.ask(key.namespace, request, AbortSignal.any([ending.signal, late.signal])), late.answer])
-    return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judgeAnswer(analysis, values, result.answer)
+    if (result.kind === 'failed') return { phase: 'Error', message: result.message }
+    const { conceal, ...answer } = result.answer
+    const judged = { analysis, values, answer }
+    return fitForStatus(judgeQuickly(judged) ?? (await judge.judge(key.namespace, judged, ending.signal)), conceal)
   } finally {
     late.cancel()
   }

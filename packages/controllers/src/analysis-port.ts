@@ -1,4 +1,4 @@
-import type { MetricAnswer, MetricRequest } from '@tranche/analysis'
+import type { JudgedAnswer, MetricAnswer, MetricRequest, RawOutcome } from '@tranche/analysis'
 import type { BatchRelease } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ObjectKey } from '@tranche/kube-types'
@@ -33,3 +33,15 @@ export interface MetricPort {
 export type MetricResult =
   | { readonly kind: 'answered'; readonly answer: MetricAnswer }
   | { readonly kind: 'failed'; readonly message: string }
+
+/** Judges the answers whose conditions take too long to be evaluated beside other work. */
+export interface JudgePort {
+  /**
+   * Judges as `judgeAnswer` does.
+   *
+   * @param namespace of the release: one namespace does not hold up the others
+   * @returns an outcome `Error` that names the conditions where they take too much time or memory
+   * @throws the signal's reason once it aborts
+   */
+  judge(namespace: string, judged: JudgedAnswer, signal: AbortSignal): Promise<RawOutcome>
+}

@@ -1,5 +1,5 @@
 export { type AnalysisParts, type AnalysisPass, createAnalysisPass } from './analysis-pass.ts'
-export type { AnalysisPort, AnalysisReading, MetricPort, MetricResult } from './analysis-port.ts'
+export type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 export { createPolicyPass, type PolicyParts, type PolicyPort, type PolicyViewReading } from './policy-pass.ts'
 export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.ts'
 export type { NotifyPort, NotifyReading, Telling, Told } from './notify-port.ts'

@@ -41,6 +41,14 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(await world.pass()).toEqual({ kind: 'recheckAfter', ms: 30_000 })
   })
 
+  it('has an answer judged elsewhere that takes long, and writes what comes of it', async () => {
+    const world = await aRunningWorld()
+    await world.answer({ ok: true, pad: 'x'.repeat(20_000) })
+    expect(world.judged).toEqual(['demo: result.ok'])
+    await world.pass()
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it takes too much' }])
+  })
+
   it('makes one measurement of an analysis at a time', async () => {
     const world = await aRunningWorld()
     world.clock.advance(5_000)
@@ -155,6 +163,8 @@ interface World {
   readonly patches: (readonly PatchOperation[])[]
   readonly asked: Asked[]
   readonly told: string[]
+  /** What was left to the judge: namespace and condition. */
+  readonly judged: string[]
   readonly wakes: number
   readonly analyses: AnalysisPass
   pass(): Promise<Outcome>
@@ -184,6 +194,7 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
     patches: [] as (readonly PatchOperation[])[],
     asked: [] as Asked[],
     told: [] as string[],
+    judged: [] as string[],
     wakes: 0,
     analyses: begin(),
     pass: () => world.analyses.reconcile(key, new AbortController().signal),
@@ -219,6 +230,12 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
           const settle = Promise.withResolvers<MetricResult>()
           world.asked.push({ request, signal, settle })
           return settle.promise
+        },
+      },
+      judge: {
+        async judge(namespace, { analysis }) {
+          world.judged.push(`${namespace}: ${analysis.successCondition}`)
+          return { phase: 'Error', message: 'it takes too much' }
         },
       },
       clock,

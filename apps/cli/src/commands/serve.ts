@@ -4,6 +4,7 @@ import { systemClock } from '@tranche/clock'
 import type { ApiOptions, RunningApi } from '@tranche/api'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import {
+  createThreadJudge,
   LEASE_NAME,
   LEASE_NAMESPACE,
   type RunningController,
@@ -174,9 +175,11 @@ async function startPrograms(
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
     const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''
+    const judge = cleanup.adopt(createThreadJudge({ clock: systemClock }), (open) => open.close())
     const controller = startController({
       ...common,
       ...shared,
+      judge,
       identity: `${identity}_controller`,
       admission,
       leaderElection,

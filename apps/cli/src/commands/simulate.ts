@@ -1,7 +1,7 @@
 import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { type RunningController, startController, startWitness } from '@tranche/controller'
+import { createThreadJudge, type RunningController, startController, startWitness } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
@@ -171,9 +171,12 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
   const { admission, seed } = options
   const common = { clock, log, queue, seed, crashPoints }
+  // In virtual time nobody waits, and everything happens in one order.
+  const judge = options.virtual ? {} : { judge: cleanup.adopt(createThreadJudge({ clock }), (open) => open.close()) }
   const running = [
     startController({
       ...common,
+      ...judge,
       exchange: simulation.exchangeFor(controller),
       identity: 'dev-controller',
       admission,
