@@ -2,7 +2,8 @@ import { resourcePaths } from '@tranche/kube-client'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
-import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { events } from './hands.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -11,6 +12,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
 const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 const tenant = 'tenant'
+const evil = { metadata: { labels: { app: 'node-agent' } }, spec: { hostPID: true, containers: [{ name: 'agent', image: 'evil' }] } }
 
 /** What a tenant can write in their own namespace: an owner reference to somebody else's DaemonSet, and a finalizer against the garbage collector. */
 function forgedMetadata(daemonSet: DaemonSet, name: string, labels: object): object {
@@ -46,7 +48,6 @@ describe('a tenant of another namespace who names the DaemonSet as an owner (F15
     const daemonSet = await stage.daemonSet()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    const evil = { metadata: { labels: { app: 'node-agent' } }, spec: { hostPID: true, containers: [{ name: 'agent', image: 'evil' }] } }
     await forgeRevision(daemonSet, stable!.metadata.labels!['controller-revision-hash']!, 1, evil)
     stage.program('controller-1').kill()
     await stage.startController('controller-2')
@@ -92,3 +93,37 @@ describe('a tenant of another namespace who names the DaemonSet as an owner (F15
     expectKept(stage)
   })
 })
+
+describe('a user who may write ControllerRevisions of the DaemonSet’s own namespace, and no DaemonSets (F15)', () => {
+  it('does not decide which template an abort puts back: the abort is refused, and a Warning names the revision', async () => {
+    stage = await setStage({ nodes: 6, steps })
+    const [stable] = await revisionsOfDemo()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await forgeAnew(stable!)
+    await stage.until('it is noticed', async () => (await stage.rollout()).status?.stableMismatch === stable!.metadata.name)
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
+    await stage.until('it is answered', async () => (await stage.rollout()).status?.lastAction?.id === 'abort-1')
+    expect((await stage.rollout()).status?.lastAction).toMatchObject({
+      result: 'Refused',
+      reason: expect.stringContaining('does not hold the template that became stable last (status.stableDigest)'),
+    })
+    expect((await stage.daemonSet()).spec.template.spec).not.toHaveProperty('hostPID')
+    const warnings = (await events(stage)).filter(({ reason }) => reason === 'StableRevisionChanged')
+    expect(warnings).toMatchObject([{ type: 'Warning', message: expect.stringContaining(`ControllerRevision ${stable!.metadata.name}`) }])
+    await stage.setImage('v1')
+    await untilNodesOn(stage, 'v1', 6)
+    expectKept(stage)
+  })
+})
+
+/** The same name, hash and number, with another template. */
+async function forgeAnew({ metadata, revision, apiVersion, kind }: ControllerRevision): Promise<void> {
+  const { name, labels, ownerReferences } = metadata
+  await stage.client.delete(resourcePaths.controllerRevisions, { namespace: 'demo', name })
+  await stage.client.create(resourcePaths.controllerRevisions, {
+    ...{ apiVersion: apiVersion ?? 'apps/v1', kind: kind ?? 'ControllerRevision', revision },
+    metadata: { namespace: 'demo', name, labels, ownerReferences },
+    data: { spec: { template: { ...evil, $patch: 'replace' } } },
+  } as never)
+}

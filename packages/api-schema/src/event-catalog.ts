@@ -26,6 +26,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout', 'DaemonSet'],
     when: 'the stable template was put back; a Warning where the version failed, or was applied again',
   },
+  StableRevisionChanged: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'the ControllerRevision of the stable revision does not hold the template that became stable: it is never put back',
+  },
   Frozen: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],

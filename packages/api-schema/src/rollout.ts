@@ -199,6 +199,9 @@ const rolloutStatusSchema = z.object({
     .string()
     .optional()
     .meta({ description: 'SHA-256 of its pod template, as it was when it became stable: no other template is put back for it.' }),
+  stableMismatch: z.string().optional().meta({
+    description: 'ControllerRevision of stableRevision that does not hold the template of stableDigest: it is never put back.',
+  }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
   policy: policyInUseSchema.optional().meta({ description: 'The policy that conditions the release.' }),
   notifications: atomicList(notificationSchema).optional().meta({ description: 'What receivers are still to be told, oldest first.' }),

@@ -106,6 +106,7 @@ export const eventReasons = [
   'RollbackStarted',
   'RollbackCompleted',
   'TemplateReverted',
+  'StableRevisionChanged',
   'Frozen',
   'WishRecorded',
   'WishAccepted',

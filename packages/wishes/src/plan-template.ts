@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { hashOf, heldTemplate, plainTemplate, templateOf, templateText } from '@tranche/planner'
+import { hashOf, heldTemplate, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
 import { refused, type UndoLook, type Wish, type WishFacts, type WishRefusal } from './wish.ts'
 
 /** A change of a DaemonSet's template. */
@@ -48,6 +48,12 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   const template = plainTemplate(revision)
   if (template === null)
     return refused('WISH_REFUSED', `revision ${revision.revision} holds no template`, 'apply the template that you want')
+  if (isForged(revision, template, facts.rollout))
+    return refused(
+      'WISH_REFUSED',
+      `revision ${nameOf(revision)} does not hold the template that became stable (status.stableDigest)`,
+      `apply the template that you want, and look in the audit log who wrote ControllerRevision ${revision.metadata.name}`,
+    )
   const held = isHeld(revision, facts.rollout) ? ', which is held: nothing is deleted for it before a retry' : ''
   return {
     kind: 'change',
@@ -108,6 +114,12 @@ function newestNotHeld({ newestFirst, present, rollout }: History): Target | Wis
 function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boolean {
   const template = templateOf(revision)
   return template !== undefined && heldTemplate(rollout?.status?.heldRevisions ?? [], { spec: { template } }) !== undefined
+}
+
+/** F15: of the stable revision alone a digest was recorded; the others of the history are what the DaemonSet controller made of them. */
+function isForged(revision: ControllerRevision, template: object, rollout: Rollout | undefined): boolean {
+  const { stableRevision, stableDigest } = rollout?.status ?? {}
+  return stableDigest !== undefined && stableRevision === hashOf(revision) && stableDigest !== templateDigest(template)
 }
 
 function namesOf(revisions: readonly ControllerRevision[]): string {

@@ -336,6 +336,22 @@ describe('undo', () => {
     expect(undo(to)).toBe(want)
   })
 
+  it('puts no other template back for the stable revision than the one that became stable (F15)', () => {
+    const recordedAs = (image: string): WishFacts => {
+      const facts = factsIn('stepPaused')
+      const status = { ...facts.rollout!.status!, stableRevision: 'h2', stableDigest: templateDigest(aDaemonSet(image)) }
+      return { ...facts, rollout: { ...facts.rollout!, status } }
+    }
+    expect(undo('2', recordedAs('agent:2'))).toBe('agent:2')
+    for (const to of [undefined, '2', 'h2'])
+      expect(undo(to, recordedAs('agent:other'))).toMatchObject({
+        code: no,
+        message: 'revision 2 (h2) does not hold the template that became stable (status.stableDigest)',
+        fix: 'apply the template that you want, and look in the audit log who wrote ControllerRevision agent-h2',
+      })
+    expect(undo('1', recordedAs('agent:other'))).toBe('agent:1')
+  })
+
   it('passes over what is held, unless that is named', () => {
     expect(undo(undefined, withHeld(2))).toBe('agent:1')
     expect(undo('0', withHeld(2))).toBe('agent:1')

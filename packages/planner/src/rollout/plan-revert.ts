@@ -30,32 +30,30 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
 }
 
 /**
- * The template of a revision as its ControllerRevision holds it, or as the BatchRelease has kept it; null where it is gone
- * from the history and was not kept, or is not the template that became stable.
+ * The template of a revision as its ControllerRevision holds it, or as the BatchRelease has kept it, whichever of them is the one that
+ * became stable (F15); null where both are gone, or are not. Previous versions recorded no digest: then the first of them counts.
  */
 export function templateToPutBack(view: RolloutView, hash: string | undefined): object | null {
-  const template = heldTemplateOf(view, hash)
-  return template === null || isForged(view, hash, template) ? null : template
+  return templatesOf(view, hash).find((template) => !isForged(view, template)) ?? null
 }
 
 /** Says why there is no template to put back, and what to do; null where there is one. */
 export function whyNoTemplate(view: RolloutView, hash: string): string | null {
-  const template = heldTemplateOf(view, hash)
-  if (template === null) return `revision ${hash}, which ran before, is no longer in the history (revisionHistoryLimit)`
-  if (!isForged(view, hash, template)) return null
-  return `revision ${hash} holds another template than when it became stable (status.stableDigest)`
+  const templates = templatesOf(view, hash)
+  if (templates.length === 0) return `revision ${hash}, which ran before, is no longer in the history (revisionHistoryLimit)`
+  if (templates.some((template) => !isForged(view, template))) return null
+  return `revision ${hash} does not hold the template that became stable last (status.stableDigest)`
 }
 
-function heldTemplateOf({ revisions, release }: RolloutView, hash: string | undefined): object | null {
-  const revision = revisions.find((one) => hashOf(one) === hash)
-  if (revision !== undefined) return plainTemplate(revision)
+function templatesOf({ revisions, release }: RolloutView, hash: string | undefined): readonly object[] {
+  const inHistory = revisions.filter((one) => hashOf(one) === hash).map(plainTemplate)
   const kept = release?.status?.stableTemplate
-  return kept !== undefined && kept.revision === hash ? kept.template : null
+  return [...inHistory, kept !== undefined && kept.revision === hash ? kept.template : null].filter((template) => template !== null)
 }
 
-/** F15: a revision that was deleted and created again under its name may hold any template. Previous versions recorded no digest. */
-function isForged({ rollout: { status } }: RolloutView, hash: string | undefined, template: object): boolean {
-  return status?.stableDigest !== undefined && status.stableRevision === hash && status.stableDigest !== templateDigest(template)
+/** F15: a revision that was deleted and created again, under its name or another one, may hold any template. */
+function isForged({ rollout: { status } }: RolloutView, template: object): boolean {
+  return status?.stableDigest !== undefined && status.stableDigest !== templateDigest(template)
 }
 
 /**

@@ -16,6 +16,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
     ...stepEvents(before, after),
     ...policyEvents(before, after),
     ...usabilityEvents(before, after),
+    ...mismatchEvents(before, after),
   ]
 }
 
@@ -114,6 +115,16 @@ function usabilityEvents(before: RolloutStatus | undefined, { policy }: RolloutS
   const isKnown = before?.policy?.message !== undefined && before.policy.generation === policy?.generation
   if (policy?.message === undefined || policy.generation === undefined || isKnown) return []
   return [{ type: 'Warning', reason: 'PolicyUnusable', message: policy.message }]
+}
+
+/** F15. */
+function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, stableRevision }: RolloutStatus): PlannedEvent[] {
+  if (stableMismatch === undefined || stableMismatch === before?.stableMismatch) return []
+  const message =
+    `ControllerRevision ${stableMismatch} of the stable revision ${stableRevision} does not hold the template that became stable last ` +
+    '(status.stableDigest), so it is never put back: to roll back, apply the template of the last good version; where revisionHistoryLimit ' +
+    'does not explain it, look in the audit log which user wrote that ControllerRevision'
+  return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
 }
 
 function conditionOf(

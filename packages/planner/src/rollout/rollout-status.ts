@@ -1,13 +1,11 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { hashOf } from '../release/discover-revisions.ts'
-import { plainTemplate } from '../release/stable-template.ts'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
 import { type ActionEffect, answerAction, rememberAnswer } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
-import { templateDigest, withHeld, withoutHeld } from './held-revisions.ts'
+import { withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
 import { leakedWhileHeld } from './leaked-while-held.ts'
 import { standingFailure } from './release-failure.ts'
@@ -16,6 +14,7 @@ import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
 import type { RolloutView } from './rollout-view.ts'
+import { stableRecord } from './stable-digest.ts'
 import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
 
 /** Decides the next status of a Rollout from what stands and what is seen. Pure. */
@@ -92,7 +91,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     conditions: toConditions(view, { ...words, stalled: course.stalled }),
     canaryStatus: { ...course.canary, ...(hash !== null && { rolloutHash: hash }), message: course.message },
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
-    ...stableDigest(view, course),
+    ...stableRecord(view, course),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
     ...(failure !== undefined && { failure }),
@@ -102,16 +101,6 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(rollbackFrom !== undefined && { rollbackFrom }),
     ...(policy !== undefined && { policy }),
   }
-}
-
-/** F15: recorded when the revision becomes stable, and never again for it: what its ControllerRevision holds later may be forged. */
-function stableDigest({ rollout, revisions }: RolloutView, { stableRevision }: Course): Pick<RolloutStatus, 'stableDigest'> {
-  const before = rollout.status
-  if (stableRevision === undefined) return {}
-  if (before?.stableRevision === stableRevision && before.stableDigest !== undefined) return { stableDigest: before.stableDigest }
-  const revision = revisions.find((one) => hashOf(one) === stableRevision)
-  const template = revision === undefined ? null : plainTemplate(revision)
-  return template === null ? {} : { stableDigest: templateDigest(template) }
 }
 
 /** What stays as it is unless somebody says otherwise. */
@@ -125,6 +114,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     policy: _policy,
     failure: _failure,
     stableDigest: _digest,
+    stableMismatch: _mismatch,
     ...kept
   } = status ?? {}
   return kept

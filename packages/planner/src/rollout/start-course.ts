@@ -53,11 +53,12 @@ export function toTheEnd(course: Course): Course {
   return { ...course, canary: { ...course.canary, ...done } }
 }
 
-/** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it; null otherwise. */
-function stableInMidRelease({ revisions }: RolloutView, { phase, canary }: Course): string | null {
+/** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it or the BatchRelease has kept it; null otherwise. */
+function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary }: Course): string | null {
   const { stableRevision } = canary
   if (phase !== 'Progressing' || stableRevision === undefined) return null
-  return revisions.some((revision) => hashOf(revision) === stableRevision) ? stableRevision : null
+  const isKept = release?.status?.stableTemplate?.revision === stableRevision
+  return isKept || revisions.some((revision) => hashOf(revision) === stableRevision) ? stableRevision : null
 }
 
 interface Beginning {

@@ -96,15 +96,67 @@ describe('the action abort', () => {
       'is no longer in the history (revisionHistoryLimit): apply the template of the last good version',
     ],
     [
-      'the stable revision holds another template than when it became stable (F15)',
+      'the stable revision does not hold the template that became stable (F15)',
       () => withForgedHistory(),
-      'revision hash-v1 holds another template than when it became stable (status.stableDigest): apply the template of the last good version',
+      'revision hash-v1 does not hold the template that became stable last (status.stableDigest): apply the template of the last good version',
     ],
   ])('is refused where %s', (_when, at, reason) => {
     const toy = at()
     toy.act({ ...abort, id: 'b' })
     for (let pass = 0; pass < 9 && toy.rollout?.status?.lastAction?.id !== 'b'; pass++) toy.passRollout()
     expect(toy.rollout?.status?.lastAction).toMatchObject({ id: 'b', result: 'Refused', reason: expect.stringContaining(reason) })
+  })
+
+  it('is refused where the stable revision came back under another hash with another template, which is named (F15)', () => {
+    const toy = healthy()
+    toy.revisions = [{ ...toy.revisions[0]!, metadata: { ...toy.revisions[0]!.metadata, name: 'hash-evil' }, data: evil }]
+    toy.setImage('v2')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ stableRevision: 'hash-evil', stableMismatch: 'hash-evil' })
+    toy.act(abort)
+    settle(toy)
+    expect(toy.rollout?.status?.lastAction).toMatchObject({
+      result: 'Refused',
+      reason: expect.stringContaining('revision hash-evil does not hold the template that became stable last (status.stableDigest)'),
+    })
+    expect(toy.image()).toBe('v2')
+  })
+
+  it('puts back what the BatchRelease has kept, where the history holds another template (F15)', () => {
+    const toy = paused()
+    const template = { spec: { containers: [{ name: 'agent', image: 'v1' }] } }
+    toy.release = { ...toy.release!, status: { ...toy.release!.status, stableTemplate: { revision: 'hash-v1', template } } }
+    forge(toy)
+    toy.act(abort)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
+  })
+
+  it('puts nothing back that the BatchRelease has kept, where it is not the template that became stable (F15)', () => {
+    const toy = paused()
+    toy.release = {
+      ...toy.release!,
+      status: { ...toy.release!.status, stableTemplate: { revision: 'hash-v1', template: evil.spec.template } },
+    }
+    forge(toy)
+    toy.act(abort)
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.lastAction?.result]).toEqual(['v2', 'Refused'])
+  })
+
+  it('takes the digest from the history once more after the Rollout was disabled, when other hands may have updated', () => {
+    const toy = healthy()
+    const before = toy.rollout?.status?.stableDigest
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(toy)
+    toy.setImage('v2')
+    settle(toy)
+    toy.setImage('v3')
+    toy.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ stableRevision: 'hash-v2' })
+    expect(toy.rollout?.status).not.toHaveProperty('stableMismatch')
+    expect(toy.rollout?.status?.stableDigest).not.toBe(before)
   })
 
   it('puts the template back once: what is applied again in the very next moment stays, and is held (G12)', () => {
@@ -393,11 +445,15 @@ function goingBack(): ToyCluster {
 /** The stable revision was deleted, and created again under its name with another template. */
 function withForgedHistory(): ToyCluster {
   const toy = paused()
-  toy.revisions = toy.revisions.map((one) =>
-    one.revision === 1 ? { ...one, data: { spec: { template: { spec: { hostPID: true, containers: [] } } } } } : one,
-  )
+  forge(toy)
   return toy
 }
+
+function forge(toy: ToyCluster): void {
+  toy.revisions = toy.revisions.map((one) => (one.revision === 1 ? { ...one, data: evil } : one))
+}
+
+const evil = { spec: { template: { spec: { hostPID: true, containers: [] } } } }
 
 function withoutHistory(): ToyCluster {
   const toy = paused()

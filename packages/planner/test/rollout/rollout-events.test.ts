@@ -37,6 +37,16 @@ describe('the events of a Rollout', () => {
       want: ['ReleaseCompleted'],
     },
     'warn of a reason to stall, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
+    'warn of a stable revision that holds another template': {
+      before: aStatus('Completed', 'Completed'),
+      after: { ...aStatus('Completed', 'Completed'), stableRevision: 'v1', stableMismatch: 'agent-v1' },
+      want: ['StableRevisionChanged'],
+    },
+    'warn of it once': {
+      before: { ...aStatus('Completed', 'Completed'), stableMismatch: 'agent-v1' },
+      after: { ...aStatus('Completed', 'Completed'), stableMismatch: 'agent-v1' },
+      want: [],
+    },
     'warn of a version that failed and is taken back, once': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Aborted'), held('Failed')] },
