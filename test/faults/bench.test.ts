@@ -90,9 +90,11 @@ describe('a schedule', () => {
         "steps",
         "stickPod",
         "taint",
+        "taintPool",
         "template",
         "trap",
         "weather",
+        "zoneOutage",
       ]
     `)
   })

@@ -7,6 +7,7 @@ import type { World } from './world.ts'
 
 const FINALIZER = 'example.com/stuck'
 const TAINT = 'example.com/fault'
+const POOL_TAINT = 'example.com/pool'
 const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
 const pathTo = { resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } } as const
 
@@ -20,6 +21,10 @@ export async function changeCluster(world: World, deed: ClusterDeed): Promise<vo
     case 'cordon':
     case 'taint':
       return markNode(world, deed)
+    case 'zoneOutage':
+      return takeZone(world, deed)
+    case 'taintPool':
+      return taintPool(world, deed)
     case 'quota':
       return limitPods(world, deed.forMs)
     default:
@@ -66,6 +71,41 @@ async function markNode(world: World, deed: Extract<ClusterDeed, { readonly kind
   world.later(deed.forMs, async () => {
     await (deed.kind === 'cordon' ? set({ unschedulable: null }) : others().then((taints) => set({ taints }))).catch(() => {})
   })
+}
+
+async function takeZone(world: World, deed: Extract<ClusterDeed, { readonly kind: 'zoneOutage' }>): Promise<void> {
+  const { nodes } = world.simulator
+  const names = pool(await nodesOf(world), deed)
+  world.note(`a zone goes out for ${durationText(deed.forMs)}: ${names.join(', ')}`)
+  await Promise.all(names.map((name) => nodes.kill(name)))
+  world.later(deed.forMs, async () => {
+    world.note(`the zone is back: ${names.join(', ')}`)
+    await Promise.all(names.map((name) => nodes.revive(name).catch(() => {})))
+  })
+}
+
+async function taintPool(world: World, deed: Extract<ClusterDeed, { readonly kind: 'taintPool' }>): Promise<void> {
+  const names = pool(await nodesOf(world), deed)
+  world.note(`a pool is tainted ${deed.effect} for ${durationText(deed.forMs)}: ${names.join(', ')}`)
+  await Promise.all(names.map((name) => setTaints(world, name, [{ key: POOL_TAINT, effect: deed.effect }])))
+  world.later(deed.forMs, async () => {
+    world.note(`the pool is given back: ${names.join(', ')}`)
+    await Promise.all(names.map((name) => setTaints(world, name, []).catch(() => {})))
+  })
+}
+
+async function setTaints({ people }: World, name: string, ours: readonly object[]): Promise<void> {
+  const key = { namespace: '', name }
+  const { spec } = await people.get<Node>(resourcePaths.nodes, key)
+  const taints = [...(spec?.taints ?? []).filter((taint) => taint.key !== POOL_TAINT), ...ours]
+  await people.patch(resourcePaths.nodes, key, { type: 'merge', body: { spec: { taints } } })
+}
+
+/** @returns neighbours by name, round the end of the list; at least one where there is one */
+function pool(nodes: readonly Node[], { pick, share }: { readonly pick: number; readonly share: number }): readonly string[] {
+  const names = nodes.map(({ metadata }) => metadata.name).toSorted()
+  const size = Math.ceil(names.length * share)
+  return Array.from({ length: size }, (_, at) => names[(pick + at) % names.length]!)
 }
 
 async function limitPods(world: World, forMs: number): Promise<void> {

@@ -37,9 +37,50 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const mix = generateMix(random)
   const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
-  const incidents = [first, ...drawn, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
-  const served = upgrades > 0 ? withAdmission(shape, createRandom('admission', seed)) : shape
-  return { seed, shape: served, stormMs, incidents: incidents.toSorted((a, b) => a.atMs - b.atMs), upgrades }
+  const clocks = generateClocks(seed, stormMs)
+  const beside = [...clocks.kills, ...generateZones(seed, stormMs)]
+  const incidents = [first, ...drawn, ...beside, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
+  const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
+  const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
+  return { seed, shape: served, stormMs, incidents: incidents.toSorted((a, b) => a.atMs - b.atMs), aheadMs: clocks.aheadMs, upgrades }
+}
+
+interface Clocks {
+  readonly aheadMs: readonly number[]
+  /** What makes one leader read what another has stamped. */
+  readonly kills: readonly Incident[]
+  /** More pauses have an end, and last longer: long enough for a hand-over in the middle. */
+  lengthen(steps: Steps): Steps
+}
+
+/** Half of the worlds have clocks that are right. Drawn from numbers of their own. */
+function generateClocks(seed: number, stormMs: number): Clocks {
+  const random = createRandom('clocks', seed)
+  if (random.next() < 0.5) return { aheadMs: [0], kills: [], lengthen: (steps) => steps }
+  const ahead = (): number => (random.next() < 0.5 ? -1 : 1) * Math.round(SECOND * (24 * 3_600) ** random.next())
+  const aheadMs = Array.from({ length: 7 }, () => (random.next() < 0.3 ? 0 : ahead()))
+  const kills = Array.from({ length: 2 + random.integer(5) }, (): Incident => {
+    const slot = pick(random, ['controller-a', 'controller-b'] as const)
+    return { atMs: random.integer(stormMs), kind: 'kill', slot, downMs: duration(random, 10 * SECOND) }
+  })
+  const lengthen = (steps: Steps): Steps =>
+    steps.map((step) => {
+      if (step.pause === undefined || (step.pause.duration === undefined && random.next() < 0.5)) return step
+      return { ...step, pause: { duration: 20 + random.integer(400) } }
+    }) as Steps
+  return { aheadMs, kills, lengthen }
+}
+
+/** What happens to many nodes at once. Drawn from numbers of their own. */
+function generateZones(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('zones', seed)
+  const count = pick(random, [0, 0, 1, 1, 2])
+  return Array.from({ length: count }, (): Incident => {
+    const place = { atMs: random.integer(stormMs), pick: random.integer(1_000), share: 0.2 + 0.8 * random.next() }
+    const forMs = duration(random, 10 * MINUTE)
+    if (random.next() < 0.5) return { ...place, kind: 'zoneOutage', forMs }
+    return { ...place, kind: 'taintPool', effect: pick(random, ['NoSchedule', 'NoSchedule', 'NoExecute']), forMs }
+  })
 }
 
 /** Admission as clusters have it. */

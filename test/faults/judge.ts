@@ -1,4 +1,4 @@
-import { judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
+import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -29,17 +29,22 @@ export interface Facts {
   readonly asked: readonly Asked[]
   /** When admission stood. */
   readonly admitted: readonly Standing[]
+  /** When the API server's clock was set. */
+  readonly clockSteps: readonly ClockStep[]
 }
 
 /** How long a program may take from what it was told to what it does, in milliseconds, where nothing holds it up. */
 const REACTION_MS = 50
 
 /** Holds a run against the guarantees: the recording, and the end. */
-export function judge(recording: Recording, { stalls, calmFromMs, endMs, unended, asked, admitted }: Facts): readonly Violation[] {
+export function judge(
+  recording: Recording,
+  { stalls, calmFromMs, endMs, unended, asked, admitted, clockSteps }: Facts,
+): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest first: what was held back twice was decided before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
-  const query = { isOurs, stalls: backwards, calmFromMs, daemonSet: stageKey, reactionMs: REACTION_MS }
+  const query = { isOurs, stalls: backwards, calmFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,
     atMs,

@@ -69,6 +69,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
     unended,
     asked: callers.asked(),
     admitted: world.admission.standing(),
+    clockSteps: world.clockSteps,
   }
   return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
@@ -101,6 +102,8 @@ async function befall({ world, owners, fates, upgrades, callers }: Cast, inciden
       case 'silenceNode':
       case 'cordon':
       case 'taint':
+      case 'zoneOutage':
+      case 'taintPool':
       case 'deletePod':
       case 'failPod':
       case 'stickPod':
@@ -121,8 +124,8 @@ async function befall({ world, owners, fates, upgrades, callers }: Cast, inciden
 function changeWeather(world: World, deed: ApiDeed): void {
   world.note(weatherText(deed))
   if (deed.kind === 'stepServerClock') {
-    world.simulator.stepClock(deed.ms)
-    return world.later(Number.POSITIVE_INFINITY, () => world.simulator.stepClock(-deed.ms))
+    world.stepServerClock(deed.ms)
+    return world.later(Number.POSITIVE_INFINITY, () => world.stepServerClock(-deed.ms))
   }
   world.later(
     deed.forMs,
@@ -223,6 +226,8 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       else if (looks % PATIENCE === 0) await release()
       looks++
     } else if (currentStepState === 'StepPaused') {
+      // A pause that has an end ends by itself.
+      if (spec?.strategy.canary?.steps?.[currentStepIndex - 1]?.pause?.duration !== undefined) return
       world.note(`somebody approves step ${currentStepIndex}`)
       await owners.approve(approvedBy(world, currentStepIndex, ++approvals))
     } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {

@@ -97,6 +97,16 @@ export type ClusterDeed =
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'cordon'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'taint'; readonly pick: number; readonly effect: 'NoSchedule' | 'NoExecute'; readonly forMs: number }
+  /** A zone goes out: the kubelets of this share of the nodes fall silent at once, and come back at once. */
+  | { readonly kind: 'zoneOutage'; readonly pick: number; readonly share: number; readonly forMs: number }
+  /** A pool of this share of the nodes is tainted, and given back. */
+  | {
+      readonly kind: 'taintPool'
+      readonly pick: number
+      readonly share: number
+      readonly effect: 'NoSchedule' | 'NoExecute'
+      readonly forMs: number
+    }
   | { readonly kind: 'deletePod'; readonly pick: number; readonly evict: boolean }
   | { readonly kind: 'failPod'; readonly pick: number }
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
@@ -182,6 +192,8 @@ export interface Schedule {
   readonly stormMs: number
   /** By `atMs`. */
   readonly incidents: readonly Incident[]
+  /** How far the clocks of machines are ahead of the API server's, in milliseconds: of the machine of each program in turn as it starts; at least one. */
+  readonly aheadMs: readonly number[]
   /** How many upgrades were drawn beside what the seed stands for. */
   readonly upgrades: number
 }

@@ -7,7 +7,7 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
-import type { RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
+import type { ClockStep, RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import type { Exchange } from '@tranche/wire'
 import { asNextVersion, policiesOf, type Version } from '../scenarios/next-version.ts'
@@ -59,6 +59,10 @@ export interface World {
   noteStall(actor: string, forMs: number): void
   readonly notes: readonly Note[]
   note(text: string): void
+  /** Sets the API server's clock. */
+  stepServerClock(ms: number): void
+  /** How it was set so far. */
+  readonly clockSteps: readonly ClockStep[]
   /** Starts another program in this place; one that is there still goes on. */
   start(slot: Slot): Program
   /** The one started last in this place, if it still runs. */
@@ -92,6 +96,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const deliveries: RecordedDelivery[] = []
   const stalls: Stall[] = []
   const notes: Note[] = []
+  const clockSteps: ClockStep[] = []
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
   const weather = createWeather(seed, noteStall)
   const answering = (): readonly Program[] => programs.answering('controller')
@@ -127,6 +132,11 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     noteStall,
     notes,
     note,
+    clockSteps,
+    stepServerClock(ms) {
+      clockSteps.push({ atMs: clock.nowMs(), ms })
+      simulator.stepClock(ms)
+    },
     ...doings,
     ...createDelays(clock, note),
   }
@@ -205,6 +215,7 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
       const role = roleOf(slot)
       const identity = `${role}-${++started}`
       const ownClock = createSteppedClock(clock)
+      ownClock.stepWall(schedule.aheadMs[started % schedule.aheadMs.length] ?? 0)
       const toServer = upgrades > 0 ? withOwners(simulator, identity) : simulator.exchangeFor(identity)
       const exchange = version === 'present' ? toServer : asNextVersion(toServer, identity)
       const process = createProcess(ownClock, sabotage?.exchange(exchange, { version, role }) ?? exchange)

@@ -1,5 +1,5 @@
 import { type BatchRelease, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
-import { VirtualClock } from '@tranche/clock'
+import { createSteppedClock, VirtualClock } from '@tranche/clock'
 import { startController } from '@tranche/controller'
 import { type CrashPoints, createCrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { startExecutor } from '@tranche/executor'
@@ -98,6 +98,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly onPoint?: (passing: Passing) => Promise<void> | void
   /** Programs are started from within what the clock runs: nobody can run it until they are ready. @default false */
   readonly startsWhileRunning?: boolean
+  /** How far the wall clock of a program's machine is ahead of the API server's, in milliseconds, by the program's identity. @default 0 */
+  readonly clockAheadMs?: (identity: string) => number
   /** Whose objects our programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** @default true: a Rollout is created, and the story begins when it is Healthy */
@@ -178,7 +180,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   async function start(identity: string, begin: (ports: Ports) => Running): Promise<Program> {
     const toServer = simulator.exchangeFor(identity)
-    const process = createProcess(clock, options.tap?.(identity, toServer) ?? toServer)
+    const machineClock = createSteppedClock(clock)
+    machineClock.stepWall(options.clockAheadMs?.(identity) ?? 0)
+    const process = createProcess(machineClock, options.tap?.(identity, toServer) ?? toServer)
     const { exchange, clock: ownClock } = process
     const { onPoint } = options
     const crashPoints = onPoint === undefined ? noCrashPoints : createCrashPoints((point) => onPoint({ stage, identity, point, process }))

@@ -4,7 +4,7 @@ import { type Certificate, type CertificateFiles, followCertificate, readCertifi
 import type { Clock } from '@tranche/clock'
 import { type SharedReflection, watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
-import { createKubeClient, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { carryOut } from '@tranche/steering'
@@ -126,8 +126,11 @@ interface MadeApi {
   watch(): Omit<RunningApi, 'url'>
 }
 
-async function makeApi(options: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
+async function makeApi(given: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
+  const options = onServerClock(given)
   const { watchExchange = options.exchange, clock, seed = 0, version = '0.1.0', tracer = noTracer } = options
+  // What others than the API server stamp (an issuer of tokens, a sender of hooks) is read by the clock of this machine.
+  const ownClock = given.clock
   const exchange = traceExchange(options.exchange, tracer)
   const log = options.log.child({ program: fieldManagers.api })
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
@@ -147,8 +150,8 @@ async function makeApi(options: UnboundApiOptions, certificate: Certificate | un
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, timeUp) =>
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
-    hooks: options.hooks === true ? createHookDoor({ client, clock, log }) : undefined,
-    login: options.login === undefined ? undefined : createLogin(options.login, { clock, log }),
+    hooks: options.hooks === true ? createHookDoor({ client, clock: ownClock, log }) : undefined,
+    login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,
     log,

@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { type SharedReflection, traceWrites, watchCluster } from '@tranche/cluster'
 import type { JudgePort } from '@tranche/controllers'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { createKubeClient, type KubeClient, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
@@ -103,7 +103,8 @@ const STOP_GRACE_MS = 1_000
 const LOST_GRACE_MS = 5_000
 
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
-export function startController(options: ControllerOptions): RunningController {
+export function startController(given: ControllerOptions): RunningController {
+  const options = onServerClock(given)
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
   const { wrap } = options.crashPoints ?? noCrashPoints
   const { clock, metrics, tracer = noTracer } = options

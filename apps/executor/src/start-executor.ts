@@ -8,7 +8,7 @@ import {
   watchCluster,
 } from '@tranche/cluster'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
-import { createKubeClient, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
@@ -65,7 +65,8 @@ const SWEEP_MS = 30_000
 const STOP_GRACE_MS = 5_000
 
 /** Starts the partition executor against one API server. */
-export function startExecutor(options: ExecutorOptions): RunningExecutor {
+export function startExecutor(given: ExecutorOptions): RunningExecutor {
+  const options = onServerClock(given)
   const { clock, metrics, tracer = noTracer } = options
   const meter = createMeter({ metrics, clock, program: 'executor' })
   const { wrap } = options.crashPoints ?? noCrashPoints

@@ -35,8 +35,8 @@ const DELETES_AT_ONCE = 32
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const memories = new Map<string, Memory>()
-  // Steps of the wall clock would move deadlines.
-  const epochMs = parts.clock.nowMs() - parts.clock.monotonicMs()
+  // Steps of the wall clock would move deadlines. It is read by the first pass: the clock shows the API server's time once that has answered.
+  let epochMs: number | undefined
 
   function decide(key: ObjectKey): Decision | null {
     const reading = parts.cluster.read(key)
@@ -45,6 +45,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
       return null
     }
     const memory = memoryOf(memories, key)
+    epochMs ??= parts.clock.nowMs() - parts.clock.monotonicMs()
     const plan = planPass(toView(reading, memory, { monotonicMs: parts.clock.monotonicMs(), epochMs }))
     if (plan.kind !== 'wait') parts.log.info({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
     return { plan, reading, memory }
@@ -191,7 +192,7 @@ function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times
 
 interface PassTimes {
   readonly monotonicMs: number
-  /** Epoch milliseconds less the monotonic clock, as this process began. */
+  /** Epoch milliseconds less the monotonic clock, at the first pass. */
   readonly epochMs: number
 }
 

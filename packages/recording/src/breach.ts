@@ -17,6 +17,14 @@ export interface Breach {
   readonly text: string
 }
 
+/** The API server's clock was set. */
+export interface ClockStep {
+  /** Epoch milliseconds by the recording's clock, which is not set. */
+  readonly atMs: number
+  /** By so much, in either direction. */
+  readonly ms: number
+}
+
 /** What is ours in a recording, and what is known about how it came about. */
 export interface JudgeQuery {
   /** @returns whether the writes of this actor are ours: of executors and controllers */
@@ -34,6 +42,11 @@ export interface JudgeQuery {
   readonly reactionMs?: number
   /** Times in which actors were frozen, or held up between decision and request. @default none */
   readonly stalls?: readonly Stall[]
+  /**
+   * When the API server's clock was set: times that were stamped before and read after, or the other way round, are off by as much.
+   * @default never
+   */
+  readonly clockSteps?: readonly ClockStep[]
   /**
    * Since when nothing goes wrong, nobody wishes anything, and every node is well, epoch milliseconds: by the end of the
    * recording the release must have ended, or say who must act (G6, G7). @default never

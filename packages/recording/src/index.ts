@@ -1,4 +1,4 @@
-export { type Breach, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './breach.ts'
+export { type Breach, type ClockStep, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './breach.ts'
 export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
 export { judge } from './judge.ts'
 export { readRecording, readWithDeliveries } from './read-recording.ts'

@@ -1,5 +1,4 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
-import { systemClock } from '@tranche/clock'
 import { shareReflection } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
@@ -82,7 +81,7 @@ const SERVER_DEADLINE_MS = 90_000
 
 async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, desk: Desk): Promise<Forecast> {
   await using open = await openCluster(source, desk.io)
-  const snapshot = await readSnapshot(open.client, key, { nowMs: systemClock.nowMs() }).catch((error: unknown) => {
+  const snapshot = await readSnapshot(open.client, key, { nowMs: open.clock.nowMs() }).catch((error: unknown) => {
     throw explained(error, open.cluster)
   })
   return foretell(snapshot, options, desk)

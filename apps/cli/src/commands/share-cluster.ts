@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { type SharedReflection, shareReflection } from '@tranche/cluster'
-import { createKubeClient } from '@tranche/kube-client'
+import { createKubeClient, onServerClock } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics } from '@tranche/metrics'
@@ -25,7 +25,8 @@ export interface ShareOptions {
  * Lets all programs of a process read one copy of the cluster. Its lists and watches are sent, counted and logged as those of the
  * controller, which reads most of it.
  */
-export function shareCluster({ identity, metrics, namespaces, ...options }: ShareOptions): SharedReflection {
+export function shareCluster({ identity, metrics, namespaces, ...given }: ShareOptions): SharedReflection {
+  const options = onServerClock(given)
   const { clock, seed } = options
   const log = options.log.child({ program: fieldManagers.controller, identity })
   const meter = createMeter({ metrics, clock, program: 'controller' })

@@ -1,6 +1,13 @@
 import { type Clock, systemClock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import { createKubeClient, createUndiciExchange, type KubeClient, type LoadedCluster, loadKubeConfig } from '@tranche/kube-client'
+import {
+  createKubeClient,
+  createUndiciExchange,
+  type KubeClient,
+  type LoadedCluster,
+  loadKubeConfig,
+  onServerClock,
+} from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import {
@@ -33,6 +40,8 @@ export interface OpenCluster extends AsyncDisposable {
   readonly client: KubeClient
   readonly exchange: Exchange
   readonly cluster: LoadedCluster
+  /** Shows the API server's time, by which everything in the cluster is stamped. */
+  readonly clock: Clock
 }
 
 /**
@@ -43,11 +52,11 @@ export interface OpenCluster extends AsyncDisposable {
 export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
   if (access.source.kind === 'server') return openServer(access, access.source)
   const open = await openCluster(access.source, io)
-  const desk = createKubeDesk({ client: open.client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
+  const desk = createKubeDesk({ client: open.client, clock: open.clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
   return {
     desk: withLimits(desk, access, (error) => explained(error, open.cluster)),
     namespace: access.namespace ?? open.cluster.namespace,
-    clock: systemClock,
+    clock: open.clock,
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   }
 }
@@ -66,9 +75,11 @@ async function openServer(access: AccessOptions, source: ServerSource): Promise<
 /** @throws {AppError} KUBECONFIG_INVALID */
 export async function openCluster({ kubeconfig: path, ...choice }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
   const cluster = await loadKubeConfig({ clock: systemClock, path, ...choice, env })
-  const { exchange, watchExchange, close } = createUndiciExchange(cluster)
-  const client = createKubeClient({ exchange, watchExchange, clock: systemClock, log: silentLogger, userAgent: userAgent('tranche-cli') })
-  return { client, exchange, cluster, [Symbol.asyncDispose]: close }
+  const { close, ...exchanges } = createUndiciExchange(cluster)
+  const connection = onServerClock({ ...exchanges, clock: systemClock })
+  const { exchange, clock } = connection
+  const client = createKubeClient({ ...connection, log: silentLogger, userAgent: userAgent('tranche-cli') })
+  return { client, exchange, cluster, clock, [Symbol.asyncDispose]: close }
 }
 
 /** Every question gets the deadline of the command, and every error says where it comes from. */

@@ -105,7 +105,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     webhooks,
     redis,
   }
-  return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() }
+  return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() + (skewMs ?? 0) }
 }
 
 /** The header counts whole seconds: what it says is half a second more on the average. */

@@ -6,6 +6,7 @@ import {
   isNotFound,
   joinReflectors,
   type KubeClient,
+  onServerClock,
   type Reflector,
   type ReflectorOptions,
   type ResourcePath,
@@ -57,7 +58,8 @@ const KEPT_MS = 60_000
  * Puts on the record of a Rollout what is done to its release past us, by the names that the API server gives of who did: they stand
  * in the object for no longer than until somebody else writes the same field. What happens while nobody watches is not seen.
  */
-export function startWitness(options: WitnessOptions): RunningWitness {
+export function startWitness(given: WitnessOptions): RunningWitness {
+  const options = onServerClock(given)
   const { clock, seed = 0, version = '0.1.0', isLeading } = options
   const log = options.log.child({ program: fieldManagers.controller })
   const { exchange, watchExchange = exchange } = options

@@ -20,6 +20,12 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
   /** DaemonSet → digest of each template that it has had. */
   const releases = new Map<string, Map<string, Release>>()
 
+  /** How much shorter a pause may seem, in milliseconds: the clocks of our machines shorten none (F14). */
+  function doubtAt(nowMs: number): number {
+    const steps = (query.clockSteps ?? []).filter(({ atMs }) => atMs <= nowMs)
+    return ROUNDED_MS + steps.reduce((sum, { ms }) => sum + Math.abs(ms), 0)
+  }
+
   function releaseOf(story: DaemonSetStory, template: string | undefined): Release | undefined {
     return template === undefined ? undefined : releases.get(keyOf(story.namespace, story.name))?.get(template)
   }
@@ -41,7 +47,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const release = story === undefined ? undefined : releaseOf(story, story.latest?.template)
     if (story === undefined || release === undefined || write.type === 'DELETED') return
     const steps = stepsOf(before ?? next)
-    pass(release, steps, write.t)
+    pass(release, steps, { nowMs: write.t, doubtMs: doubtAt(write.t) })
     if (query.isOurs(write.actor ?? '')) return
     if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(stepsOf(next)))
       replaceSteps(release, story, [steps, stepsOf(next)])
@@ -61,7 +67,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
       const [rollout] = world.rolloutsOf(daemonSet)
       if (release === undefined || rollout === undefined) return
       const steps = stepsOf(rollout)
-      pass(release, steps, atMs)
+      pass(release, steps, { nowMs: atMs, doubtMs: doubtAt(atMs) })
       if (release.isFree || steps.length === 0) return
       const wanted = daemonSet.mostWanted(decision, sight)
       const sizes = [...release.granted, ...steps.slice(0, release.opened).map(({ replicas }) => replicas)].map((share) =>
@@ -103,20 +109,20 @@ function stepsOf({ spec }: RecordedRollout): readonly Step[] {
 }
 
 /** Goes on over what needs nobody. After the last step come all nodes. */
-function pass(release: Release, steps: readonly Step[], nowMs: number): void {
+function pass(release: Release, steps: readonly Step[], { nowMs, doubtMs }: { readonly nowMs: number; readonly doubtMs: number }): void {
   for (;;) {
     const step = steps[release.opened - 1]
     if (step === undefined) break
     const { pause } = step
     const waitMs = pause === undefined ? 0 : pause.duration === undefined ? Number.POSITIVE_INFINITY : pause.duration * 1000
-    if (nowMs - release.sinceMs < waitMs - ROUNDED_MS) return
+    if (nowMs - release.sinceMs < waitMs - doubtMs) return
     open(release, release.opened + 1, nowMs)
   }
   if (steps.length > 0) release.isFree = true
 }
 
-/** What clocks round. */
-const ROUNDED_MS = 1_000
+/** A `Date` has whole seconds, at the stamp and at its reading (F14). */
+const ROUNDED_MS = 2_000
 
 function open(release: Release, step: number, nowMs: number): void {
   if (step <= release.opened) return

@@ -33,7 +33,7 @@ export interface HttpFrontOptions {
    * without a token comes from `system:anonymous`. Each is then judged by the RBAC objects; members of `system:masters` may do everything.
    */
   readonly tokens: Readonly<Record<string, Actor>>
-  /** Tells the ages shown in tables. */
+  /** Tells the ages shown in tables, and the `Date` of answers. */
   readonly clock: Clock
 }
 
@@ -86,11 +86,11 @@ interface Asked extends Received {
   readonly query: URLSearchParams
 }
 
-/** Every answer carries the id of its request: the one that came with it, or one of its own. */
+/** Every answer carries the id of its request (the one that came with it, or one of its own), and the time on the server's clock. */
 async function audited(front: Front, received: Received): Promise<WireResponse> {
   const id = received.wire.headers['audit-id'] ?? randomUuid(front.audits)
   const response = await answer(front, received)
-  return { ...response, headers: { 'audit-id': id, ...response.headers } }
+  return { ...response, headers: { 'audit-id': id, date: new Date(front.clock.nowMs()).toUTCString(), ...response.headers } }
 }
 
 async function answer(front: Front, received: Received): Promise<WireResponse> {

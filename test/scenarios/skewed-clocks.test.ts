@@ -1,0 +1,56 @@
+import { isNotFound, resourcePaths } from '@tranche/kube-client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+/** A stamp has whole milliseconds, a clock that was learnt from one answer an error of half a second; a hand-over takes a look more. */
+const TOLERANCE_MS = 3 * SECOND
+
+const skews = [
+  { name: 'two hours ahead, then right', first: 2 * HOUR, next: 0 },
+  { name: 'right, then two hours ahead', first: 0, next: 2 * HOUR },
+  { name: 'an hour behind, then a day ahead', first: -HOUR, next: 24 * HOUR },
+  { name: 'a day ahead, then a day behind', first: 24 * HOUR, next: -24 * HOUR },
+  { name: 'a second ahead, then a second behind', first: SECOND, next: -SECOND },
+]
+
+describe('leaders whose clocks are wrong (F14)', () => {
+  it.each(skews)('end a pause of an hour when it is over (F14): $name', async ({ first, next }) => {
+    const steps = [{ replicas: 1, pause: { duration: 3_600 } }, { replicas: '100%' }]
+    stage = await setStage({ nodes: 5, steps, clockAheadMs: (identity) => (identity === 'controller-2' ? next : first) })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const pausedMs = stage.clock.monotonicMs()
+    await stage.pass(600 * SECOND)
+    stage.program('controller-1').kill()
+    await stage.startController('controller-2')
+    await stage.pass(pausedMs + HOUR - TOLERANCE_MS - stage.clock.monotonicMs())
+    expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    await stage.until('the next batch begins', async () => (await nodesOn(stage, 'v2')).length > 1, 20 * SECOND)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it.each([{ ahead: -HOUR }, { ahead: HOUR }, { ahead: -24 * HOUR }])(
+    'let a DaemonSet go within a minute when its Rollout is deleted (F14): $ahead ms ahead',
+    async ({ ahead }) => {
+      stage = await setStage({ nodes: 5, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], clockAheadMs: () => ahead })
+      await stage.setImage('bad-crash')
+      await stage.until('a node is in flight', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 0)
+      const { client } = stage
+      await client.delete(resourcePaths.rollouts, stageKey)
+      const isGone = async (): Promise<boolean> => client.get(resourcePaths.rollouts, stageKey).then(() => false, isNotFound)
+      const deletedMs = stage.clock.monotonicMs()
+      await stage.until('the Rollout is gone', isGone, 60 * SECOND)
+      // Nodes in flight have half a minute to become available.
+      expect(stage.clock.monotonicMs() - deletedMs).toBeGreaterThan(25 * SECOND)
+    },
+  )
+})
