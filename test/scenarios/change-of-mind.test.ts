@@ -238,6 +238,28 @@ describe('a Rollout that goes in mid-release', () => {
   })
 })
 
+it('a version that most nodes run passes no step when its Rollout is enabled again, also where no node runs the stable one (G3)', async () => {
+  stage = await setStage({ nodes: 5, maxUnavailable: 2, steps: [{ replicas: 4, pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }] } } } })
+  await stage.setImage('v3')
+  await untilNodesOn(stage, 'v3', 2)
+  await untilPausedAt(stage, 1)
+  await stage.simulator.nodes.removeNode((await nodesOn(stage, 'v1'))[0]!)
+  await stage.simulator.nodes.removeNode((await nodesOn(stage, 'v2'))[0]!)
+  await stage.until('two nodes run v3, and one v2', async () => (await stage.pods()).length === 3)
+  await stage.patchRollout({ spec: { disabled: true } })
+  await stage.until('it is disabled', isDisabled)
+  await stage.patchRollout({ spec: { disabled: false } })
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v3')).toHaveLength(2)
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
 /** The kinds of the objects that an event says are left frozen. */
 async function frozenEvents(): Promise<readonly string[]> {
   const { items } = await stage.client.list<{

@@ -26,8 +26,9 @@ export interface DiscoveryView {
 
 /**
  * Finds the canary and the stable revision. The canary is the revision that holds the current template. The stable one
- * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run; else
- * the second newest; with one revision only, both are the same.
+ * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run (after a release
+ * of ours to another revision: of the nodes that do not run the canary, while there are such); else the second newest; with one revision only, both
+ * are the same.
  */
 export function discoverRevisions(view: DiscoveryView): Discovery {
   const { daemonSet } = view
@@ -37,14 +38,17 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
   const canary = newestFirst.find((revision) => templateText(templateOf(revision)) === current)
   if (canary === undefined) return { kind: 'pending', why: 'revision' }
   const hashes = newestFirst.map(hashOf)
-  return { kind: 'found', canary: hashOf(canary), stable: stableOf(view, hashes) ?? hashOf(canary) }
+  return { kind: 'found', canary: hashOf(canary), stable: stableOf(view, hashes, hashOf(canary)) ?? hashOf(canary) }
 }
 
-function stableOf(view: DiscoveryView, hashes: readonly string[]): string | undefined {
+function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string): string | undefined {
   const { lastStable } = view
   if (lastStable !== undefined && hashes.includes(lastStable) && runs(view.fleet, lastStable)) return lastStable
   const known = [...nodesByHash(view.fleet)].filter(([hash]) => hashes.includes(hash))
-  const most = known.sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b))[0]
+  const byNodes = known.sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b))
+  // Taken for stable, a canary that a release of ours has not completed would pass all its steps at once.
+  const isReleasing = lastStable !== undefined && lastStable !== canary
+  const most = (isReleasing ? byNodes.find(([hash]) => hash !== canary) : undefined) ?? byNodes[0]
   return most?.[0] ?? hashes[1] ?? hashes[0]
 }
 

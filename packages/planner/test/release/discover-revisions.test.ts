@@ -47,6 +47,22 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
+    'takes no canary for stable that as many nodes run, where none runs the revision of the last release (G3)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes no canary for stable that most nodes run, where none runs the revision of the last release (G3)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes the canary for stable that every node runs': {
+      view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'takes the canary of a rollout that was not ours for stable where most nodes run it': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new c:new') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
     'forgets the revision of the last release when its history is pruned': {
       view: { fleet: nodes('a:old'), lastStable: 'pruned' },
       want: { kind: 'found', canary: 'new', stable: 'old' },
