@@ -11,7 +11,7 @@ const LABELS_PER_PASS = 20
 
 /**
  * F13: only pods of the record's revision that have no permit get the release labels; a label moves `resourceVersion`
- * and would kill a permit. A pod keeps the batch number it was given first.
+ * and would kill a permit. A pod keeps the batch number it was given first, also where the release gets another id.
  *
  * With them goes the mark of a *leaked* pod, one that came up on the revision without our doing: its node is new, or
  * others deleted or evicted the pod before it. The rule: a pod of the revision that is not Ready, whose node has no permit,
@@ -31,7 +31,10 @@ export function planLabels(view: ReleaseView): BatchReleasePlan | null {
     .flat()
     .filter(({ uid }) => !permitted.has(uid) && !view.labelled.has(uid))
     .slice(0, LABELS_PER_PASS)
-    .map((pod) => labelsOf(view, pod, !pod.ready && !nodes.has(pod.node) && isOfThisRelease(view, record, pod)))
+    .map((pod) => {
+      const isOurs = isOfThisRelease(view, record, pod)
+      return isOurs && isLabelled(pod) ? renamedLabels(view, pod) : labelsOf(view, pod, !pod.ready && !nodes.has(pod.node) && isOurs)
+    })
   if (pods.length === 0) return null
   return { kind: 'labelPods', pods, confirm: pods.some(({ resourceVersion }) => resourceVersion !== null) }
 }
@@ -61,6 +64,18 @@ function labelsOf({ release }: ReleaseView, pod: FleetPod, hasLeaked: boolean): 
   const labels = { [ROLLOUT_ID_LABEL]: rolloutID, [ROLLOUT_BATCH_ID_LABEL]: batchId }
   const leaked = hasLeaked ? { [LEAKED_LABEL]: rolloutID } : {}
   return { namespace, name, uid, node, resourceVersion: hasLeaked ? resourceVersion : null, labels: { ...labels, ...leaked } }
+}
+
+function isLabelled({ rolloutId, rolloutBatchId }: FleetPod): boolean {
+  return rolloutId !== undefined && rolloutBatchId !== undefined
+}
+
+/** The release got another id: its pods keep the batch that updated them, and that they leaked. */
+function renamedLabels({ release }: ReleaseView, pod: FleetPod): PodLabels {
+  const { rolloutID = '' } = release.spec.releasePlan
+  const { namespace, name, uid, node, rolloutId, leakedIn } = pod
+  const leaked = leakedIn !== undefined && leakedIn === rolloutId ? { [LEAKED_LABEL]: rolloutID } : {}
+  return { namespace, name, uid, node, resourceVersion: null, labels: { [ROLLOUT_ID_LABEL]: rolloutID, ...leaked } }
 }
 
 const unlabelledPerBlock = keptPerBlock<{ readonly revision: string; readonly rolloutID: string }, readonly FleetPod[]>({

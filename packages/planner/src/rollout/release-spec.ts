@@ -1,5 +1,5 @@
 import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
-import { rolloutAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
 import { heldRevision } from './held-revisions.ts'
@@ -18,7 +18,8 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
   const retry = rollout.status?.acceptedWishes?.retry
-  const rolloutID = daemonSet.metadata.labels?.[ROLLOUT_ID_LABEL] ?? canary.canaryRevision
+  // What the status has seen beside this revision: the label of the DaemonSet may have come with the next template.
+  const rolloutID = canary.observedRolloutID ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
   return {
     workloadRef: rollout.spec.workloadRef,

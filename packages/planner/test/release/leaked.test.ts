@@ -59,6 +59,28 @@ describe('a pod that came up on the revision (product §3.8)', () => {
   })
 })
 
+describe('a pod with labels of another rollout-id (F13)', () => {
+  const labelled = { rolloutId: 'before', rolloutBatchId: '3', ready: true }
+  const labelsFor = (pod: Parameters<typeof aFleetPod>[2], madeMs?: number): unknown => {
+    const plan = planBatchRelease(cameUp({ pod: { ...labelled, ...pod }, ...(madeMs !== undefined && { madeMs }) }))
+    return plan.kind === 'labelPods' ? plan.pods.map(({ labels }) => labels) : plan.kind
+  }
+  const [id, batch] = ['rollouts.kruise.io/rollout-id', 'rollouts.kruise.io/rollout-batch-id']
+
+  it('keeps its batch where it came up in this release', () => {
+    expect(labelsFor({})).toEqual([{ [id]: 'new' }])
+  })
+
+  it('keeps the mark that it leaked in this release', () => {
+    expect(labelsFor({ leakedIn: 'before' })).toEqual([{ [id]: 'new', [LEAKED_LABEL]: 'new' }])
+    expect(labelsFor({ leakedIn: 'long before' })).toEqual([{ [id]: 'new' }])
+  })
+
+  it('is of the present batch where it is from a release before', () => {
+    expect(labelsFor({ createdAt: at(-8_000_000), leakedIn: 'before' }, -9_000_000)).toEqual([{ [id]: 'new', [batch]: '1' }])
+  })
+})
+
 describe('the status of a release whose pods have leaked', () => {
   const marked = { rolloutId: 'new', leakedIn: 'new' }
 
