@@ -45,6 +45,32 @@ it('is held where a Rollout has the DaemonSet, and says why (product §2)', asyn
   expectKept(stage)
 })
 
+it('releases the next template after one has failed, superseded nodes first, and gives the strategy back at its end', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
+  await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+  await create(0)
+  await stage.until('it is in charge', async () => keys.controlInfo in ((await stage.daemonSet()).metadata.annotations ?? {}))
+  expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('OnDelete')
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it has failed', async () => (await byHand()).status?.failure?.stops === true)
+  await stage.pass(60_000)
+  const bad = await nodesOn(stage, 'v2-bad-crash')
+  expect(bad.length).toBeGreaterThan(0)
+  await stage.setImage('v3')
+  await untilReady(0)
+  expect(await nodesOn(stage, 'v3')).toEqual(expect.arrayContaining([...bad]))
+  expect((await byHand()).status?.failure).toBeUndefined()
+  await setPartition(1)
+  await untilReady(1)
+  await setPartition(null)
+  await stage.until('it is completed', async () => (await byHand()).status?.phase === 'Completed')
+  const { metadata, spec } = await stage.daemonSet()
+  expect(Object.keys(metadata.annotations ?? {}).filter((key) => /kruise|tranche/.test(key))).toEqual([])
+  expect(spec.updateStrategy?.type).toBe('RollingUpdate')
+  expect(await nodesOn(stage, 'v3')).toHaveLength(10)
+  expectKept(stage)
+})
+
 async function create(batchPartition: number): Promise<void> {
   const release = {
     apiVersion: 'rollouts.kruise.io/v1beta1',

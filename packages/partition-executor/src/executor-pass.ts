@@ -4,7 +4,7 @@ import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermi
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
-import { judgeRelease } from '@tranche/verdict'
+import { judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
@@ -201,7 +201,7 @@ function isBad({ announcement, release, fleet }: ExecutorReading, { monotonicMs,
   const isOwned = rolloutOf(release) !== undefined
   if (isOwned && !announcement.inProgress) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
-  const isOfRelease = stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  const isOfRelease = stoppedTime?.release === judgedRelease(release)
   const seen = { release, fleet, minReadyMs: announcement.minReadySeconds * 1000, monotonicMs }
   const judgement = judgeRelease({
     ...seen,

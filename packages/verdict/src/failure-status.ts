@@ -15,6 +15,8 @@ export interface FailureQuestion {
   readonly terms: FailureTerms
   /** Back to the stable revision: what is found is said, and never stops the way back. */
   readonly isReturn: boolean
+  /** Name of the release, as {@link judgedRelease} says it. */
+  readonly release: string
   readonly tranche: TrancheSpec | undefined
   readonly nowMs: number
 }
@@ -33,10 +35,10 @@ export function failureAfter(question: FailureQuestion): Failure | null {
   const found = findingOf(question)
   if (held !== null) return stillHeld(held, found, question)
   if (found !== null) return { ...found, ...(found.stops === true ? {} : { at: question.before?.at ?? found.at }) }
-  const { accepted, tranche } = question
+  const { accepted, release } = question
   if (accepted.length === 0) return null
   const message = `the failures on ${accepted.length === 1 ? accepted[0] : `${accepted.length} nodes`} were accepted by a retry`
-  return { reason: 'Accepted', message, nodes: [], count: 0, stops: false, release: tranche?.release ?? '', ...acceptedOf(accepted) }
+  return { reason: 'Accepted', message, nodes: [], count: 0, stops: false, release, ...acceptedOf(accepted) }
 }
 
 /** The failure that holds the release still; null where none does, or something has lifted it. */
@@ -105,13 +107,13 @@ function ofAnalysis(reason: string, message: string): Seen {
   return { reason, message, nodes: [] }
 }
 
-function failureOf({ accepted, terms, tranche, nowMs }: FailureQuestion, seen: Seen, stops: boolean): Failure {
+function failureOf({ accepted, terms, release, tranche, nowMs }: FailureQuestion, seen: Seen, stops: boolean): Failure {
   return {
     ...seen,
     at: new Date(nowMs).toISOString(),
     action: terms.action,
     stops,
-    release: tranche?.release ?? '',
+    release,
     ...(tranche?.retry !== undefined && { retry: tranche.retry }),
     ...acceptedOf(accepted),
   }

@@ -1,5 +1,6 @@
 export type { BatchFailures } from './batch-failures.ts'
 export { failureDefaults, failureTerms, type FailureTerms } from './failure-terms.ts'
+export { judgedRelease } from './judged-release.ts'
 export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'
 export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
 export { type FirstSight, firstSightOf, stoppedTimeAfter } from './stopped-time.ts'

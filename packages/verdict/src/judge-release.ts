@@ -3,6 +3,7 @@ import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
+import { judgedRelease } from './judged-release.ts'
 import { failureAfter } from './failure-status.ts'
 
 /** A release, and what a process has seen of its nodes. */
@@ -63,16 +64,17 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const accepted = acceptedNodes(before, spec.tranche?.retry, judge)
   const verdict = judge(accepted)
   const analysis: AnalysisVerdict = isReturn ? { kind: 'good' } : analysisVerdict(spec.tranche, status?.analysis)
-  const failure = failureAfter({ before, accepted, verdict, analysis, terms, isReturn, tranche: spec.tranche, nowMs: given.nowMs })
+  const named = { release: judgedRelease(release), tranche: spec.tranche }
+  const failure = failureAfter({ before, accepted, verdict, analysis, terms, isReturn, ...named, nowMs: given.nowMs })
   const excused = verdict.isBad && terms.action !== 'Continue' ? accepted : [...accepted, ...verdict.failed.map(({ node }) => node)]
   const stops = failure?.stops === true ? { reason: failure.reason, message: failure.message } : null
   return { verdict, terms, failure, stops, excused, nextChangeMs: nextChange(given, verdict, terms, failure) }
 }
 
 /** What the status says of this release, and not of the one before it. */
-function knownFailure({ spec, status }: ReleaseCase['release']): Failure | undefined {
-  const { failure } = status ?? {}
-  return failure?.release === (spec.tranche?.release ?? '') ? failure : undefined
+function knownFailure(release: ReleaseCase['release']): Failure | undefined {
+  const { failure } = release.status ?? {}
+  return failure?.release === judgedRelease(release) ? failure : undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
-import { firstSightOf, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
+import { firstSightOf, judgedRelease, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
 import { failedTurns } from '../nodes/failed-turns.ts'
 import { hashOf } from './discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
@@ -37,7 +37,7 @@ export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonl
   const revision = judgedRevision(release)
   if (daemonSet === undefined || revision === undefined) return []
   const full = { ...view, watched: before }
-  const isOfRelease = release.status?.stoppedTime?.release === (release.spec.tranche?.release ?? '')
+  const isOfRelease = release.status?.stoppedTime?.release === judgedRelease(release)
   const known = isOfRelease ? before : []
   if (release.metadata.deletionTimestamp !== undefined) return known
   // It stands until this release is announced, which is judged from then on.
@@ -59,9 +59,8 @@ export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonl
  * from when the release of the same revision began that was frozen in the middle.
  */
 export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
-  const { spec, status } = view.release
-  const release = spec.tranche?.release ?? ''
-  const { stoppedTime } = status ?? {}
+  const release = judgedRelease(view.release)
+  const { stoppedTime } = view.release.status ?? {}
   if (stoppedTime?.release === release) return stoppedTime
   const revision = judgedRevision(view.release)
   const frozen = view.daemonSet === undefined ? null : frozenWatch(view.daemonSet, revision)
@@ -70,7 +69,7 @@ export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
 
 function firstSight(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {
   const { daemonSet, release, revisions, fleet } = view
-  const name = release.spec.tranche?.release ?? ''
+  const name = judgedRelease(release)
   if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
   const wasThereBefore = isOlderThanAnother(revisions, revision)
   return firstSightOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })

@@ -57,9 +57,10 @@ const releaseKeys = {
   [daemonSetAnnotations.reverted]: null,
 } as const
 
-/** Gives the strategy back, except where it is a binding. */
+/** Gives the strategy back, except where it belongs to the binding of a Rollout, which gives it back when it goes. */
 export function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
-  if (view.strategyScope === 'binding') return { annotations: releaseKeys }
+  const isBound = daemonSetAnnotations.rollout in (daemonSet.metadata.annotations ?? {})
+  if (view.strategyScope === 'binding' && isBound) return { annotations: releaseKeys }
   const original = originalStrategy(daemonSet)
   return {
     annotations: { ...releaseKeys, [daemonSetAnnotations.originalUpdateStrategy]: null },

@@ -19,6 +19,7 @@ import {
   ROLLOUTS_API_VERSION,
   rolloutOf,
 } from '@tranche/kube-types'
+import { judgedRelease } from '@tranche/verdict'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { frozenWatch } from './frozen-watch.ts'
@@ -171,7 +172,7 @@ function newestPodIn({ nodes }: FleetView, seen: string): string {
 function inheritedWatch(view: ReleaseView, daemonSet: DaemonSet, { revision }: FlightRecord): BatchReleaseStatusPatch | null {
   const { spec, status } = view.release
   const watch = frozenWatch(daemonSet, spec.tranche?.canaryRevision ?? revision)
-  if (watch === null || status?.stoppedTime?.release === (spec.tranche?.release ?? '')) return null
+  if (watch === null || status?.stoppedTime?.release === judgedRelease(view.release)) return null
   return { stoppedTime: stoppedSoFar(view), watchedNodes: watch.nodes.length === 0 ? null : watch.nodes }
 }
 

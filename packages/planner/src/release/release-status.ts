@@ -7,7 +7,7 @@ import {
   type Waiting,
 } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
-import { notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { judgedRelease, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
@@ -92,7 +92,7 @@ const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime:
 
 /** What was found of the new version, and what must be remembered to go on judging it. */
 function failures(view: ReleaseView, wanted: Wanted): Failures {
-  const stopped = stoppedTimeAfter(stoppedSoFar(view), view.release.spec.tranche?.release ?? '', wanted.kind === 'stop', steadyMs(view))
+  const stopped = stoppedTimeAfter(stoppedSoFar(view), judgedRelease(view.release), wanted.kind === 'stop', steadyMs(view))
   const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
   return { failure: judgementOf(view)?.failure ?? null, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }

@@ -1,4 +1,5 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '../nodes/batch-scope.ts'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
@@ -85,9 +86,9 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
 }
 
 /** Nodes whose failures a retry has accepted stay down: what they keep from going on, and what helps. */
-function acceptedText({ release: { spec, status } }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
-  const { failure } = status ?? {}
-  const accepted = new Set(failure?.release === (spec.tranche?.release ?? '') ? failure.accepted : [])
+function acceptedText({ release }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
+  const { failure } = release.status ?? {}
+  const accepted = new Set(failure?.release === judgedRelease(release) ? failure.accepted : [])
   const down = progress.unavailable.filter((node) => accepted.has(node))
   if (down.length === 0) return ''
   const whose = `the failures on ${firstNodes(down)} were accepted`

@@ -2,6 +2,7 @@ import type { BatchRelease, Hold } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT } from '@tranche/flight'
 import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
+import { judgedRelease } from '@tranche/verdict'
 import { batchScope, scopeTextOf } from '../nodes/batch-scope.ts'
 import { strategyOf } from './daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
@@ -77,10 +78,18 @@ function pause({ release }: ReleaseView): Stop | null {
   return release.spec.tranche?.paused === true ? stop('Paused', generationOf(release), 'paused by spec.strategy.paused') : null
 }
 
-/** Whatever heals meanwhile: a verdict waits for a retry, or for `autoResume`. */
-function failure(view: ReleaseView): Stop | null {
-  const stops = judgementOf(view)?.stops ?? null
-  return stops === null ? null : stop(stops.reason, view.release.spec.tranche?.release ?? '', stops.message)
+/** Whatever heals meanwhile: a verdict waits for a retry, for `autoResume`, or, where the release is by hand, for another template. */
+function failure(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
+  const stops = isOvertakenByHand(view, daemonSet) ? null : (judgementOf(view)?.stops ?? null)
+  return stops === null ? null : stop(stops.reason, judgedRelease(view.release), stops.message)
+}
+
+/** A Rollout gives its BatchRelease another name with each template; one written by hand follows the template that is there. */
+function isOvertakenByHand(view: ReleaseView, daemonSet: DaemonSet): boolean {
+  const { spec, status } = view.release
+  if (spec.tranche?.release !== undefined || status?.flight === undefined) return false
+  const discovery = discover(view, daemonSet)
+  return discovery.kind === 'found' && discovery.canary !== status.flight.revision
 }
 
 function brokenRules({ release }: ReleaseView): Stop | null {

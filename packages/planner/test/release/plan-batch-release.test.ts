@@ -24,6 +24,7 @@ const finishing: ViewFields = {
 }
 
 /** The record of a release that is over. */
+const unbound = { ...finishing.annotations, [rollout]: null }
 const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
 
 describe('planBatchRelease', () => {
@@ -228,6 +229,18 @@ describe('planBatchRelease', () => {
     expect(operations).toContainEqual({ op: 'replace', path: '/spec/updateStrategy/type', value: 'RollingUpdate' })
     expect(JSON.stringify(operations)).not.toContain(rollout.replace('/', '~1'))
     expect(JSON.stringify(operations)).toContain(originalUpdateStrategy.replaceAll('/', '~1'))
+  })
+
+  it.each([
+    ['keeps OnDelete where it belongs to the binding of a Rollout', {}, []],
+    ['gives the strategy back where no Rollout is bound', { annotations: unbound, metadata: { ownerReferences: [] } }, ['RollingUpdate']],
+  ] as const)('%s', (_name, fields, want) => {
+    const plan = planBatchRelease(aView({ ...finishing, record: over, ...fields }))
+    const values = (plan.kind === 'patchDaemonSet' ? plan.patch : []).flatMap((one) =>
+      one.path === '/spec/updateStrategy/type' && one.op === 'replace' ? [one.value] : [],
+    )
+    expect(plan.kind).toBe('patchDaemonSet')
+    expect(values).toEqual(want)
   })
 
   it('leaves the strategy as it is where what was remembered is none', () => {

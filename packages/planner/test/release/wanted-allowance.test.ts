@@ -8,6 +8,13 @@ const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }
 const budgetZero = { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0 } } }
 const byHand = { ownerReferences: [] }
 const ownerRollout = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
+const failure = { reason: 'ReleaseFailed', message: 'it crashes', at: '2023-11-14T00:00:00Z', nodes: ['a'], stops: true, release: 'new' }
+const failedByHand: ViewFields = {
+  metadata: byHand,
+  tranche: { release: undefined, canaryRevision: undefined },
+  annotations: { [rollout]: null },
+  status: { failure },
+}
 const stop = (reason: string): object => ({ kind: 'stop', holds: [{ reason }] })
 
 describe('wantedAllowance', () => {
@@ -47,6 +54,18 @@ describe('wantedAllowance', () => {
     'stops on surge': {
       view: { daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } } },
       want: stop('BudgetZero'),
+    },
+    'stops a release by hand that has failed, while its template is there': {
+      view: { ...failedByHand, record: { revision: 'new' } },
+      want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'new' }] },
+    },
+    'allows a release by hand another template than the one that failed': {
+      view: { ...failedByHand, record: { revision: 'failed' }, status: { failure: { ...failure, release: 'failed' } } },
+      want: { kind: 'allow', allowance: { revision: 'new' } },
+    },
+    'stops a release of a Rollout that has failed, whatever template its record was for': {
+      view: { record: { revision: 'failed' }, status: { failure: { ...failure, release: 'r1' } } },
+      want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
     },
     'stops when the template is no longer that of the release': {
       view: { tranche: { canaryRevision: 'older' } },
