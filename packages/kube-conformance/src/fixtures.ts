@@ -7,12 +7,12 @@ import { pathOf } from './paths.ts'
 /** Label of the suite's namespaces; its value is the run. */
 export const RUN_LABEL = 'conformance.tranche.dev/run'
 
-/** `it` whose tests may name `cluster`, `api`, `namespace` and `uniqueName`. */
+/** `it` whose tests may name `cluster`, `api`, `namespace`, `otherNamespace` and `uniqueName`. */
 export type ConformanceTest = ReturnType<typeof conformanceTest>
 
 /**
- * Tests get what they name, and each clears away behind itself: `namespace` is a namespace of its own whose service account
- * stands ready; `uniqueName` names something outside namespaces.
+ * Tests get what they name, and each clears away behind itself: `namespace` and `otherNamespace` are namespaces of its own whose service
+ * accounts stand ready; `uniqueName` names something outside namespaces.
  *
  * @param current the cluster, known once tests run
  */
@@ -27,16 +27,22 @@ export function conformanceTest(current: () => ClusterHarness) {
       onCleanup(() => abort.abort())
       return openApi(cluster, abort.signal)
     })
-    .extend('namespace', async ({ cluster, api }, { onCleanup }) => {
-      const name = nextName()
-      await createNamespace(cluster, api, name)
-      onCleanup(async () => {
-        // Pods that no kubelet ends would hold the namespace for the whole of their grace period.
-        await api.delete(pathOf.pods(name), { query: { gracePeriodSeconds: 0 } })
-        await api.delete(pathOf.namespaces(name))
-      })
-      return name
-    })
+    .extend('namespace', ({ cluster, api }, { onCleanup }) => namespaceFor({ cluster, api }, nextName(), onCleanup))
+    .extend('otherNamespace', ({ cluster, api }, { onCleanup }) => namespaceFor({ cluster, api }, nextName(), onCleanup))
+}
+
+async function namespaceFor(
+  { cluster, api }: { readonly cluster: ClusterHarness; readonly api: Api },
+  name: string,
+  onCleanup: (cleanup: () => Promise<void>) => void,
+): Promise<string> {
+  await createNamespace(cluster, api, name)
+  onCleanup(async () => {
+    // Pods that no kubelet ends would hold the namespace for the whole of their grace period.
+    await api.delete(pathOf.pods(name), { query: { gracePeriodSeconds: 0 } })
+    await api.delete(pathOf.namespaces(name))
+  })
+  return name
 }
 
 async function createNamespace(cluster: ClusterHarness, api: Api, name: string): Promise<void> {
