@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { accountRules } from '../../scripts/security-page.ts'
+import { rowsOf } from './test-names.ts'
 
 const rules = accountRules()
 const readings = new Set(['get', 'list', 'watch'])
@@ -49,5 +51,21 @@ describe('what docs/operations/security.md says of all accounts of ours is so:',
   it('templates of DaemonSets can be written by the controller and the REST API', () => {
     const writing = grants.filter(({ resource, verb }) => resource === 'daemonsets' && !readings.has(verb))
     expect(writing.map(({ account, verb }) => `${account}: ${verb}`)).toEqual(['controller: patch', 'REST API: patch'])
+  })
+})
+
+describe('the table of references that Tranche follows, in docs/operations/security.md,', () => {
+  const [, table = ''] = /<!-- trust -->\n([\s\S]*?)<!-- end -->/.exec(readFileSync('docs/operations/security.md', 'utf8')) ?? []
+  const rows = rowsOf(table)
+
+  it('says of each what is followed, who can write it, and what is checked', () => {
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows.filter((row) => row.length !== 4 || row.includes(''))).toEqual([])
+  })
+
+  it.each(rows.map((row) => ({ followed: row[0], heldBy: row[3] ?? '' })))('names a test that there is for $followed', ({ heldBy }) => {
+    const tests = [...heldBy.matchAll(/\]\(\.\.\/\.\.\/([^)]+\.test\.ts)\) "([^"]+)"/g)].map(([, file = '', name = '']) => ({ file, name }))
+    expect(tests.length).toBe(heldBy.split('](').length - 1)
+    expect(tests.filter(({ file, name }) => !existsSync(file) || !readFileSync(file, 'utf8').includes(`'${name}'`))).toEqual([])
   })
 })
