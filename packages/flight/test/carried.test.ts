@@ -31,7 +31,14 @@ describe('what a stopped record leaves in flight (F11)', () => {
   it('is read as it was written, whatever the names', () => {
     const text = fc.string({ minLength: 1, maxLength: 40 })
     const version = fc.nat().map(String)
-    const permits = fc.array(fc.record({ node: text, podUid: text, podResourceVersion: version }), { maxLength: 30 })
+    const permit = fc.record({ node: text, podUid: text, podResourceVersion: version })
+    const permits = fc.array(
+      fc.oneof(
+        permit,
+        permit.map((one) => ({ ...one, wasBad: true as const })),
+      ),
+      { maxLength: 30 },
+    )
     fc.assert(
       fc.property(permits, version, text, (list, least, workloadUid) => {
         const watermark = list.map(({ podResourceVersion }) => podResourceVersion).reduce(newerResourceVersion, least)
@@ -55,17 +62,35 @@ describe('what a stopped record leaves in flight (F11)', () => {
     expect(carriedText(many(253))).toBeNull()
   })
 
-  it.each(['', 'null', '[]', '{}', '{"workload":"w","watermark":"x","permits":[]}', '{"workload":"w","watermark":"1","permits":{}}'])(
-    'is nothing in a text of somebody else: %s',
-    (text) => {
-      expect(parseCarried(text)).toBeNull()
-    },
-  )
+  it.each([
+    '',
+    'null',
+    '[]',
+    '{}',
+    '{"workload":"w","watermark":"x","permits":[]}',
+    '{"workload":"w","watermark":"1","permits":{}}',
+    '{"watermark":"1","permits":[]}',
+    '{"workload":7,"watermark":"1","permits":[]}',
+    '{"workload":"w","watermark":1,"permits":[]}',
+    '{"workload":"w","permits":[]}',
+  ])('is nothing in a text of somebody else: %s', (text) => {
+    expect(parseCarried(text)).toBeNull()
+  })
 
   it('leaves out what is no permit, and one that is newer than its watermark, for nothing would ever settle it (F2)', () => {
-    const list = '[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],["e","pod-e","11"],7]'
+    const list =
+      '[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],["e","pod-e","11"],["f","10","10","bad","more"],[7,"pod-g","10"],7]'
     const text = `{"workload":"w","watermark":"10","permits":${list}}`
     expect(parseCarried(text)).toEqual({ workloadUid: 'w', watermark: '10', permits: [permitFor('a')] })
+  })
+
+  it('says of a permit whether its node was bad before; a word that it does not know says nothing', () => {
+    const list = '[["a","pod-a","10","bad"],["b","pod-b","10","other"],["c","pod-c","10"]]'
+    expect(parseCarried(`{"workload":"w","watermark":"10","permits":${list}}`)?.permits).toEqual([
+      { ...permitFor('a'), wasBad: true },
+      permitFor('b'),
+      permitFor('c'),
+    ])
   })
 })
 

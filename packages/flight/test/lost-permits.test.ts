@@ -22,6 +22,18 @@ describe('lostPermits (F11)', () => {
     expect(permitsOf([seen], []).map(({ node }) => node)).toEqual(['a'])
   })
 
+  it('counts a node as in flight while the pod that is Ready in the live list is not the one that our view shows as available', () => {
+    const seen = podOf({ node: 'a', hash: 'new', name: 'before' })
+    const live = podOf({ node: 'a', hash: 'new', name: 'now' })
+    expect(permitsOf([seen], [live]).map(({ node }) => node)).toEqual(['a'])
+    expect(permitsOf([seen, live], [live])).toEqual([])
+  })
+
+  it('takes no node for in flight that is not desired', () => {
+    const pod = podOf({ node: 'b', hash: 'new', ready: false })
+    expect(permitsOf([pod], [pod]).map(({ node }) => node)).toEqual(['a'])
+  })
+
   it('names each node once, with a uid that no pod has', () => {
     expect(permitsOf([], [])).toEqual([{ node: 'a', podUid: 'lost:a', podResourceVersion: '0' }])
   })
@@ -35,6 +47,7 @@ function nodesOf(fields: readonly PodFields[]): readonly string[] {
 function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[]): ReturnType<typeof lostPermits> {
   const index = new FleetIndex()
   index.nodeChanged(undefined, toFleetNode(aNode('a')))
+  index.nodeChanged(undefined, toFleetNode(aNode('b', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] })))
   for (const pod of seen) index.podChanged(undefined, pod)
   return lostPermits({ revision: 'new', fleet: index.view(FLEET_OWNER), pods: live, availability: { minReadyMs: 0, monotonicMs: 0 } })
 }
