@@ -25,6 +25,7 @@ export function joinReflectors<T>(byNamespace: ReadonlyMap<string, Reflector<T>>
       return all.map(({ resourceVersion }) => resourceVersion).reduce(older)
     },
     positionOf: (namespace) => byNamespace.get(namespace)?.resourceVersion ?? '',
+    listsOf: (namespace) => byNamespace.get(namespace)?.listsOf(namespace) ?? { begun: 0, done: 0 },
     get synced() {
       return all.every(({ synced }) => synced)
     },

@@ -25,6 +25,14 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   readonly idleTimeoutMs?: number
 }
 
+/** Lists of a reflector, counted from 1. */
+export interface Lists {
+  /** The last one that was asked for; 0: none. */
+  readonly begun: number
+  /** The last one that was taken over; 0: none. */
+  readonly done: number
+}
+
 /** A local copy of what the server holds of one resource, kept up by list and watch. */
 export interface Reflector<T> {
   /**
@@ -43,6 +51,11 @@ export interface Reflector<T> {
   readonly resourceVersion: string
   /** As `resourceVersion`, for the objects of one namespace: where several are watched one by one, each has got as far as its own watch. */
   positionOf(namespace: string): string
+  /**
+   * Lists of the objects of one namespace. What is read or written before a list begins is known to it, once it has been taken over:
+   * what it does not show then, the server has never held, or holds no more, as when it was restored from a backup.
+   */
+  listsOf(namespace: string): Lists
   /** Whether the first list has arrived in full. */
   readonly synced: boolean
   /** Resolves once synced; rejects when the reflector ends before, or with the signal's reason. */
@@ -76,6 +89,7 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     log: options.log.child({ resource: resource.plural }),
     random: createRandom(seed ^ hashOf(resource.plural)),
     mustList: true,
+    lists: { begun: 0, done: 0 },
   }
   const stopping = new AbortController()
   let started = false
@@ -91,6 +105,7 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
       return position.value
     },
     positionOf: () => position.value,
+    listsOf: () => state.lists,
     get synced() {
       return position.value !== ''
     },
@@ -108,6 +123,7 @@ interface State<T, O extends KubeObject> {
   readonly random: () => number
   /** Whether the next round begins with a list. */
   mustList: boolean
+  lists: Lists
 }
 
 /** Runs until either signal aborts; whoever waits for a position is told how it ended. */
@@ -197,8 +213,11 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
   const { options, reflection, log } = state
   const transform = (object: KubeObject): StoreEntry<T> | null => reflection.entryOf(object as O)
   const mark = options.mark === undefined ? {} : { mark: options.mark }
+  const list = state.lists.begun + 1
+  state.lists = { ...state.lists, begun: list }
   const listed = await options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, ...mark, signal, transform })
   state.mustList = false
+  state.lists = { ...state.lists, done: list }
   reflection.replace(listed)
   log.debug({ objects: reflection.store.size, resourceVersion: listed.resourceVersion }, 'listed')
 }

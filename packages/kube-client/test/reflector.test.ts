@@ -164,6 +164,23 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('counts the lists that it asks for and takes over', async () => {
+    const { server, reflector, clock } = setUp()
+    expect(reflector.listsOf('default')).toEqual({ begun: 0, done: 0 })
+    server.faults.push(
+      { kind: 'status', code: 500 },
+      { kind: 'status', code: 500 },
+      { kind: 'status', code: 500 },
+      { kind: 'status', code: 500 },
+    )
+    void reflector.start()
+    await clock.advanceAsync(0)
+    expect(reflector.listsOf('default')).toEqual({ begun: 1, done: 0 })
+    await clock.advanceAsync(60_000)
+    expect(reflector.listsOf('default')).toEqual({ begun: 2, done: 2 })
+    reflector.stop()
+  })
+
   it('lists anew when a bookmark shows that the server was set back', async () => {
     const { server, reflector, clock, told } = await running({ a: 1 })
     server.setBack()

@@ -1,0 +1,61 @@
+import { createNewest } from '@tranche/cluster'
+import type { KubeObject } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+
+const key = { namespace: 'demo', name: 'agent' }
+
+function at(resourceVersion: string, uid = 'uid-1'): KubeObject {
+  return { metadata: { ...key, uid, resourceVersion } }
+}
+
+/** What a reflector shows, set by hand. */
+function setUp(shown: KubeObject | undefined) {
+  const seen = { shown, position: shown?.metadata.resourceVersion ?? '0', lists: { begun: 1, done: 1 } }
+  const store = { get: () => seen.shown, size: 1, list: () => [], byIndex: () => [] }
+  const newest = createNewest({ store, positionOf: () => seen.position, listsOf: () => seen.lists })
+  return { seen, newest, version: () => newest.get(key)?.metadata.resourceVersion }
+}
+
+describe('the newest of an object', () => {
+  it('is the answer to a write until the watch has it', () => {
+    const { seen, newest, version } = setUp(at('5'))
+    newest.learn(at('9'))
+    expect(version()).toBe('9')
+    seen.shown = at('10')
+    expect(version()).toBe('10')
+  })
+
+  it('is what a list shows that was asked for after the answer, also where the server was set back and counts from an older version', () => {
+    const { seen, newest, version } = setUp(at('500'))
+    newest.learn(at('900'))
+    seen.lists = { begun: 2, done: 2 }
+    seen.shown = at('420')
+    expect(version()).toBe('420')
+    newest.learn(at('421'))
+    expect(version()).toBe('421')
+  })
+
+  it('is nothing where such a list shows nothing', () => {
+    const { seen, newest, version } = setUp(undefined)
+    newest.learn(at('900'))
+    seen.lists = { begun: 2, done: 2 }
+    seen.position = '420'
+    expect(version()).toBeUndefined()
+  })
+
+  it('stays the answer while a list is taken over that was asked for before it', () => {
+    const { seen, newest, version } = setUp(at('500'))
+    seen.lists = { begun: 2, done: 1 }
+    newest.learn(at('900'))
+    seen.lists = { begun: 2, done: 2 }
+    seen.shown = at('800')
+    expect(version()).toBe('900')
+  })
+
+  it('is no older answer that comes late', () => {
+    const { newest, version } = setUp(at('5'))
+    newest.learn(at('9'))
+    newest.learn(at('8'))
+    expect(version()).toBe('9')
+  })
+})
