@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { RolloutStatus } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations as keys, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { expectKept } from './expect-kept.ts'
@@ -128,3 +129,20 @@ it('says that it settles, and when it is Healthy, as soon as it begins to', asyn
   await untilReleased(stage, 'v2')
   expect(Math.abs(stage.clock.nowMs() - at)).toBeLessThan(2_000)
 })
+
+it.each(['none', 'inProcess'] as const)(
+  'says at its end that the strategy was restored, and nothing else of it (admission %s)',
+  async (admission) => {
+    stage = await setStage({ nodes: 6, steps: [{ replicas: '100%' }], admission })
+    for (const tag of ['v2', 'v3']) {
+      await stage.setImage(tag)
+      await untilReleased(stage, tag)
+      await stage.pass(10_000)
+    }
+    const said = stage.recording().flatMap(({ kind, o }) => {
+      const { status } = o as { readonly status?: RolloutStatus }
+      return kind === 'Rollout' ? [status?.conditions?.find(({ type }) => type === 'StrategyRestored')?.status ?? '-'] : []
+    })
+    expect(said.filter((one, at) => one !== said[at - 1])).toEqual(['-', 'True', '-', 'True'])
+  },
+)

@@ -66,12 +66,16 @@ function health(course: Course): Said[] {
 function strategy(view: RolloutView, { phase, reason }: Course): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
   const { present, completed, nodesLeft, message: waitsFor } = releaseReport(view)
-  // A node that was left and is being updated now is still the reason.
-  if (present && !completed)
+  // A node that was left and is being updated now is still the reason. A BatchRelease that is about to go leaves none.
+  if (present && !completed && (nodesLeft !== null || wasLeftBehind(view)))
     return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]
   const message =
     view.strategyScope === 'binding' ? 'OnDelete stays while the Rollout is bound' : 'the update strategy is as it was before the release'
   return [{ type: 'StrategyRestored', status: 'True', reason: view.strategyScope === 'binding' ? 'Bound' : 'Restored', message }]
+}
+
+function wasLeftBehind({ rollout }: RolloutView): boolean {
+  return rollout.status?.conditions?.find(({ type }) => type === 'StrategyRestored')?.status === 'False'
 }
 
 function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number): RolloutCondition {
