@@ -36,6 +36,8 @@ export interface Chronicle {
   readonly downs: readonly { readonly atMs: number; readonly by: number }[]
   /** Nodes on which a pod of the revision was ever seen. */
   nodesWith(revision: string): ReadonlySet<string>
+  /** Whether a release has stood in the pause of this step, from 1. */
+  hasPausedAt(step: number): boolean
   /** As last written. */
   readonly rollout: Rollout
   readonly release: BatchRelease | undefined
@@ -81,6 +83,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
   const downs: { atMs: number; by: number }[] = []
   const nodesByRevision = new Map<string, Set<string>>()
   const up = new Set<string>()
+  const pausedAt = new Set<number>()
   let { rollout, release } = options
   let canary: string | undefined
   let firstSpec: TrancheSpec | undefined
@@ -162,6 +165,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
     rollout = next
     const { status } = next
     if (status === undefined) return
+    if (status.currentStepState === 'StepPaused') pausedAt.add(status.currentStepIndex)
     if (status.currentStepIndex !== before?.currentStepIndex || status.currentStepState !== before.currentStepState) movedMs = nowMs()
     const stalled = status.conditions?.some(({ type, status: value }) => type === 'Stalled' && value === 'True') === true
     stalledMs = stalled ? (stalledMs ?? nowMs()) : null
@@ -182,6 +186,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
     taken,
     batches,
     downs,
+    hasPausedAt: (step) => pausedAt.has(step),
     nodesWith: (revision) => nodesByRevision.get(revision) ?? new Set(),
     get rollout() {
       return rollout

@@ -1,6 +1,7 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import type { BatchTimes, Chronicle, Taken } from './chronicle.ts'
+import { hashOf, templateOf, templateText } from '@tranche/planner'
+import { type BatchTimes, type Chronicle, revisionOf, type Taken } from './chronicle.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createTurns, createUntaken } from './turn-text.ts'
@@ -21,7 +22,7 @@ export interface Told {
 /** Tells what was played. */
 export function toForecast(told: Told): Forecast {
   const { chronicle, daemonSet } = told
-  const outcome = outcomeOf(chronicle)
+  const outcome = outcomeOf(told)
   const first = chronicle.taken.filter(isOfFirst(chronicle))
   const hit = nodesHit(told, outcome, first)
   return {
@@ -43,10 +44,23 @@ function isOfFirst({ taken, batches }: Chronicle): (one: Pick<Taken, 'release'>)
   return ({ release }) => release === first
 }
 
-function outcomeOf({ endedMs, begunMs, rollout }: Chronicle): Forecast['outcome'] {
+function outcomeOf(told: Told): Forecast['outcome'] {
+  const { endedMs, begunMs, rollout } = told.chronicle
+  if (begunMs === null && isDisabled(rollout) && !isUpToDate(told)) return 'Blocked'
   if (begunMs === null && !isStalled(rollout)) return 'Completes'
   if (endedMs !== null) return conditionOf(rollout, 'Succeeded')?.status === 'False' ? 'RollsBack' : 'Completes'
   return rollout.status?.failure?.stops === true || conditionOf(rollout, 'Stalled')?.reason === 'ReleaseFailed' ? 'Stops' : 'Blocked'
+}
+
+function isDisabled({ status, spec }: Rollout): boolean {
+  return spec.disabled === true || status?.phase === 'Disabled'
+}
+
+/** Every pod runs the template that is planned. */
+function isUpToDate({ daemonSet, snapshot: { revisions, pods } }: Told): boolean {
+  const planned = templateText(daemonSet.spec.template)
+  const revision = revisions.find((one) => templateText(templateOf(one)) === planned)
+  return revision !== undefined && pods.every((pod) => revisionOf(pod) === hashOf(revision))
 }
 
 function isStalled(rollout: Rollout): boolean {
@@ -112,7 +126,7 @@ function batchesOf(chronicle: Chronicle): Forecast['batches'] {
   const isFirst = isOfFirst(chronicle)
   return chronicle.batches.filter(isFirst).map((batch) => {
     const nodes = new Set(chronicle.taken.filter((taken) => isFirst(taken) && taken.batch === batch.index).map(({ node }) => node)).size
-    const pause = pauseText(chronicle.rollout, batch)
+    const pause = pauseText(chronicle, batch)
     return {
       index: batch.index,
       nodes,
@@ -123,18 +137,19 @@ function batchesOf(chronicle: Chronicle): Forecast['batches'] {
   })
 }
 
-/** A last step of all nodes does not pause. */
-function pauseText({ spec }: Rollout, { index }: BatchTimes): string | undefined {
-  const steps = spec.strategy.canary?.steps ?? []
-  const step = steps[index - 1]
-  if (step?.pause === undefined || (index === steps.length && step.replicas === '100%')) return undefined
+/** A batch that was ready and did not pause has no pause: a last step of all nodes has none, nor a release that was promoted. */
+function pauseText({ rollout, hasPausedAt }: Chronicle, { index, readyMs }: BatchTimes): string | undefined {
+  const step = rollout.spec.strategy.canary?.steps?.[index - 1]
+  if (step?.pause === undefined || (readyMs !== null && !hasPausedAt(index))) return undefined
   return step.pause.duration === undefined ? 'person' : `${step.pause.duration}s`
 }
 
-function messageOf({ chronicle }: Told, outcome: Forecast['outcome'], hit: number): string {
+function messageOf(told: Told, outcome: Forecast['outcome'], hit: number): string {
+  const { chronicle, snapshot } = told
   const { rollout, begunMs, batches } = chronicle
   const said = rollout.status?.message ?? ''
   if (outcome === 'Completes' && begunMs === null) return 'Nothing is to be released: every node runs the template of the DaemonSet.'
+  if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
   const count = new Set(batches.filter(isOfFirst(chronicle)).map(({ index }) => index)).size
   switch (outcome) {
@@ -147,6 +162,13 @@ function messageOf({ chronicle }: Told, outcome: Forecast['outcome'], hit: numbe
     default:
       return `It does not go on by itself, with the new version on ${nodes}. ${said}`.trim()
   }
+}
+
+/** Nothing of ours acts: the strategy decides. */
+function disabledText({ daemonSet }: ClusterSnapshot): string {
+  if (daemonSet?.spec.updateStrategy?.type === 'OnDelete')
+    return 'Nothing is released: the Rollout is disabled, and updateStrategy.type is OnDelete. Set spec.disabled to false to release it in steps.'
+  return 'The Rollout is disabled: Kubernetes updates the nodes by itself, outside every batch. Set spec.disabled to false to release it in steps.'
 }
 
 function leftText(rollout: Rollout): string {

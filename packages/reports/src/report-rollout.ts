@@ -15,13 +15,14 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const { metadata, status } = facts.rollout
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const sizes = stepSizes(outline)
+  const steps = stepsOf(facts.rollout)
   return {
     ...summaryOf(outline),
-    steps: stepsOf(facts.rollout).map((step, at) => ({
+    steps: steps.map((step, at) => ({
       index: at + 1,
       replicas: replicasText(step),
       nodes: sizes[at] ?? 0,
-      ...pauseOf(step),
+      ...(at === steps.length - 1 && coversAll(outline, sizes[at]) ? {} : pauseOf(step)),
       state: stepState(outline, at + 1),
     })),
     ...(status?.failure !== undefined && { failure: status.failure }),
@@ -49,6 +50,11 @@ function replicasText({ replicas, nodes }: RolloutStep): string {
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => `${key} ${operator} ${values.join(',')}`.trim())
   const selector = [...labels, ...expressions].join(', ')
   return replicas === undefined ? selector : `${replicas} of ${selector}`
+}
+
+/** A last step of every node does not pause, however it says its size. */
+function coversAll({ facts, fleet }: Outline, size = 0): boolean {
+  return facts.fleet !== undefined && size >= fleet.desired
 }
 
 function pauseOf({ pause }: RolloutStep): { readonly pause?: string } {

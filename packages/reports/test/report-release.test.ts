@@ -142,6 +142,24 @@ describe('the message of a report', () => {
   })
 })
 
+describe('a last step as large as the fleet', () => {
+  const pausesOf = (replicas: number | string): readonly (string | undefined)[] => {
+    const last: readonly RolloutStep[] = [
+      { replicas: 2, pause: {} },
+      { replicas, pause: {} },
+    ]
+    return reportRollout(aReading({ rollout: { strategy: { canary: { steps: [...last] } } } })).steps.map(({ pause }) => pause)
+  }
+
+  it.each([[5], [9], ['100%'], ['81%']])('shows no pause, which never comes (%s)', (replicas) => {
+    expect(pausesOf(replicas)).toEqual(['person', undefined])
+  })
+
+  it('shows its pause where it is smaller', () => {
+    expect(pausesOf(4)).toEqual(['person', 'person'])
+  })
+})
+
 describe('a pause', () => {
   const since = 'paused by spec.strategy.paused since 2023-11-14T22:13:00Z'
   const asked = 'asked for by alice at 2023-11-14T22:13:00Z: INC-4711'

@@ -1,6 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { isOld, oldNodes } from '../old-nodes.ts'
-import { hashOf } from '../release/discover-revisions.ts'
+import { discoverRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
 import { onDeletePolicy } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -12,15 +12,25 @@ import type { RolloutView } from './rollout-view.ts'
  */
 export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
   const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
-  const revision = frozen === undefined || frozen === null ? null : revisionOf(frozen)
-  if (revision === null) return null
+  const announced = frozen === undefined || frozen === null ? null : revisionOf(frozen)
+  if (announced === null) return null
+  const revision = revisionNow(view) ?? announced
   const left = leftByRevision(view, revision)
   const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
   const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')
+  const ways = `to go on in steps, have an enabled Rollout for DaemonSet ${metadata.name}; to let Kubernetes do it, set updateStrategy.type to RollingUpdate`
+  if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
   return (
     `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
-    `updates them; to go on in steps, have an enabled Rollout for DaemonSet ${metadata.name}; to let Kubernetes do it, set updateStrategy.type to RollingUpdate${policyText(view)}`
+    `updates them; ${ways}${policyText(view)}`
   )
+}
+
+/** The template may have changed since it was frozen: what nodes lack is that of now. Null while nobody can tell. */
+function revisionNow({ daemonSet, revisions, fleet }: RolloutView): string | null {
+  if (daemonSet === undefined) return null
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined })
+  return discovery.kind === 'found' ? discovery.canary : null
 }
 
 /** Standing pods decide; a node with pods of two revisions counts for the old one. */

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Forecast, ForecastRequest } from '@tranche/api-schema'
+import { shareReflection } from '@tranche/cluster'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
+import { forecast } from '@tranche/forecast'
+import { resourcePaths } from '@tranche/kube-client'
+import { type ControllerRevision, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { readSnapshot } from '@tranche/steering'
+import { untilPausedAt } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+import { imageOf, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+describe('a Rollout that was disabled in mid-release', () => {
+  it('names the template as it is now, and says that nothing releases it', async () => {
+    stage = await setStage({ nodes: 10 })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await disable()
+    const v2 = await currentRevision()
+    expect((await stage.rollout()).status?.message).toContain(`8 of 10 nodes do not run revision ${v2} of the template`)
+    await stage.setImage('v3')
+    await stage.until('v3 is named', async () => {
+      const v3 = await currentRevision()
+      return v3 !== v2 && (await message()).includes(`10 of 10 nodes do not run revision ${v3} of the template`)
+    })
+    expect(await message()).not.toContain(`revision ${v2} of the template`)
+    expect(await plan({})).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('the Rollout is disabled') as string })
+  })
+
+  it('says when every node has come to the template by itself', async () => {
+    stage = await setStage({ nodes: 4 })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await disable()
+    await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+    await stage.until('every node runs v2', async () => (await stage.daemonSet()).status?.updatedNumberScheduled === 4)
+    await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'OnDelete' } } })
+    await stage.until('it is said', async () => (await message()).includes('every node runs revision'))
+    expect(await plan({})).toMatchObject({
+      outcome: 'Completes',
+      message: expect.stringContaining('every node runs the template') as string,
+    })
+  })
+})
+
+it('forecasts that Kubernetes itself updates the nodes of a disabled Rollout on RollingUpdate', async () => {
+  stage = await setStage({ nodes: 4, admission: 'inProcess' })
+  await disable()
+  const foretold = await plan({ image: imageOf('v2') })
+  expect(foretold).toMatchObject({
+    outcome: 'Blocked',
+    message: expect.stringContaining('Kubernetes updates the nodes by itself') as string,
+  })
+})
+
+it('forecasts no pause after a last step as large as the fleet', async () => {
+  stage = await setStage({
+    nodes: 5,
+    steps: [
+      { replicas: 2, pause: {} },
+      { replicas: 5, pause: {} },
+    ],
+  })
+  const { batches } = await plan({ image: imageOf('v2') })
+  expect(batches).toMatchObject([{ nodes: 2, pause: 'person' }, { nodes: 3 }])
+  expect(batches[1]).not.toHaveProperty('pause')
+})
+
+async function disable(): Promise<void> {
+  await stage.patchRollout({ spec: { disabled: true } })
+  await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+}
+
+async function plan(request: ForecastRequest): Promise<Forecast> {
+  const snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
+  return forecast(snapshot, request, { shareReflection, startController, startExecutor })
+}
+
+async function message(): Promise<string> {
+  return (await stage.rollout()).status?.message ?? ''
+}
+
+async function currentRevision(): Promise<string> {
+  const { items } = await stage.client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace: stageKey.namespace })
+  const newest = items.toSorted((a, b) => b.revision - a.revision)[0]
+  return newest?.metadata.labels?.[REVISION_HASH_LABEL] ?? 'none'
+}
