@@ -50,6 +50,30 @@ describe('isDesiredNode', () => {
       placement: expressions({ key: 'cores', operator: 'Lt', values: ['8'] }),
       desired: false,
     },
+    'does not want a node with the value of an In of a label that it lacks': {
+      placement: expressions({ key: 'pool', operator: 'In', values: ['cpu'] }),
+      desired: false,
+    },
+    'wants a node with another value than those of NotIn': {
+      placement: expressions({ key: 'pool', operator: 'NotIn', values: ['cpu'] }),
+      desired: true,
+    },
+    'skips a term whose DoesNotExist has values': {
+      placement: expressions({ key: 'zone', operator: 'DoesNotExist', values: ['a'] }),
+      desired: false,
+    },
+    'does not compare by Lt a label that is no number': {
+      placement: expressions({ key: 'note', operator: 'Lt', values: ['9'] }),
+      desired: false,
+    },
+    'does not compare by Lt a label that is missing': {
+      placement: expressions({ key: 'none', operator: 'Lt', values: ['9'] }),
+      desired: false,
+    },
+    'does not compare with what is no number': {
+      placement: expressions({ key: 'cores', operator: 'Lt', values: ['many'] }),
+      desired: false,
+    },
     'does not compare a label that is no number': {
       placement: expressions({ key: 'note', operator: 'Gt', values: ['1'] }),
       desired: false,
@@ -83,6 +107,21 @@ describe('isDesiredNode', () => {
       placement: fields({ key: 'metadata.name', operator: 'NotIn', values: ['node-2'] }),
       desired: true,
     },
+    'does not want a node of another name than the field names': {
+      placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-2'] }),
+      desired: false,
+    },
+    'skips a term with an operator of a field that it does not know': {
+      placement: fields({ key: 'metadata.name', operator: 'Exists', values: ['node-2'] }),
+      desired: false,
+    },
+    'skips a term whose field has no values': { placement: fields({ key: 'metadata.name', operator: 'In' }), desired: false },
+    'wants every node where the affinity requires nothing': { placement: { affinity: { nodeAffinity: {} } }, desired: true },
+    'wants every node where the affinity is about pods alone': { placement: { affinity: {} }, desired: true },
+    'matches nothing by a requirement without terms': {
+      placement: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: {} } } },
+      desired: false,
+    },
     'skips a term whose field has two values': {
       placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-1', 'node-2'] }),
       desired: false,
@@ -109,6 +148,15 @@ describe('isDesiredNode', () => {
     'does not tolerate another key': tolerating({ key: 'other', operator: 'Exists' }, false),
     'tolerates every value by Exists': tolerating({ key: 'dedicated', operator: 'Exists' }, true),
     'tolerates everything by Exists without a key': tolerating({ operator: 'Exists' }, true),
+    'tolerates every effect where the toleration names an empty one': tolerating(
+      { key: 'dedicated', operator: 'Exists', effect: '' },
+      true,
+    ),
+    'tolerates every key by Exists with an empty key': tolerating({ key: '', operator: 'Exists' }, true),
+    'does not tolerate its value by an operator that it does not know': tolerating(
+      { key: 'dedicated', operator: 'Gt', value: 'db' },
+      false,
+    ),
     'tolerates nothing by an operator that it does not know': tolerating({ key: 'dedicated', operator: 'Gt', value: '1' }, false),
     'wants a node only where every taint is tolerated': {
       placement: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] },

@@ -53,11 +53,29 @@ describe('FleetIndex', () => {
   })
 
   it('sorts the pods of a node by age, then by name', () => {
-    const young = pod({ node: 'a', name: 'young', createdAt: '2026-01-03T00:00:00Z' })
+    const young = pod({ node: 'a', name: 'a-young', createdAt: '2026-01-03T00:00:00Z' })
     const second = pod({ node: 'a', name: 'old-b', createdAt: '2026-01-02T00:00:00Z' })
     const first = pod({ node: 'a', name: 'old-a', createdAt: '2026-01-02T00:00:00Z' })
     const view = indexOf([node('a')], [young, second, first]).view(FLEET_OWNER)
-    expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'young'])
+    expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'a-young'])
+  })
+
+  it('says since when a node has not been ready, where that is known', () => {
+    const since = { ...node('a', { ready: false }), notReadySince: '2026-01-01T00:00:00Z' }
+    const [a, b] = indexOf([since, node('b')], []).view(FLEET_OWNER).nodes
+    expect(a).toMatchObject({ notReadySince: '2026-01-01T00:00:00Z' })
+    expect(b).not.toHaveProperty('notReadySince')
+  })
+
+  it('takes a node with a pod that is in no list of nodes for one that neither is Ready nor answers', () => {
+    const [a] = indexOf([], [pod({ node: 'a' })]).view(FLEET_OWNER).nodes
+    expect(a).toMatchObject({ name: 'a', desired: false, ready: false, answers: false, labels: {} })
+  })
+
+  it('looks again at nodes whose network is not there when the pods move to the network of the host', () => {
+    const index = indexOf([node('a', { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] })], [])
+    expect(names(index, {})).toEqual([])
+    expect(names(index, { hostNetwork: true })).toEqual(['a'])
   })
 
   it('knows a node by its name', () => {

@@ -46,6 +46,36 @@ describe('toFleetPod', () => {
     expect(toFleetPod({ ...aPod({ node: '' }), spec: { nodeName: 'b', affinity } }, undefined, sight)?.node).toBe('b')
   })
 
+  it.each([
+    { key: 'metadata.name', operator: 'NotIn', values: ['a'] },
+    { key: 'metadata.uid', operator: 'In', values: ['a'] },
+    { key: 'metadata.name', operator: 'In' },
+  ])('finds no node by the field $key $operator $values', (field) => {
+    const nodeSelectorTerms = [{ matchExpressions: [] }, { matchFields: [field] }]
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } }
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, sight)).toBeNull()
+  })
+
+  it('says when its kubelet took it up, and in which release it leaked', () => {
+    const pod = withStatus(withMetadata(aPod({ node: 'a' }), { labels: { 'tranche.dev/leaked': 'r1' } }), {
+      startTime: '2026-01-01T00:00:01Z',
+    })
+    const want = { acknowledged: true, acknowledgedAt: '2026-01-01T00:00:01Z', leakedIn: 'r1' }
+    expect(toFleetPod(pod, undefined, sight)).toMatchObject(want)
+    const neither = toFleetPod(withStatus(aPod({ node: 'a' }), {}), undefined, sight)
+    expect(neither).toMatchObject({ acknowledged: false })
+    for (const key of Object.keys(want).slice(1)) expect(neither).not.toHaveProperty(key)
+  })
+
+  it('sums the restarts of all its containers, init containers too', () => {
+    const counted = (restartCount: number): ContainerStatus => ({ name: `c${restartCount}`, restartCount })
+    const pod = withStatus(aPod({ node: 'a' }), {
+      initContainerStatuses: [counted(1)],
+      containerStatuses: [counted(20), counted(300), { name: 'none' }],
+    })
+    expect(toFleetPod(pod, undefined, sight)?.restarts).toBe(321)
+  })
+
   it('reads a pod without the label as one without a known revision', () => {
     expect(toFleetPod(aPod({ node: 'a', hash: null }), undefined, sight)?.hash).toBeUndefined()
   })
@@ -110,6 +140,10 @@ describe('isAvailable', () => {
     'a Ready pod is available at the very moment': { pod: seen({}), minReadyMs: 10_000, available: true },
     'a pod that is not Ready is never available': { pod: seen({ ready: false }), available: false },
     'a terminating pod is not available, though it is Ready': { pod: seen({ terminating: true }), available: false },
+    'a stamp of the future keeps no pod from being available without minReadySeconds': {
+      pod: seen({ readyStamp: '2026-01-01T01:00:00Z' }),
+      available: true,
+    },
     'a stamp of the future keeps a pod from being available': {
       pod: seen({ readyStamp: '2026-01-01T00:00:11Z' }),
       minReadyMs: 10_000,
@@ -151,6 +185,28 @@ describe('the trouble of a pod', () => {
       }),
       trouble: { reason: 'OOMKilled', container: 'agent', exitCode: 137 },
     },
+    'why it waits now, whatever it ended by before': {
+      pod: containers({
+        state: { waiting: { reason: 'ImagePullBackOff' } },
+        lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
+      }),
+      trouble: { reason: 'ImagePullBackOff', container: 'agent', exitCode: 137 },
+    },
+    'none of a pod that the scheduler has not looked at yet': {
+      pod: withStatus(aPod({ node: 'a' }), {
+        phase: 'Pending',
+        conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }],
+      }),
+      trouble: undefined,
+    },
+    'the first 256 characters of what was said last': {
+      pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1, message: ` ${'x'.repeat(300)} ` } } }),
+      trouble: { reason: 'Error', container: 'agent', exitCode: 1, message: 'x'.repeat(256) },
+    },
+    'all of a message that is no longer, without blanks around it': {
+      pod: containers({ state: { waiting: { reason: 'ErrImagePull', message: '  no such image\n' } } }),
+      trouble: { reason: 'ErrImagePull', container: 'agent', message: 'no such image' },
+    },
     'that a container has ended': {
       pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1 } } }),
       trouble: { reason: 'Error', container: 'agent', exitCode: 1 },
@@ -182,6 +238,35 @@ describe('the trouble of a pod', () => {
       ],
     })
     expect(toFleetPod(pod, undefined, sight)?.trouble).toEqual({ reason: 'ErrImagePull', container: 'first' })
+  })
+})
+
+describe('the crash of a container that runs again', () => {
+  const ran = (name: string, reason?: string): ContainerStatus => ({
+    name,
+    state: {},
+    restartCount: 1,
+    lastState: { terminated: { exitCode: 7, ...(reason !== undefined && { reason }) } },
+  })
+  it.each<[string, readonly ContainerStatus[], PodTrouble | undefined]>([
+    ['is how it had ended', [ran('a', 'Error')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
+    ['is an error where no reason is said', [ran('a')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
+    [
+      'is of the first container',
+      [ran('a', 'Error'), ran('b', 'ContainerCannotRun')],
+      { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 },
+    ],
+    [
+      'is of one that was out of memory before others',
+      [ran('a', 'Error'), ran('b', 'OOMKilled')],
+      { reason: 'OOMKilled', container: 'b', exitCode: 7, restarts: 1 },
+    ],
+    ['is none of a container that completed', [ran('a', 'Completed')], undefined],
+    ['is none of a container that waits', [{ ...ran('a', 'Error'), state: { waiting: { reason: 'CrashLoopBackOff' } } }], undefined],
+    ['is none of a container that has ended', [{ ...ran('a', 'Error'), state: { terminated: { exitCode: 7 } } }], undefined],
+    ['is none of a container that never ended', [{ name: 'a', state: {} }], undefined],
+  ])('%s', (_name, statuses, crash) => {
+    expect(toFleetPod(aPod({ node: 'a', containers: statuses }), undefined, sight)?.crash).toEqual(crash)
   })
 })
 
