@@ -189,6 +189,49 @@ describe('steps that change in mid-release', () => {
   })
 })
 
+describe('steps that are replaced in mid-release', () => {
+  const pausing = (sizes: readonly (number | string)[]): readonly object[] => sizes.map((replicas) => ({ replicas, pause: {} }))
+
+  it.each([
+    ['one is as large as what was opened', [2, 5, 10, 15, 20], 3, 10],
+    ['none is, and the largest below it counts', [2, 6, 12, 20], 2, 10],
+    ['the present one is larger', [4, 14, 16, 20], 2, 14],
+  ] as const)('by more of them: it goes on where nothing more is opened, %s (F9, G3)', async (_how, sizes, step, updated) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '50%', '100%']) as never })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    await setSteps(pausing(sizes))
+    await stage.pass(30_000)
+    expect((await stage.rollout()).status).toMatchObject({ currentStepIndex: step, currentStepState: 'StepPaused' })
+    expect((await stage.daemonSet()).metadata.annotations?.[keys.partition]).toBe(String(20 - sizes[step - 1]!))
+    expect(await nodesOn(stage, 'v2')).toHaveLength(updated)
+    await stage.approve()
+    await untilPausedAt(stage, step + 1)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(sizes[step]!)
+    for (let next = step + 1; next < sizes.length; next++) await approveAt(next)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('in the middle of a batch: the nodes that were opened are updated, and no more (F9, G3)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: pausing(['10%', '50%', '100%']) as never })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilNodesOn(stage, 'v2', 5)
+    await setSteps(pausing([1, 2, 4, 10, 20]))
+    await untilPausedAt(stage, 4)
+    await stage.pass(30_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    await approveAt(4)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+})
+
 describe('a jump', () => {
   const many = [10, 30, 50, 70].map((percent) => ({ replicas: `${percent}%`, pause: {} }))
 
@@ -239,6 +282,11 @@ it('goes back to the stable version though the history was pruned to nothing but
   expect(await nodesOn(stage, 'v1')).toHaveLength(10)
   expectKept(stage)
 })
+
+async function approveAt(step: number): Promise<void> {
+  await untilPausedAt(stage, step)
+  await stage.approve()
+}
 
 async function jump(nextStepIndex: number): Promise<void> {
   const body = { status: { canaryStatus: { nextStepIndex } } }

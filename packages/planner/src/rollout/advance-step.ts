@@ -1,8 +1,9 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { batchReach, isWithinReach } from '../nodes/batch-reach.ts'
 import type { Course } from './course.ts'
-import { nextIndex, stepReach, stepsOf } from './release-spec.ts'
-import { releaseReport } from './release-report.ts'
+import { isSameJson } from '@tranche/kube-types'
+import { batchesOf, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
+import { isForeign, releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
 
@@ -32,6 +33,24 @@ export function jumpTo(view: RolloutView, course: Course, step: number): Course 
  * was released, so that nothing is released that nobody has approved.
  */
 export function toFittingStep(view: RolloutView, course: Course): Course {
+  return toStep(view, course, fittingStep(view), 'the steps changed')
+}
+
+/**
+ * The step of a plan that replaced the one that runs, where the present step opens less than what was opened: the last that opens nothing
+ * more. Null where the present step is it, or the plan is the same.
+ */
+export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
+  const { rollout, release } = view
+  if (release === undefined || isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
+  if (release.spec.releasePlan.batchPartition === undefined || isSameJson(release.spec.releasePlan.batches ?? [], batchesOf(rollout)))
+    return null
+  const step = fittingStep(view)
+  return step > canary.currentStepIndex ? step : null
+}
+
+/** From 1. */
+function fittingStep(view: RolloutView): number {
   const { releasePlan, tranche } = view.release?.spec ?? {}
   const released = batchReach(view.fleet, {
     plan: releasePlan ?? {},
@@ -39,7 +58,7 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
     batch: releasePlan?.batchPartition ?? -1,
   })
   const fitting = stepsOf(view.rollout).findLastIndex((_, at) => isWithinReach(stepReach(view, at + 1), released))
-  return toStep(view, course, Math.max(0, fitting) + 1, 'the steps changed')
+  return Math.max(0, fitting) + 1
 }
 
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {

@@ -2,6 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout } fr
 import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
+import { stepOfReplacedPlan } from './advance-step.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './course.ts'
@@ -121,11 +122,18 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
-  const spec = withHold(releaseSpecFor(view), hold)
+  const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold))
   // The status names a step that is no more: it is put right first, for no size follows from it.
   if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
   if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
+}
+
+/** The status still names a step of the plan that was replaced: until it is put right the sizes stay, and only stops go through. */
+function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null): BatchReleaseSpec | null {
+  const { rollout, release } = view
+  if (spec === null || release === undefined || stepOfReplacedPlan(view, { canary: canaryOf(rollout) }) === null) return spec
+  return { ...spec, releasePlan: release.spec.releasePlan }
 }
 
 function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {

@@ -1,7 +1,7 @@
 import type { BatchRelease, ProgressingReason } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
-import { advanceStep, toFittingStep } from './advance-step.ts'
+import { advanceStep, stepOfReplacedPlan, toFittingStep } from './advance-step.ts'
 import type { Course } from './course.ts'
 import { failedCourse } from './failed-course.ts'
 import { finalisingCourse } from './finalising-course.ts'
@@ -25,7 +25,7 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
-  const fitting = isAtLostStep(view, counted) ? toFittingStep(view, counted) : null
+  const fitting = isAtWrongStep(view, counted) ? toFittingStep(view, counted) : null
   const standing = stoppedCourse(view, daemonSet, fitting ?? counted)
   if (standing !== null && !isPaused) return standing
   if (standing !== null)
@@ -39,9 +39,14 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   return advanceStep(view, counted)
 }
 
-/** Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. */
-function isAtLostStep({ rollout }: RolloutView, { canary }: Course): boolean {
-  return !isFinalising(canary) && !isWithinSteps(rollout, canary)
+/**
+ * Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. Or other steps were put before
+ * it: a later one opens what was opened already.
+ */
+function isAtWrongStep(view: RolloutView, course: Course): boolean {
+  const { canary } = course
+  if (isFinalising(canary)) return false
+  return !isWithinSteps(view.rollout, canary) || stepOfReplacedPlan(view, course) !== null
 }
 
 /** The version is held, or failed, so that it goes on by no step of its own; null where it may. */

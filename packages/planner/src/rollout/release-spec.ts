@@ -86,7 +86,8 @@ function sizesOf(rollout: Rollout): Pick<BatchReleaseSpec['releasePlan'], 'batch
   return { batches, ...(failureThreshold !== undefined && { failureThreshold }) }
 }
 
-function batchesOf(rollout: Rollout): NonNullable<BatchReleaseSpec['releasePlan']['batches']> {
+/** The sizes of the steps as batches; all nodes of a step that names no size. */
+export function batchesOf(rollout: Rollout): NonNullable<BatchReleaseSpec['releasePlan']['batches']> {
   return stepsOf(rollout).map(({ replicas = '100%' }) => ({ canaryReplicas: replicas }))
 }
 
