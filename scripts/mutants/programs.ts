@@ -363,4 +363,20 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace,
     tests: ['packages/kube-types/test/ownership.test.ts', 'packages/planner/test/release/wanted-allowance.test.ts'],
   })),
+  {
+    rule: 'G9',
+    fault: 'an executor waits for the verdict of the controller',
+    file: executorPass,
+    find: 'return judgement !== null && judgement.stops !== null',
+    replace: 'return false',
+    tests: [executorPassTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'an executor stops by its verdict for what is left after the release',
+    file: executorPass,
+    find: 'if (isOwned && !announcement.inProgress) return false',
+    replace: '',
+    tests: [executorPassTests],
+  },
 ]

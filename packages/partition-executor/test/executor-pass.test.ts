@@ -1,4 +1,4 @@
-import type { FlightRecord, Permit } from '@tranche/api-schema'
+import type { FlightRecord, Permit, StoppedTime } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/flight'
@@ -208,6 +208,87 @@ describe('a pass of the executor', () => {
     expect(stage.calls.filter((call) => call.startsWith('read'))).toEqual([])
   })
 
+  it('sends no delete again that was accepted, however long its watch shows the pod as it was', async () => {
+    const stage = aStage({ permits: [permitFor('a')] })
+    await stage.pass()
+    stage.clock.advance(60_000)
+    await stage.pass()
+    expect(stage.calls.filter((call) => call.startsWith('delete'))).toEqual(['delete pod-a'])
+  })
+
+  it('looks again after a while where one of several deletes was refused (F5)', async () => {
+    const stage = aStage({ limit: 2, permits: ['a', 'b'].map(permitFor) })
+    stage.refuses = 'pod-a'
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
+    expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b'])
+  })
+
+  it('takes out what has answered a touch, and keeps what has not (F7)', async () => {
+    const stage = aStage({ permits: ['a', 'b', 'c'].map(permitFor), partition: 2 })
+    stage.touch = (podName) => (podName === 'pod-b' ? { kind: 'unclear', why: '500' } : { kind: 'standing', resourceVersion: '20' })
+    await stage.pass()
+    expect(stage.calls).toEqual(['touch pod-b', 'touch pod-c', 'writeRecord a,b'])
+  })
+
+  it('ends with its signal, and takes nothing that it was reading for an answer', async () => {
+    const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
+    stage.minReadySeconds = 20
+    stage.live = 'fails'
+    stage.set(goneOn('a', stage.record), newPodOnA)
+    stage.clock.advance(20_000)
+    await expect(stage.pass(AbortSignal.abort(new Error('the executor stops')))).rejects.toThrow('reset')
+    stage.live = {}
+    await stage.pass()
+    expect(stage.calls).toEqual(['read pod-a', 'read pod-a', 'delete pod-b'])
+  })
+
+  describe('by its own verdict', () => {
+    const crashing = { a: { hash: 'new', ready: false, trouble: { reason: 'CrashLoopBackOff', container: 'agent' } } }
+
+    it('deletes nothing for a version that fails, before the controller says so', async () => {
+      const stage = aJudgedStage('new')
+      stage.set(goneOn('a', stage.record), crashing)
+      await stage.pass()
+      expect(stage.calls).toEqual([])
+      stage.set(stage.record, { a: { hash: 'new' } })
+      await stage.pass()
+      expect(stage.calls).toContain('delete pod-b')
+    })
+
+    it('judges nothing by what the controller has seen of another release', async () => {
+      const stage = aJudgedStage('before')
+      stage.set(goneOn('a', stage.record), crashing)
+      await stage.pass()
+      expect(stage.calls).toContain('delete pod-b')
+    })
+
+    it('goes on where the policy takes failures for no reason to stop', async () => {
+      const stage = aJudgedStage('new')
+      stage.tranche = { failure: { action: 'Continue' } }
+      stage.set(goneOn('a', stage.record), crashing)
+      await stage.pass()
+      expect(stage.calls).toContain('delete pod-b')
+    })
+
+    it('stops nothing for what is left once the release of a Rollout is over', async () => {
+      for (const [isOwned, inProgress, deletes] of [
+        [true, false, true],
+        [true, true, false],
+        [false, false, false],
+      ] as const) {
+        const stage = aJudgedStage('new')
+        stage.set(goneOn('a', stage.record), crashing)
+        const { release, announcement } = stage.reading!
+        const owner = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
+        const metadata = { ...release.metadata, ...(isOwned && { ownerReferences: [owner] }) }
+        const said = { ...announcement, inProgress, strategy: announcement.strategy }
+        stage.reading = { ...stage.reading!, release: { ...release, metadata }, announcement: said }
+        await stage.pass()
+        expect([isOwned, inProgress, stage.calls.includes('delete pod-b')]).toEqual([isOwned, inProgress, deletes])
+      }
+    })
+  })
+
   it('does nothing while its pod watch is behind the record (F2)', async () => {
     const stage = aStage({ permits: [permitFor('a')], watermark: '1000' })
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
@@ -222,16 +303,20 @@ interface Stage {
   record: FlightRecord
   reading: ExecutorReading | null
   wins: boolean
-  refuses: boolean
+  /** Every delete, or that of one pod. */
+  refuses: boolean | string
   fails: string | null
-  touch: TouchAnswer
+  touch: TouchAnswer | ((podName: string) => TouchAnswer)
+  tranche: ExecutorReading['release']['spec']['tranche']
+  /** What the status says of how the release began. */
+  stoppedTime: StoppedTime | undefined
   /** How the pod of node a differs from the view, read live. */
   live: Partial<LivePod> | null | 'fails'
   /** A node, read live. */
   liveNode: FleetNode | null | 'fails'
   minReadySeconds: number
   set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
-  pass(): Promise<Outcome>
+  pass(signal?: AbortSignal): Promise<Outcome>
 }
 
 /** Three nodes with available old pods, one batch of all, limit 1, as `fields` change the record. */
@@ -248,17 +333,35 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     refuses: false,
     fails: null,
     touch: { kind: 'standing', resourceVersion: '20' },
+    tranche: undefined,
+    stoppedTime: undefined,
     live: {},
     liveNode: null,
     minReadySeconds: 0,
     set(changed, pods = {}) {
       stage.record = changed
       const reading = aReading(changed, pods)
-      stage.reading = { ...reading, announcement: { ...reading.announcement, minReadySeconds: stage.minReadySeconds } }
+      const { release } = reading
+      stage.reading = {
+        ...reading,
+        release: {
+          ...release,
+          spec: { ...release.spec, ...(stage.tranche !== undefined && { tranche: stage.tranche }) },
+          status: { ...release.status, ...(stage.stoppedTime !== undefined && { stoppedTime: stage.stoppedTime }) },
+        },
+        announcement: { ...reading.announcement, minReadySeconds: stage.minReadySeconds },
+      }
     },
-    pass: () => run(key, new AbortController().signal),
+    pass: (signal = new AbortController().signal) => run(key, signal),
   }
   const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock, log: silentLogger })
+  return stage
+}
+
+/** One of which the controller has seen how the release of that name began. */
+function aJudgedStage(release: string): Stage {
+  const stage = aStage({ limit: 3, permits: [permitFor('gone'), permitFor('b')] })
+  stage.stoppedTime = { release, startedAt: '2023-01-01T00:00:00Z', seconds: 0 }
   return stage
 }
 
@@ -281,11 +384,11 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
     async deletePod({ podName }) {
       stage.calls.push(`delete ${podName}`)
       if (stage.fails === podName) throw new Error('the connection was reset')
-      return !stage.refuses
+      return stage.refuses !== true && stage.refuses !== podName
     },
     async touchPod({ podName }) {
       stage.calls.push(`touch ${podName}`)
-      return stage.touch
+      return typeof stage.touch === 'function' ? stage.touch(podName) : stage.touch
     },
     async readPod({ name }) {
       stage.calls.push(`read ${name}`)
