@@ -53,6 +53,16 @@ describe('tranche doctor', () => {
     expect(states({ ...well, leader: null, rollouts: [] })).toMatchObject({ controller: 'problem' })
   })
 
+  it.each([
+    [2_000, 'ok'],
+    [14_000, 'ok'],
+    [16_000, 'problem'],
+    [29_000, 'problem'],
+  ] as const)('takes a leader that has renewed nothing for %i ms of its 15 s for frozen: %s', (ageMs, state) => {
+    const leader = { holder: 'tranche-1', renewedMs: NOW_MS - ageMs, lengthMs: 15_000 }
+    expect(states({ ...well, leader, skewMs: 0 })).toMatchObject({ controller: state })
+  })
+
   const release: ReleaseSign = { namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs: NOW_MS - 300_000, executorMs: null }
   const executors: Record<string, { signs: Partial<ClusterSigns>; state: string; says: RegExp }> = {
     'one that is ready': { signs: {}, state: 'ok', says: /^1 of 1 executors ready$/ },

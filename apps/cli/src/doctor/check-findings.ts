@@ -12,7 +12,7 @@ import type { DoctorFinding } from './finding.ts'
 const OLDEST_MINOR = 28
 /** Clocks may differ so much (ms) before Leases are misread; the header that we compare with counts whole seconds. */
 const MOST_SKEW_MS = 5_000
-/** A Lease that is older than this many of its own lengths is held by nobody. */
+/** A Lease of OpenKruise that is older than this many of its own lengths is held by nobody. */
 const LEASES_UNTIL_GONE = 2
 
 /**
@@ -103,11 +103,11 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
   if (leader.holder === '')
     return { check: 'controller', state: 'problem', message: `nobody holds the ${name}: no controller runs`, fix: `${start} ${gone}` }
   const ageMs = nowMs + (skewMs ?? 0) - leader.renewedMs
-  if (ageMs > leader.lengthMs * LEASES_UNTIL_GONE)
+  if (ageMs > leader.lengthMs)
     return {
       check: 'controller',
       state: 'problem',
-      message: `${leader.holder} holds the ${name}, and has not renewed it for ${durationText(ageMs)}`,
+      message: `${leader.holder} holds the ${name} for ${durationText(leader.lengthMs)} at a time, and has not renewed it for ${durationText(ageMs)}: it is frozen, cut off or gone`,
       fix: `Look at the log of that process, or start another: tranche controller. ${gone}`,
     }
   return { check: 'controller', state: 'ok', message: `${leader.holder} leads; it renewed the ${name} ${durationText(ageMs)} ago` }
