@@ -53,8 +53,10 @@ function pauseAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
 }
 
 function resumeAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
-  if (!isObserved(written, rollout)) return waiting(rollout, 'the release to go on')
+  const runs = rollout.status?.phase === 'Progressing'
+  if (!isObserved(written, rollout)) return waiting(rollout, runs ? 'the release to go on' : 'the controller to see it')
   if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed, and has been paused since' }
+  if (!runs) return { kind: 'acknowledged', message: 'no release runs; the next one begins without waiting' }
   if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to go on')
   return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
 }

@@ -167,6 +167,18 @@ describe('the answer to a wish', () => {
     expect(again(seen(resumed))).toBe('acknowledged')
   })
 
+  it('is, of a resume while no release runs, that none goes on', () => {
+    const facts = factsIn('paused')
+    const plan = planWish(aWish('resume'), facts)
+    if (plan.kind !== 'write') throw new Error('it is refused')
+    const then = after(facts, plan)!.rollout!
+    const atRest: Rollout = { ...then, status: { ...then.status!, phase: 'Healthy' } }
+    const answered = (rollout: Rollout): object =>
+      answerOf({ record: plan.record, generation: undefined }, { ...facts, rollout } as WishFacts)
+    expect(answered(seen(atRest))).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining('no release runs') })
+    expect(JSON.stringify(answered(atRest))).not.toContain('the release to go on')
+  })
+
   it('is that the Rollout has gone', () => {
     const facts = factsIn('stepPaused')
     const plan = planWish(aWish('approve'), facts)
