@@ -1,5 +1,5 @@
 import type { Explanation } from '@tranche/api-schema'
-import { firstNodes, tallyNodes } from '@tranche/planner'
+import { firstNodes, hashOf, tallyNodes } from '@tranche/planner'
 import { recordedActionsOf } from '@tranche/wishes'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -97,18 +97,32 @@ function factsOf(outline: Outline): readonly Fact[] {
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['paused', pauseText(facts.rollout)],
-    ['last wish', lastWishText(facts)],
+    ['last wish', lastWishText(outline)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
 }
 
 /** The newest wish: on the record of either object, or answered without one, as what was written with kubectl. */
-function lastWishText({ rollout, daemonSet }: ReleaseFacts): string | undefined {
+function lastWishText(outline: Outline): string | undefined {
+  const { rollout, daemonSet } = outline.facts
   const recorded = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
   const { lastAction } = rollout.status ?? {}
   if (recorded !== undefined && (lastAction === undefined || lastAction.at < recorded.at)) {
     const why = recorded.reason === undefined ? '' : `: ${recorded.reason}`
-    return `${recorded.type} by ${recorded.by} at ${recorded.at}${why}`
+    return `${recorded.type} by ${recorded.by} at ${recorded.at}${why}${earlierText(outline, recorded)}`
   }
-  return lastAction && `${lastAction.type} by ${lastAction.by ?? 'nobody named'} at ${lastAction.at}: ${lastAction.result}`
+  if (lastAction === undefined) return undefined
+  const { type, by = 'nobody named', at, result } = lastAction
+  return `${type} by ${by} at ${at}: ${result}${earlierText(outline, lastAction)}`
+}
+
+/** An action that changes the template comes before the release that it begins, by no more than this (ms). */
+const BEGINS_MS = 60_000
+
+/** Says that an action was not meant for the release that the reader is shown. */
+function earlierText({ facts, release, canary }: Outline, { type, at }: { readonly type: string; readonly at: string }): string {
+  const revision = facts.revisions.find((one) => hashOf(one) === canary)
+  const created = [release, revision].map((object) => Date.parse(object?.metadata.creationTimestamp ?? '') || 0)
+  const sinceMs = Math.max(...created) - (type === 'undo' || type === 'restart' ? BEGINS_MS : 0)
+  return Date.parse(at) < sinceMs ? ' (in an earlier release)' : ''
 }
