@@ -45,6 +45,15 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ redis: null }, "at '': missing property 'redis'"],
     [{ api: { ingress: null } }, "at '/api': missing property 'ingress'"],
     [{ executor: { serviceAccount: null } }, "at '/executor': missing property 'serviceAccount'"],
+    [{ fullnameOverride: 'a.b' }, "at '/fullnameOverride': 'a.b' does not match pattern"],
+    [{ nameOverride: 'n'.repeat(41) }, "at '/nameOverride'"],
+    [{ image: { registry: 'https://registry.example' } }, "at '/image/registry': 'https://registry.example' does not match pattern"],
+    [{ image: { registry: 'registry.example:99999' } }, "at '/image/registry'"],
+    [{ allowHosts: ['prometheus:99999'] }, "at '/allowHosts/0': 'prometheus:99999' does not match pattern"],
+    [{ tracing: { endpoint: 'http://collector:99999' } }, "at '/tracing/endpoint'"],
+    [{ api: { login: { ...login, issuer: 'https://i.example:70000' } } }, "at '/api/login/issuer'"],
+    [{ networkPolicy: { apiServerPorts: [] } }, "at '/networkPolicy/apiServerPorts': minItems: got 0, want 1"],
+    [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
   ])('%j are refused with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
@@ -58,6 +67,18 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: stands beside a URL without TLS'],
     [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
     [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
+    [
+      { mode: 'distributed', redis: { url: 'redis://redis:99999' } },
+      'redis.url: "redis://redis:99999" names port 99999: ports go from 1 to 65535',
+    ],
+    [
+      { allInOne: { extraVolumes: [{ name: 'tmp', emptyDir: {} }] } },
+      'allInOne.extraVolumes[0].name: "tmp" is the name of a volume of the chart',
+    ],
+    [
+      { nameOverride: 'n'.repeat(38) },
+      `fullnameOverride: the names of objects would begin with "tranche-${'n'.repeat(38)}", which is longer`,
+    ],
     [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: nobody'],
   ])('%j are refused with what to write instead', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)

@@ -24,6 +24,17 @@ describe.skipIf(programs === null)('the notes of the chart', { timeout: 120_000 
     expect(notes).not.toMatch(/ClusterRoles|and of no other namespace/)
   })
 
+  it('say that no registry has the image, until one is named', async () => {
+    expect(await notesOf({})).toMatch(/The image tranche:\S+ is published by no registry/)
+    expect(await notesOf({ image: { registry: 'registry.example' } })).not.toMatch(/published/)
+  })
+
+  it('list the values without effect where they are let through', async () => {
+    const notes = await notesOf({ strictValues: false, executor: { replicas: 3 } })
+    expect(notes).toContain('Values without effect (strictValues: false):\n  executor.replicas: mode all-in-one has no such process')
+    expect(await notesOf({})).not.toContain('without effect')
+  })
+
   it('tell what Prometheus is not let read', async () => {
     const [rule, monitor, off] = await Promise.all([
       notesOf({ metrics: { prometheusRule: { enabled: true }, dashboard: { enabled: true } } }),

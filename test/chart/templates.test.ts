@@ -180,3 +180,56 @@ function podOf({ kind, spec }: Rendered): PodSpec {
     ? (spec as unknown as PodSpec)
     : (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
 }
+
+describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_000 }, () => {
+  interface Peers {
+    readonly egress: readonly { readonly ports: readonly { readonly port: number }[] | null }[]
+  }
+
+  it('has no policy of an installation for some namespaces judge another namespace', async () => {
+    const scoped = await render({ admission: 'policy', scope: { namespaces: ['agents'] } })
+    const selectors = (objects: readonly Rendered[]): readonly unknown[] =>
+      objects
+        .filter(({ kind }) => kind.endsWith('AdmissionPolicyBinding'))
+        .map(
+          ({ spec }) => (spec as { readonly matchResources?: { readonly namespaceSelector?: object } }).matchResources?.namespaceSelector,
+        )
+    const isAgents = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['agents'] }] }
+    expect(selectors(scoped)).toHaveLength(5)
+    expect(selectors(scoped)).toEqual(Array.from({ length: 5 }, () => isAgents))
+    expect(selectors(await render({ admission: 'policy' }))).toEqual(Array.from({ length: 5 }, () => undefined))
+  })
+
+  it('gives one Role to all the Secrets that are named of one namespace, in however many entries', async () => {
+    const entry = (names: readonly string[]): object => ({ namespace: 'demo', names })
+    const objects = await render({
+      rbac: { policySecrets: [entry(['a', 'b']), entry(['b', 'c']), { namespace: 'other', names: ['d'] }] },
+      api: { hooks: { enabled: true, secrets: [entry(['ci']), entry(['cd'])] } },
+    })
+    const granted = objects
+      .filter(({ kind, metadata }) => kind === 'Role' && /-(secrets|hooks)$/.test(metadata.name))
+      .map(({ metadata, rules }) => [metadata.name, metadata.namespace, (rules?.[0] as { readonly resourceNames: unknown }).resourceNames])
+    expect(granted).toEqual([
+      ['tranche-secrets', 'demo', ['a', 'b', 'c']],
+      ['tranche-secrets', 'other', ['d']],
+      ['tranche-hooks', 'demo', ['ci', 'cd']],
+    ])
+  })
+
+  it.each(Object.entries(choices))('brings no two objects of one kind and name, and no rule that opens all: %s', async (_name, values) => {
+    const objects = await render(values)
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
+    const open = policies.flatMap(({ spec }) => (spec as unknown as Peers).egress).filter((rule) => rule.ports === null)
+    expect(open).toEqual([])
+  })
+
+  it('lets the REST API reach the port of its OpenID provider', async () => {
+    const [policy] = (await render(choices['every option']!)).filter(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-api'),
+    )
+    const ports = (policy?.spec as unknown as Peers).egress.flatMap((rule) => rule.ports?.map(({ port }) => port) ?? [])
+    expect(ports).toContain(8444)
+  })
+})

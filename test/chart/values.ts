@@ -11,6 +11,8 @@ export const choices: Readonly<Record<string, Values>> = {
     fullnameOverride: 'rollouts',
     commonLabels: { team: 'platform' },
     logLevel: 'debug',
+    listenHost: '::',
+    trustedCAs: { configMap: 'authorities' },
     admission: 'policy',
     image: { registry: 'images.example:5000', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: [{ name: 'pull' }] },
     allowHosts: ['prometheus.monitoring:9090', '*.example.com', '[fd00::7]:8443'],
@@ -22,7 +24,10 @@ export const choices: Readonly<Record<string, Values>> = {
     },
     controller: {
       replicas: 3,
-      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ca.crt' }],
+      extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example:3128' }],
+      extraArgs: ['--identity=one'],
+      extraVolumes: [{ name: 'more', configMap: { name: 'more' } }],
+      extraVolumeMounts: [{ name: 'more', mountPath: '/etc/more', readOnly: true }],
       serviceAccount: { create: false, name: 'given' },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       tolerations: [{ key: 'infra', operator: 'Exists' }],
@@ -41,7 +46,7 @@ export const choices: Readonly<Record<string, Values>> = {
       tls: { secret: 'tranche-api-tls' },
       hooks: { enabled: true, secrets: [{ namespace: 'demo', names: ['ci'] }] },
       login: {
-        issuer: 'https://issuer.example.com',
+        issuer: 'https://issuer.example.com:8444',
         clientId: 'tranche',
         externalUrl: 'https://tranche.example.com',
         usernameClaim: 'email',
@@ -98,5 +103,7 @@ export const choices: Readonly<Record<string, Values>> = {
   'watched by Prometheus': { metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } } },
   'two namespaces': { mode: 'distributed', redis: { url: 'redis://redis' }, scope: { namespaces: ['agents', 'network'] } },
   'one process for one namespace': { scope: { namespaces: ['agents'] }, leaseNamespace: 'leases' },
+  'policies for one namespace': { scope: { namespaces: ['agents'] }, admission: 'policy' },
+  'values in layers': { strictValues: false, executor: { replicas: 3 }, api: { replicas: 3 } },
   'two of the one process': { allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] },
 }

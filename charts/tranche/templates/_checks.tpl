@@ -15,6 +15,12 @@
 {{- if and $redis.url (not (regexMatch "^rediss?(\\+sentinel)?://([^:@/\\s]+@)?[^@/?#\\s]+(/[^?#\\s]*)?$" $redis.url)) -}}
 {{- fail (printf "redis.url: %q is none: give redis://HOST:6379, rediss://HOST:6380 or redis+sentinel://HOST:26379,HOST:26379/NAME" $redis.url) -}}
 {{- end -}}
+{{- range $port := regexFindAll ":[0-9]+" (regexReplaceAll "\\[[^\\]]*\\]" $redis.url "") -1 -}}
+{{- $number := trimPrefix ":" $port | atoi -}}
+{{- if or (lt $number 1) (gt $number 65535) -}}
+{{- fail (printf "redis.url: %q names port %d: ports go from 1 to 65535" $redis.url $number) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $redis.url $redis.secret.urlKey -}}
 {{- fail "redis.secret.urlKey: the URL comes from redis.url already: leave one of them out" -}}
 {{- end -}}
@@ -23,6 +29,17 @@
 {{- end -}}
 {{- if and $redis.ca.configMap $redis.url (not (hasPrefix "rediss" $redis.url)) -}}
 {{- fail "redis.ca.configMap: stands beside a URL without TLS: write rediss:// in redis.url, or leave it out" -}}
+{{- end -}}
+{{- if and (not .Values.fullnameOverride) (gt (len (include "tranche.wholeName" .)) 40) -}}
+{{- fail (printf "fullnameOverride: the names of objects would begin with %q, which is longer than 40 characters: set a shorter one" (include "tranche.wholeName" .)) -}}
+{{- end -}}
+{{- range $component, $key := include "tranche.components" . | fromYaml -}}
+{{- $taken := list "tmp" "redis" "redis-ca" "webhook" "tls" "login" "trusted-cas" -}}
+{{- range $at, $volume := (index $.Values $key).extraVolumes -}}
+{{- if has $volume.name $taken -}}
+{{- fail (printf "%s.extraVolumes[%d].name: %q is the name of a volume of the chart: take another" $key $at $volume.name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- include "tranche.checkIdle" . -}}
 {{- include "tranche.checkLabels" . -}}
@@ -67,6 +84,7 @@
 {{- $fix := "leave it out" -}}
 {{- if eq $own.name "NODE_OPTIONS" }}{{ $fix = printf "set %s.nodeOptions" $key }}{{ end -}}
 {{- if hasPrefix "OTEL_" $own.name }}{{ $fix = "set it below tracing" }}{{ end -}}
+{{- if eq $own.name "NODE_EXTRA_CA_CERTS" }}{{ $fix = "set trustedCAs" }}{{ end -}}
 {{- if hasPrefix "TRANCHE_REDIS_" $own.name }}{{ $fix = "set it below redis" }}{{ end -}}
 {{- fail (printf "%s.extraEnv[%d]: %s is set by the chart already: %s" $key $at $own.name $fix) -}}
 {{- end -}}

@@ -4,10 +4,10 @@
 - {{ .component }}
 - --log-level={{ $root.Values.logLevel }}
 {{- if ne .component "api" }}
-- --health-host=0.0.0.0
+- --health-host={{ $root.Values.listenHost }}
 - --health-port=8081
 {{- if $root.Values.metrics.enabled }}
-- --metrics-host=0.0.0.0
+- --metrics-host={{ $root.Values.listenHost }}
 - --metrics-port=8082
 {{- end }}
 {{- end }}
@@ -17,7 +17,7 @@
 {{- if has .component (list "controller" "all-in-one") }}
 - --admission={{ $root.Values.admission }}
 {{- if include "tranche.servesWebhook" . }}
-- --webhook-host=0.0.0.0
+- --webhook-host={{ $root.Values.listenHost }}
 - --webhook-port=9443
 {{- if $root.Values.webhook.certManager.enabled }}
 - --webhook-cert-file=/etc/tranche/webhook/tls.crt
@@ -42,7 +42,11 @@
 {{- include "tranche.redisArgs" $root }}
 {{- end }}
 {{- if include "tranche.servesApi" . }}
+- --host={{ $root.Values.listenHost }}
 {{- include "tranche.apiArgs" $root.Values.api }}
+{{- end }}
+{{- range .values.extraArgs }}
+- {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -70,7 +74,6 @@
 {{- end -}}
 
 {{- define "tranche.apiArgs" }}
-- --host=0.0.0.0
 - --api-port=8080
 - --requests-per-second={{ .requestsPerSecond }}
 {{- if .tls.secret }}
@@ -135,6 +138,10 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if .root.Values.trustedCAs.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/tranche/trusted-cas/{{ .root.Values.trustedCAs.key }}
+{{- end }}
 {{- if .root.Values.tracing.endpoint }}
 {{- include "tranche.tracingEnv" . }}
 {{- end }}
@@ -183,6 +190,13 @@
 {{/* Files of a component beside its image: [{ name, path, source }], as YAML. */}}
 {{- define "tranche.files" -}}
 {{- $root := .root -}}
+{{- with $root.Values.trustedCAs.configMap }}
+- name: trusted-cas
+  path: /etc/tranche/trusted-cas
+  source:
+    configMap:
+      name: {{ . }}
+{{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- if include "tranche.redisPasswordFile" $root }}
 - name: redis

@@ -93,6 +93,11 @@ count all the same. What is as in values.yaml counts as left out.
   fix: "write them on the account, or set {{ $section }}.serviceAccount.create: true"
 {{- end }}
 {{- end }}
+{{- if not $values.trustedCAs.configMap }}
+- of: [trustedCAs.key]
+  why: "no ConfigMap is named"
+  fix: "set trustedCAs.configMap"
+{{- end }}
 {{- include "tranche.idleOfRedis" $values.redis }}
 {{- include "tranche.idleOfTracing" $values.tracing }}
 {{- end -}}
@@ -142,8 +147,16 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- end }}
 
-{{/* Refuses values that do nothing, each with its path, why, and what to write instead. */}}
+{{/* Refuses values that do nothing, each with its path, why, and what to write instead; with strictValues: false NOTES list them. */}}
 {{- define "tranche.checkIdle" -}}
+{{- $told := include "tranche.idleText" . -}}
+{{- if and $told .Values.strictValues -}}
+{{- fail (printf "%s\nWith strictValues: false such values are listed and have no effect." $told) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A line for each value that does nothing. */}}
+{{- define "tranche.idleText" -}}
 {{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
 {{- $told := dict -}}
 {{- range include "tranche.idle" . | fromYamlArray -}}
@@ -158,7 +171,7 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if $told -}}{{- values $told | sortAlpha | join "\n" | fail -}}{{- end -}}
+{{- values $told | sortAlpha | join "\n" -}}
 {{- end -}}
 
 {{/* { value } of a path, as YAML: { values, path }. */}}

@@ -1,19 +1,15 @@
 {{- define "tranche.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride -}}
 {{- end -}}
 
-{{/* At most 40 characters, so that what is put behind it still fits a name. */}}
+{{/* Begin of the names of all objects: at most 40 characters, so that what is put behind it still fits a name. */}}
 {{- define "tranche.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
+{{- default (include "tranche.wholeName" .) .Values.fullnameOverride -}}
+{{- end -}}
+
+{{- define "tranche.wholeName" -}}
 {{- $name := include "tranche.name" . -}}
-{{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
-{{- end -}}
-{{- end -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
 {{- end -}}
 
 {{/* Name of a component's objects: { root, component }. */}}

@@ -1,5 +1,6 @@
 import type { Rollout, SeenAction } from '@tranche/api-schema'
 import type { Clock, Timer } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
 import {
   createKubeClient,
   createReflector,
@@ -161,7 +162,9 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
     return true
   } catch (error) {
     if (isNotFound(error) || signal.aborted) return true
-    log.warn({ rollout: key, err: error }, 'could not record what was written past us')
+    // A conflict is how writes go when others write too; it is tried again in a moment.
+    const level = isAppError(error) && error.code === 'WRITE_CONFLICT' ? 'debug' : 'warn'
+    log[level]({ rollout: key, err: error }, 'could not record what was written past us')
     return false
   }
 }
