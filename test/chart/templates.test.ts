@@ -208,7 +208,11 @@ describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_
     })
     const granted = objects
       .filter(({ kind, metadata }) => kind === 'Role' && /-(secrets|hooks)$/.test(metadata.name))
-      .map(({ metadata, rules }) => [metadata.name, metadata.namespace, (rules?.[0] as { readonly resourceNames: unknown }).resourceNames])
+      .map(({ metadata, rules }) => [
+        metadata.name,
+        metadata.namespace,
+        (rules?.[0] as { readonly resourceNames: unknown } | undefined)?.resourceNames,
+      ])
     expect(granted).toEqual([
       ['tranche-secrets', 'demo', ['a', 'b', 'c']],
       ['tranche-secrets', 'other', ['d']],
@@ -229,7 +233,7 @@ describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_
     const [policy] = (await render(choices['every option']!)).filter(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-api'),
     )
-    const ports = (policy?.spec as unknown as Peers).egress.flatMap((rule) => rule.ports?.map(({ port }) => port) ?? [])
+    const ports = (policy?.spec as unknown as Peers | undefined)?.egress.flatMap((rule) => rule.ports?.map(({ port }) => port) ?? [])
     expect(ports).toContain(8444)
   })
 })
