@@ -516,4 +516,47 @@ export const mutantsOfPass: readonly Mutant[] = [
     replace: 'hash !== record.revision',
     tests: [nodeRulesTests],
   },
+  {
+    rule: 'G2',
+    fault: 'a node in flight leaves the record because another permit of it stands',
+    file: permitChange,
+    find: "if (flown.state !== 'flying') return false",
+    replace: '',
+    tests: [planPassTests, planPassProperties, fenceProperties],
+  },
+  {
+    rule: 'F3',
+    fault: 'settled permits keep their room in the record while they are taken out',
+    file: permitChange,
+    find: 'const stay = scene.permits.filter((flown) => !leaving.includes(flown))',
+    replace: 'const stay = scene.permits',
+    tests: [planPassTests],
+  },
+  ...[
+    { fault: 'a node that is in no view takes no place of any zone', find: 'groups.passEverywhere(flown)' },
+    {
+      fault: 'a node that is in no view takes no place of a zone that comes later',
+      find: 'for (const flown of everywhere) passBy(group, flown)',
+    },
+    {
+      fault: 'a node that is in no view takes no place of a zone that is known',
+      find: 'for (const group of groups.values()) passBy(group, flown)',
+    },
+  ].map(({ fault, find }) => ({ rule: 'F4', fault, file: places, find, replace: ';', tests: [nodeRulesTests] })),
+  {
+    rule: 'F3',
+    fault: 'any number of pods of a zone is permitted, whether they can go or not',
+    file: places,
+    find: 'return brokenByOthers < limit && sizeWithout(taken, node) < 2 * limit',
+    replace: 'return true',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G1',
+    fault: 'a permit in front that is not executed costs no budget',
+    file: places,
+    find: '  group.down.add(node)\n',
+    replace: '',
+    tests: [planPassTests],
+  },
 ]

@@ -76,6 +76,41 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'append b c',
     ],
     [
+      'a permit of a node that is in no view takes a place of every zone (F4)',
+      { nodes: 'a:old c:old', zones, rules: onePerZone, limit: 3, permits: 'n.gone a c' },
+      'confirm node n',
+    ],
+    [
+      'a permit of a node that is in no view takes a place of a zone where nodes are down already (F4)',
+      { nodes: 'a:new! b:old', zones, rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] }, limit: 4, permits: 'n.gone b' },
+      'confirm node n',
+    ],
+    [
+      'a node waits for no permit whose zone has no place because of what others took down (F3)',
+      { nodes: 'a:new! b:old c:old', zones, rules: onePerZone, limit: 3 },
+      'append c',
+    ],
+    [
+      'no more than twice as many of a zone are permitted as may be down in it (F3)',
+      { nodes: 'a:old b:old g:old c:old', zones: `${zones} g=x`, rules: onePerZone, limit: 4 },
+      'append a c b',
+    ],
+    [
+      'a node has to have room by every rule to be next (F3)',
+      {
+        nodes: 'a:new! b:old c:old d:old',
+        zones,
+        rules: {
+          spread: [
+            { topologyKey: 'zone', maxUnavailable: 1 },
+            { topologyKey: 'none', maxUnavailable: 3 },
+          ],
+        },
+        limit: 4,
+      },
+      'append c d',
+    ],
+    [
       'a NotReady node is passed over, and another taken in its place (G6)',
       { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Skip' } }, partition: 1, limit: 3 },
       'append b c',

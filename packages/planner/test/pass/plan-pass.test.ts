@@ -54,6 +54,7 @@ describe('planPass: who may act at all', () => {
 
   it.each([
     ['a node that is well', 'a:old', undefined],
+    ['a node with an available pod beside one that is not', 'a:old+new!', undefined],
     ['a node without a Ready pod', 'a:old!', true],
   ])('says of %s whether it was bad before', (_what, nodes, wasBad) => {
     const plan = planPass(passView({ nodes }))
@@ -146,6 +147,16 @@ describe('planPass: which pods get a permit (F3)', () => {
       permits: 'a.gone b c d',
       want: 'wait for budget',
     },
+    'appends nothing while enough permits stand that it has not seen': {
+      nodes: 'a:none b:old c:old d:old e:old',
+      permits: 'a.gone b.unseen c.unseen d.unseen',
+      want: 'wait for availability',
+    },
+    'gives the room of settled permits to new ones, in the same write': {
+      nodes: `s1:new s2:new s3:new s4:new s5:new s6:new s7:new s8:new a:none ${many}`,
+      permits: 's1.gone s2.gone s3.gone s4.gone s5.gone s6.gone s7.gone s8.gone a.gone',
+      want: `remove s1 s2 s3 s4 s5 s6 s7 s8, append ${nodesFrom(100, 8)}`,
+    },
     'appends again when two permits stand': { nodes: 'a:none b:old c:old e:old f:old', permits: 'a.gone b c', want: 'append e f' },
     'keeps no more permits than the limit and its slack, settled ones too': {
       nodes: `a:none ${many}`,
@@ -156,6 +167,16 @@ describe('planPass: which pods get a permit (F3)', () => {
     'takes a node whose only Ready pod is terminating before healthy ones, where nothing of the budget is left': {
       nodes: 'a:bad b:oldx+old! c:new!',
       want: 'append b a',
+    },
+    'takes broken nodes first while as many are down as the limit, and not before': {
+      nodes: 'a:bad b:old! c:new! d:new!',
+      limit: 3,
+      want: 'append b a',
+    },
+    'takes nodes in their order while fewer are down than the limit': {
+      nodes: 'a:bad b:old! c:new! d:new!',
+      limit: 4,
+      want: 'append a b',
     },
     'takes a node with another Ready pod as healthy, where nothing of the budget is left': {
       nodes: 'a:bad b:old+old! c:new!',
@@ -205,6 +226,13 @@ describe('planPass: which permits are executed (F4)', () => {
     'waits while earlier permits and broken nodes use the budget up together': {
       nodes: 'a:oldx b:new! c:old',
       permits: 'a c',
+      limit: 2,
+      want: 'wait for budget',
+    },
+    'waits while an earlier permit, sent and not yet seen, and a broken node use the budget up together (G1)': {
+      nodes: 'a:old b:new! c:old',
+      permits: 'a c',
+      sent: 'a',
       limit: 2,
       want: 'wait for budget',
     },
@@ -318,6 +346,11 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
       nodes: 'a:oldx b:old',
       permits: 'a.gone a',
       want: 'remove a, append b',
+    },
+    'keeps it for the sake of one in between that it has not seen': {
+      nodes: 'a:oldx b:old c:old',
+      permits: 'a.gone b.unseen a',
+      want: 'append c',
     },
     'keeps it for the sake of one that stands in between': { nodes: 'a:oldx b:old c:old', permits: 'a.gone b a', want: 'append c' },
   }
