@@ -379,4 +379,44 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace: '',
     tests: [executorPassTests],
   },
+  ...[
+    {
+      fault: 'a pod that goes takes the others of its node along',
+      find: '.filter((other) => other.uid !== pod.uid)',
+      replace: '.filter(() => false)',
+    },
+    {
+      fault: 'a node that goes stays desired',
+      find: 'if (current === undefined) this.#nodes.delete(name)',
+      replace: 'if (current === undefined) {}',
+    },
+    {
+      fault: 'a node that changes is not looked at again',
+      find: 'for (const slice of this.#slices.values()) slice.dirty.add(name)',
+      replace: '',
+    },
+  ].map(({ fault, find, replace }) => ({
+    rule: 'G1',
+    fault,
+    file: 'packages/fleet/src/fleet-index.ts',
+    find,
+    replace,
+    tests: ['packages/fleet/test/fleet-index.test.ts', 'packages/fleet/test/fleet-index.property.test.ts'],
+  })),
+  {
+    rule: 'G5',
+    fault: 'pods of a node come in the order of their names, not their age',
+    file: 'packages/fleet/src/fleet-index.ts',
+    find: 'if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1',
+    replace: '',
+    tests: ['packages/fleet/test/fleet-index.test.ts'],
+  },
+  {
+    rule: 'F11',
+    fault: 'a node counts as up by a pod that our view does not show as available',
+    file: 'packages/flight/src/lost-permits.ts',
+    find: 'pod.uid === uid && isAvailable(',
+    replace: 'isAvailable(',
+    tests: ['packages/flight/test/lost-permits.test.ts'],
+  },
 ]
