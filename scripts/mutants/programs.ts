@@ -419,4 +419,12 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace: 'isAvailable(',
     tests: ['packages/flight/test/lost-permits.test.ts'],
   },
+  {
+    rule: 'G8',
+    fault: 'a request to the Lease goes on after it was given up',
+    file: 'packages/reconcile/src/leader-elector.ts',
+    find: '      controller.abort(reason)\n',
+    replace: '',
+    tests: ['packages/reconcile/test/leader-elector.test.ts'],
+  },
 ]

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import { createLeaderElector, type LeaderElector, type LeaseWatch } from '@tranche/reconcile'
+import { createLeaderElector, type LeaderElector, type LeasePort, type LeaseWatch } from '@tranche/reconcile'
 import type { Lease } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 import { calmJourney, createLeaseServer, type Journey, type LeaseServer } from './lease-server.ts'
@@ -237,6 +237,60 @@ describe('createLeaderElector', () => {
     expect(bench.lines.filter((line) => line.level === 'warn')).toHaveLength(1)
   })
 
+  it('warns again when the API server does not answer once more, and not of a race that it lost', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a')
+    const warnings = (): number => bench.lines.filter((line) => line.level === 'warn').length
+    a.elector.start()
+    await bench.clock.advanceAsync(1_000)
+    const lease = bench.server.lease()!
+    await bench.server
+      .connect(() => calmJourney)
+      .update({ ...lease, spec: { ...lease.spec, leaseTransitions: 3 } }, new AbortController().signal)
+    await bench.clock.advanceAsync(3_000)
+    expect([a.elector.isLeader(), warnings()]).toEqual([true, 0])
+    for (const fate of ['requestLost', 'answered', 'requestLost'] as const) {
+      a.journey = { ...calmJourney, fate }
+      await bench.clock.advanceAsync(6_000)
+    }
+    expect(warnings()).toBe(2)
+  })
+
+  it('counts one transition for each leader, however often that one renews', async () => {
+    const bench = newBench()
+    const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
+    a.elector.start()
+    b.elector.start()
+    await bench.clock.advanceAsync(2_000)
+    await a.elector.stop()
+    await bench.clock.advanceAsync(60_000)
+    expect(b.elector.isLeader()).toBe(true)
+    expect(bench.server.lease()?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
+  })
+
+  it('E3 waits its own time for a Lease that does not say how long it lasts', async () => {
+    const bench = newBench()
+    const other = bench.server.connect(() => calmJourney)
+    await other.create({ holderIdentity: 'other' }, new AbortController().signal)
+    const a = candidate(bench, 'a')
+    a.elector.start()
+    await bench.clock.advanceAsync(14_000)
+    expect(a.elector.isLeader()).toBe(false)
+    await bench.clock.advanceAsync(4_000)
+    expect(a.elector.isLeader()).toBe(true)
+  })
+
+  it('ends a request that is not answered in time', async () => {
+    const bench = newBench()
+    const a = candidate(bench, 'a', {}, (port) => ({ ...port, read: (signal) => (a.signals.push(signal), port.read(signal)) }))
+    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.elector.start()
+    await bench.clock.advanceAsync(4_999)
+    expect(a.signals.map(({ aborted }) => aborted)).toEqual([false])
+    await bench.clock.advanceAsync(1)
+    expect(a.signals[0]?.aborted).toBe(true)
+  })
+
   it('logs what its callbacks throw and goes on', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
@@ -407,6 +461,8 @@ interface Bench {
 interface Candidate {
   readonly elector: LeaderElector
   readonly calls: string[]
+  /** Of requests that a test looks at. */
+  readonly signals: AbortSignal[]
   journey: Journey
   onStopped: () => void | Promise<void>
 }
@@ -420,10 +476,11 @@ function candidate(
   bench: Bench,
   identity: string,
   timings: { leaseDurationMs?: number; renewDeadlineMs?: number; watch?: LeaseWatch } = {},
+  around: (port: LeasePort) => LeasePort = (port) => port,
 ): Candidate {
   const calls: string[] = []
   const elector = createLeaderElector({
-    port: bench.server.connect(() => self.journey),
+    port: around(bench.server.connect(() => self.journey)),
     identity,
     clock: bench.clock,
     log: recordingLogger(bench.lines),
@@ -437,6 +494,6 @@ function candidate(
     },
     ...timings,
   })
-  const self: Candidate = { elector, calls, journey: calmJourney, onStopped: () => {} }
+  const self: Candidate = { elector, calls, signals: [], journey: calmJourney, onStopped: () => {} }
   return self
 }
