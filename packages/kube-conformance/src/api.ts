@@ -47,6 +47,12 @@ export interface Api {
    * @throws {Error} naming `what` when it has not come to that within a minute
    */
   getUntil(path: string, what: string, isSo: (answer: Answer) => boolean): Promise<Answer>
+  /**
+   * Asks again and again until `isSo` holds of the answer: what an API server reads from its own caches follows a write some time later.
+   *
+   * @throws {Error} naming `what` when it has not come to that within a minute
+   */
+  askUntil(ask: () => Promise<Answer>, what: string, isSo: (answer: Answer) => boolean): Promise<Answer>
 }
 
 /** Between two looks at what no watch tells of, in milliseconds. */
@@ -83,7 +89,13 @@ export function openApi(cluster: ClusterHarness, signal: AbortSignal): Api {
       return openWatch(cluster, response.body)
     },
     until: (collection, name, what, isSo) => within(cluster, what, follow(collection, name, isSo)),
-    getUntil: (path, what, isSo) => within(cluster, what, look(path, isSo)),
+    getUntil: (path, what, isSo) =>
+      within(
+        cluster,
+        what,
+        look(() => api.get(path), isSo),
+      ),
+    askUntil: (ask, what, isSo) => within(cluster, what, look(ask, isSo)),
   }
 
   async function call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -104,9 +116,9 @@ export function openApi(cluster: ClusterHarness, signal: AbortSignal): Api {
     return exchange({ method, path: withQuery(path, query), headers, body: typeof body === 'object' ? JSON.stringify(body) : body }, signal)
   }
 
-  async function look(path: string, isSo: (answer: Answer) => boolean): Promise<Answer> {
+  async function look(ask: () => Promise<Answer>, isSo: (answer: Answer) => boolean): Promise<Answer> {
     for (;;) {
-      const answer = await api.get(path)
+      const answer = await ask()
       if (isSo(answer)) return answer
       await sleep(cluster.clock, LOOK_AGAIN_MS, signal)
     }

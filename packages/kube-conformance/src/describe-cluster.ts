@@ -5,6 +5,9 @@ import type { ClusterHarness } from './harness.ts'
 import { describeRequests } from './requests/describe-requests.ts'
 import { describeWatches } from './watches/describe-watches.ts'
 
+/** A test may wait for several things, each with a deadline that names it: this one names nothing. */
+const TEST_MS = 180_000
+
 /** A level of the suite. */
 export type Level = 'requests' | 'watches' | 'controllers'
 
@@ -27,7 +30,7 @@ export function describeCluster(
   createHarness: () => Promise<ClusterHarness>,
   chosen: readonly Level[] = ['requests', 'watches', 'controllers'],
 ): void {
-  describe(`${name} is a Kubernetes cluster`, () => {
+  describe(`${name} is a Kubernetes cluster`, { timeout: TEST_MS }, () => {
     let cluster: ClusterHarness
     beforeAll(async () => void (cluster = await createHarness()))
     afterAll(async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { systemClock, VirtualClock } from '@tranche/clock'
 import { createUndiciExchange, loadKubeConfig } from '@tranche/kube-client'
 import type { ClusterHarness } from '@tranche/kube-conformance'
@@ -37,7 +38,7 @@ export async function clusterHarness(kubeconfig: string): Promise<ClusterHarness
     exchange,
     watchExchange,
     clock: systemClock,
-    run: `conformance-${Math.floor(Date.now() / 1000).toString(36)}`,
+    run: `conformance-${randomBytes(4).toString('hex')}`,
     wait: (promise) => promise,
     dispose: close,
   }

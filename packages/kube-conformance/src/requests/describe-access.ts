@@ -10,7 +10,7 @@ const reviews = '/apis/authorization.k8s.io/v1'
 
 /** Who may do what: RBAC, reviews, impersonation, tokens. */
 export function describeAccess(it: ConformanceTest): void {
-  const rule = (verbs: readonly string[], resources: readonly string[], more: object = {}): object => ({
+  const rule = (verbs: readonly string[], resources: readonly string[], more: Partial<GrantedRule> = {}): GrantedRule => ({
     apiGroups: [''],
     resources,
     verbs,
@@ -235,11 +235,18 @@ export function describeAccess(it: ConformanceTest): void {
   })
 }
 
-/** Gives the user of the suite, or another subject, these rules in a namespace. */
+interface GrantedRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
+
+/** Gives the user of the suite, or another subject, these rules in a namespace; they are in force when it returns. */
 async function grant(
   api: Api,
   namespace: string,
-  rules: readonly object[],
+  rules: readonly GrantedRule[],
   subject: { readonly kind: string; readonly name: string } = { kind: 'User', name: user },
 ): Promise<void> {
   const of = subject.kind === 'ServiceAccount' ? { namespace } : { apiGroup: 'rbac.authorization.k8s.io' }
@@ -249,4 +256,23 @@ async function grant(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'granted' },
     subjects: [{ ...subject, ...of }],
   })
+  for (const one of rules) {
+    const spec = { ...whoIs(subject, namespace), resourceAttributes: attributesOf(one, namespace) }
+    await api.askUntil(
+      () => api.post(`${reviews}/subjectaccessreviews`, { spec }),
+      `the force of the rules for ${subject.kind} ${subject.name}`,
+      ({ body }) => valueAt(body, 'status.allowed') === true,
+    )
+  }
+}
+
+function whoIs({ kind, name }: { readonly kind: string; readonly name: string }, namespace: string): object {
+  if (kind === 'ServiceAccount') return { user: `system:serviceaccount:${namespace}:${name}` }
+  return kind === 'Group' ? { user: 'somebody', groups: [name] } : { user: name }
+}
+
+/** The first thing that a rule allows. */
+function attributesOf({ apiGroups, resources, verbs, resourceNames = [] }: GrantedRule, namespace: string): object {
+  const [resource = '', subresource] = resources[0]?.split('/') ?? []
+  return { namespace, verb: verbs[0], group: apiGroups[0], resource, subresource, name: resourceNames[0] }
 }

@@ -42,18 +42,13 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
 
   /** A policy counts a moment after it is stored: one that marks every object says when those before it do. */
   async function whenInForce(api: Api, namespace: string): Promise<void> {
-    const path = pathOf.configMaps(namespace)
-    for (let asked = 0; asked < 500; asked++) {
-      const { status, headers, body } = await api.post(
-        path,
-        configMap('probe', { metadata: { name: 'probe', labels: { probe: 'yes' } } }),
-        {
-          query: { dryRun: 'All' },
-        },
-      )
-      if (status !== 201 || headers['warning'] !== undefined || body.metadata.annotations?.['probed'] !== undefined) return
-    }
-    throw new Error('the policies of this test are not in force')
+    const probe = configMap('probe', { metadata: { name: 'probe', labels: { probe: 'yes' } } })
+    await api.askUntil(
+      () => api.post(pathOf.configMaps(namespace), probe, { query: { dryRun: 'All' } }),
+      'the force of the policies of this test',
+      ({ status, headers, body }) =>
+        status !== 201 || headers['warning'] !== undefined || body.metadata.annotations?.['probed'] !== undefined,
+    )
   }
   const isProbe = `has(object.metadata.labels) && 'probe' in object.metadata.labels`
   const mark = `JSONPatch{op: 'add', path: '/metadata/annotations', value: {'probed': 'yes'}}`
