@@ -134,7 +134,7 @@ export const failureKinds: readonly FailureKind[] = [
   {
     name: 'a pod that cannot be created',
     before: forbidPods,
-    says: /FailedCreate: no pod was created in 10 s/,
+    says: /FailedCreate: no pod was created in 10 s: Error creating: pods ".*" is forbidden: exceeded quota: no-pods/,
     most: 2,
     withinSeconds: 14,
   },

@@ -4,6 +4,7 @@ import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { chartRules, type Rules, scopedRoles } from '../../scripts/chart-rules.ts'
+import { forbidPods } from './hands.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -44,6 +45,9 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilReleased(stage, 'v3')
+    await forbidPods(stage)
+    await stage.setImage('v4')
+    await stage.until('it is asked why no pod is created', () => asked.controller.has('list /events'))
     await stage.client.delete(resourcePaths.rollouts, stageKey)
     await stage.until('it is gone', async () => (await stage.release()) === undefined)
     expect(missing(asked)).toEqual([])

@@ -16,6 +16,7 @@ import {
   rolloutOf,
 } from '@tranche/kube-types'
 import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@tranche/planner'
+import { type CreateRefusals, createCreateRefusals } from './create-refusals.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
@@ -32,14 +33,19 @@ export interface ReleasePortParts {
   readonly uniqueValue: () => string
 }
 
+interface ReadingParts extends ReleasePortParts {
+  readonly refusals: CreateRefusals
+}
+
 /** Pods touched side by side, of all releases. Labels go beside them: together less than the connections that a client has for calls. */
 const TOUCHES = 16
 /** Pods labelled side by side. */
 const LABELS = 12
 
 /** The BatchRelease reconciler's port over the API server and this process's own watches. */
-export function createReleasePort(parts: ReleasePortParts): ReleasePort {
-  const { client, cluster } = parts
+export function createReleasePort(given: ReleasePortParts): ReleasePort {
+  const { client, cluster } = given
+  const parts: ReadingParts = { ...given, refusals: createCreateRefusals(client, given.clock) }
   const touches = createTurns(parts.clock, TOUCHES)
   const labels = createTurns(parts.clock, LABELS)
   return {
@@ -108,7 +114,7 @@ async function labelPod(client: KubeClient, pod: PodLabels, signal: AbortSignal)
 }
 
 async function readingOf(
-  parts: ReleasePortParts,
+  parts: ReadingParts,
   { release, daemonSet }: Pick<ReleaseReading, 'release' | 'daemonSet'>,
   signal: AbortSignal,
 ): Promise<ReleaseReading> {
@@ -118,11 +124,14 @@ async function readingOf(
     const peer = cluster.peer.sighting()
     return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, peer, schemaGap }
   }
+  const fleet = cluster.fleet.view(daemonSet)
+  const createRefused = await parts.refusals.of(daemonSet, fleet, signal)
   return {
     release,
     daemonSet,
     revisions: ownedRevisions(cluster, daemonSet),
-    fleet: cluster.fleet.view(daemonSet),
+    fleet,
+    ...(createRefused !== undefined && { createRefused }),
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
     peer: cluster.peer.sighting(),

@@ -12,6 +12,8 @@ export interface NodeCase {
   readonly watched: WatchedNode | undefined
   readonly terms: FailureTerms
   readonly times: Times
+  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  readonly createRefused?: string | undefined
 }
 
 /** The new version failed on the node, or will have by the clock alone in so many milliseconds (Infinity: never). */
@@ -68,7 +70,8 @@ function nodeNotReady(node: NodeCase): FailedNode | null {
 function notPlaced(node: NodeCase): FailedNode | null {
   if (!isUnplaced(node.suspect) || sameStateMs(node.suspect, node.watched, node.times) < node.terms.schedulingDeadlineMs) return null
   const seconds = Math.round(node.terms.schedulingDeadlineMs / 1000)
-  if (node.suspect.isMissing) return failedBy(node, 'FailedCreate', { reason: '', message: `no pod was created in ${seconds} s` })
+  const why = node.createRefused === undefined ? '' : `: ${node.createRefused}`
+  if (node.suspect.isMissing) return failedBy(node, 'FailedCreate', { reason: '', message: `no pod was created in ${seconds} s${why}` })
   return failedBy(node, 'Unschedulable', node.suspect.pod?.trouble)
 }
 

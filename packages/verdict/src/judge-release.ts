@@ -22,6 +22,8 @@ export interface ReleaseCase {
   readonly stopped: StoppedTime | undefined
   /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
   readonly notReadyInTurn?: readonly string[] | undefined
+  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  readonly createRefused?: string | undefined
 }
 
 /** What is to be thought of a release now. */

@@ -27,6 +27,8 @@ export interface VerdictQuestion extends Times {
   readonly plan: ReleasePlan
   /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
   readonly notReadyInTurn?: readonly string[] | undefined
+  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  readonly createRefused?: string | undefined
 }
 
 /** Whether a revision is bad, and why. */
@@ -84,7 +86,13 @@ function findingsOf(question: VerdictQuestion): Findings {
   const suspects = suspectsToJudge(question).filter(({ node }) => !accepted.has(node))
   const watched = new Map(suspects.length === 0 ? [] : question.watched.map((entry) => [entry.node, entry]))
   for (const suspect of suspects) {
-    const finding = judgeNode({ suspect, watched: watched.get(suspect.node), terms, times: question })
+    const finding = judgeNode({
+      suspect,
+      watched: watched.get(suspect.node),
+      terms,
+      times: question,
+      createRefused: question.createRefused,
+    })
     if (finding.kind === 'failed') found.push({ failed: finding.failed, suspect })
     else leftMs = Math.min(leftMs, finding.leftMs)
   }

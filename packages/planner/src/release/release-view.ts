@@ -19,6 +19,8 @@ export interface ReleaseView {
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
+  /** What the DaemonSet controller was answered when it could create no pod, where nodes wait for one; undefined where nothing is known. */
+  readonly createRefused?: string | undefined
   /** Whether the BatchRelease that control-info names, where it is not this one, still exists. */
   readonly otherControl: 'none' | 'exists' | 'vanished'
   readonly strategyScope: StrategyScope

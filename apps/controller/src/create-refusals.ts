@@ -1,0 +1,75 @@
+import type { Clock } from '@tranche/clock'
+import { type FleetView, keptPerBlock } from '@tranche/fleet'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { DaemonSet, KubeObject } from '@tranche/kube-types'
+
+/** Why the DaemonSet controller can create no pods, by its own events. */
+export interface CreateRefusals {
+  /** @returns what its last attempt was answered with, where a desired node has been without any pod for 5 s; undefined where nothing is known */
+  of(daemonSet: DaemonSet, fleet: FleetView, signal: AbortSignal): Promise<string | undefined>
+}
+
+/** A node between two pods has none for less than this (ms). */
+const MISSING_MS = 5_000
+/** Events are read again no sooner (ms). */
+const READ_AGAIN_MS = 30_000
+
+/** What Kubernetes puts before an event that stands for many. */
+const COMBINED = /^\(combined from similar events\): /
+
+interface Known {
+  /** When each node was first seen without a pod, on the monotonic clock. */
+  readonly since: Map<string, number>
+  readMs: number
+  text: string | undefined
+}
+
+interface FailedCreate extends KubeObject {
+  readonly message?: string
+  readonly lastTimestamp?: string
+}
+
+/** Reads events only while a node stays without a pod. Without the right to list events nothing is known, and nothing else is lost. */
+export function createCreateRefusals(client: KubeClient, clock: Clock): CreateRefusals {
+  const known = new Map<string, Known>()
+  return {
+    async of({ metadata: { uid, namespace = '' } }, fleet, signal) {
+      const missing = missingPerBlock(fleet, null).flat()
+      if (missing.length === 0) {
+        known.delete(uid)
+        return undefined
+      }
+      const nowMs = clock.monotonicMs()
+      const before = known.get(uid)
+      const since = new Map(missing.map((node) => [node, before?.since.get(node) ?? nowMs]))
+      const entry: Known = { since, readMs: before?.readMs ?? Number.NEGATIVE_INFINITY, text: before?.text }
+      known.set(uid, entry)
+      const isMissing = [...since.values()].some((sinceMs) => nowMs - sinceMs >= MISSING_MS)
+      if (!isMissing || nowMs - entry.readMs < READ_AGAIN_MS) return isMissing ? entry.text : undefined
+      entry.readMs = nowMs
+      entry.text = await lastRefusal(client, { uid, namespace }, signal)
+      return entry.text
+    },
+  }
+}
+
+async function lastRefusal(
+  client: KubeClient,
+  { uid, namespace }: { readonly uid: string; readonly namespace: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const fieldSelector = `involvedObject.uid=${uid},reason=FailedCreate`
+  try {
+    const { items } = await client.list<FailedCreate>(resourcePaths.events, { namespace, fieldSelector, signal })
+    const newest = items.toSorted((a, b) => ((a.lastTimestamp ?? '') < (b.lastTimestamp ?? '') ? 1 : -1))[0]
+    return newest?.message?.replace(COMBINED, '')
+  } catch {
+    signal.throwIfAborted()
+    return undefined
+  }
+}
+
+const missingPerBlock = keptPerBlock<null, readonly string[]>({
+  count: (block) => block.filter(({ desired, pods }) => desired && pods.length === 0).map(({ name }) => name),
+  holds: () => true,
+})
