@@ -6,6 +6,7 @@ import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import type { RecordedWrite } from '@tranche/recording'
 import { readSnapshot } from '@tranche/steering'
+import { nodesOn, untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -81,4 +82,32 @@ it('foretells when a release ends from how soon places were taken in the last on
   const { seconds } = await release('v3')
   expect(etaSeconds!.low).toBeGreaterThan(0.95 * seconds)
   expect(etaSeconds!.high).toBeLessThan(1.05 * seconds)
+})
+
+it('foretells what becomes of another image in mid-release', async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+
+  const good = await plan({ image: 'registry.example/node-agent:v3' })
+  expect(good).toMatchObject({
+    outcome: 'Completes',
+    nodesHit: 10,
+    message: expect.stringMatching(/^It completes: 10 nodes in 2 batches/) as string,
+  })
+  expect(good.batches).toMatchObject([{ nodes: 2, pause: 'person' }, { nodes: 8 }])
+  // The two that run v2 come first.
+  expect(
+    good.nodes
+      .slice(0, 2)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(await nodesOn(stage, 'v2'))
+})
+
+it('foretells what is left of the release under way where nothing is changed', async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  expect(await plan({})).toMatchObject({ outcome: 'Completes', nodesHit: 8 })
 })

@@ -1,3 +1,5 @@
+import type { Outcome } from '@tranche/api-schema'
+
 /** Exit codes of every command but `status`, part of its public face. A command that a signal ends has none: it ends by the signal. */
 export const exitCodes = {
   /** It did what was asked; of what runs until it is stopped, it was. */
@@ -27,3 +29,20 @@ export const statusExitCodes = {
 
 /** @see statusExitCodes */
 export type StatusExitCode = (typeof statusExitCodes)[keyof typeof statusExitCodes]
+
+/**
+ * @param waitsThrough pauses are waited through, so that a release that stands in one when the time is up was still going on
+ * @returns the exit code for what was seen last
+ */
+export function statusExitCodeOf(outcome: Outcome, { waitsThrough }: { readonly waitsThrough: boolean }): StatusExitCode {
+  return outcome === 'Waiting' && waitsThrough ? statusExitCodes.timedOut : codeOfOutcome[outcome]
+}
+
+const codeOfOutcome: Readonly<Record<Outcome, StatusExitCode>> = {
+  Done: statusExitCodes.done,
+  Failed: statusExitCodes.failed,
+  RolledBack: statusExitCodes.failed,
+  Blocked: statusExitCodes.failed,
+  Waiting: statusExitCodes.waiting,
+  Running: statusExitCodes.timedOut,
+}

@@ -82,6 +82,7 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
   'status of a release that goes back': (drawing) => [progressLine(goingBack.report, drawing)],
+  'preview of a promote': (drawing) => wishPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
   'preview of an abort': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
     wishPreview(

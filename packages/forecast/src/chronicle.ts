@@ -67,6 +67,8 @@ export interface ChronicleOptions {
   readonly release: BatchRelease | undefined
   readonly daemonSet: OwnerOfObjects
   readonly pods: readonly Pod[]
+  /** Another template overtakes `release`: what becomes of that one is told no more. */
+  readonly isOvertaken: boolean
   /** Pods are available after so long. */
   readonly minReadyMs: number
   /** Milliseconds from the beginning. */
@@ -85,6 +87,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
   const up = new Set<string>()
   const pausedAt = new Set<number>()
   let { rollout, release } = options
+  const overtaken = options.isOvertaken ? release?.spec.tranche?.release : undefined
   let canary: string | undefined
   let firstSpec: TrancheSpec | undefined
   let failure: Failure | undefined
@@ -108,7 +111,7 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
     const before = previous as unknown as Pod | undefined
     const isGoing = type === 'DELETED' || pod.metadata.deletionTimestamp !== undefined
     const began = before !== undefined && before.metadata.deletionTimestamp === undefined && isGoing
-    if (began && verb === 'delete' && actor.name === EXECUTOR) {
+    if (began && verb === 'delete' && actor.name === EXECUTOR && !isOvertaken(release)) {
       const batch = (release?.status?.canaryStatus?.currentBatch ?? 0) + 1
       taken.push({ node: nodeOf(pod), atMs: nowMs(), batch, pod: before, release: releaseId() })
       movedMs = nowMs()
@@ -137,12 +140,18 @@ export function createChronicle(options: ChronicleOptions): Chronicle {
     movedMs = nowMs()
   }
 
+  /** What is deleted for a release that is about to be overtaken is in flight already. */
+  function isOvertaken(one: BatchRelease | undefined): boolean {
+    return overtaken !== undefined && one?.spec.tranche?.release === overtaken
+  }
+
   function releaseId(): string {
     return release?.spec.tranche?.release ?? ''
   }
 
   function takeRelease(next: BatchRelease): void {
     release = next
+    if (isOvertaken(next)) return
     canary ??= next.spec.tranche?.canaryRevision
     if (firstSpec === undefined || next.spec.tranche?.release === firstSpec.release) firstSpec = next.spec.tranche
     failure = next.status?.failure ?? failure

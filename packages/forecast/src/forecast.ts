@@ -1,6 +1,6 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import { resolveLimit } from '@tranche/planner'
+import { resolveLimit, templateText } from '@tranche/planner'
 import { parseAccidents, withDeadNodes } from './accidents.ts'
 import { createChronicle, revisionOf } from './chronicle.ts'
 import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './course.ts'
@@ -48,6 +48,7 @@ export async function forecast<R extends Reflection>(
   const chronicle = createChronicle({
     ...current,
     daemonSet,
+    isOvertaken: templateText(planned.spec.template) !== templateText(daemonSet.spec.template),
     minReadyMs: (planned.spec.minReadySeconds ?? 0) * 1000,
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),

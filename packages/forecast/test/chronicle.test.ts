@@ -22,6 +22,7 @@ it.each<[string, object, number]>([
     release: undefined,
     daemonSet,
     pods: [],
+    isOvertaken: false,
     minReadyMs: 0,
     nowMs: () => 0,
   })

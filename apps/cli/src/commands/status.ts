@@ -1,4 +1,4 @@
-import type { Outcome, RolloutReport } from '@tranche/api-schema'
+import type { RolloutReport } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
@@ -7,7 +7,7 @@ import { findRollout } from '../desk/find-rollout.ts'
 import { followPatiently, isLate } from '../desk/follow-patiently.ts'
 import { tellOnce } from '../desk/tell-once.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
-import { type StatusExitCode, statusExitCodes } from '../exit-codes.ts'
+import { type StatusExitCode, statusExitCodeOf, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
@@ -25,15 +25,6 @@ export interface StatusOptions {
   readonly timeoutMs: number | null
   /** Wait on where a person has to decide. */
   readonly throughPauses: boolean
-}
-
-const exitCodeOf: Readonly<Record<Outcome, StatusExitCode>> = {
-  Done: statusExitCodes.done,
-  Failed: statusExitCodes.failed,
-  RolledBack: statusExitCodes.failed,
-  Blocked: statusExitCodes.failed,
-  Waiting: statusExitCodes.waiting,
-  Running: statusExitCodes.timedOut,
 }
 
 /**
@@ -55,7 +46,9 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
       io.out,
       progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true })),
     )
-  return isOurs(report) ? exitCodeOf[report.outcome] : statusExitCodes.unknown
+  return isOurs(report)
+    ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses && options.timeoutMs !== 0 })
+    : statusExitCodes.unknown
 }
 
 /** How long is waited, and what keeps it from seeing anything. */

@@ -32,7 +32,7 @@ export interface WishOptions {
 }
 
 /** Those that cannot be taken back by the opposite wish. */
-const askedBefore: readonly WishType[] = ['abort', 'undo']
+const askedBefore: readonly WishType[] = ['abort', 'undo', 'promote']
 
 /**
  * Asks something of a release. `approve` and `jump` are meant for the step and revision that the release is at when the command looks,

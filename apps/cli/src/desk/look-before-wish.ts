@@ -17,6 +17,7 @@ export interface WishLook {
 const lookedUp: Partial<Readonly<Record<WishType, readonly SeenMember[]>>> = {
   approve: ['expectedStep', 'revision'],
   jump: ['expectedStep', 'revision'],
+  promote: ['expectedStep', 'revision'],
   abort: ['revision'],
   undo: ['revision', 'toRevision'],
 }

@@ -31,8 +31,12 @@ const commands: readonly WishCommand[] = [
   },
   {
     type: 'promote',
-    description: 'Skip this pause and those that follow; never the budget.',
-    examples: ['tranche promote node-agent', 'tranche promote node-agent --full    skips soak and analysis, too'],
+    description: 'Skip this pause and all that follow; never the budget. approve goes on by one step.',
+    examples: [
+      'tranche promote node-agent',
+      'tranche promote node-agent --yes    does not ask at the terminal',
+      'tranche promote node-agent --full    skips soak and analysis, too',
+    ],
   },
   {
     type: 'abort',
@@ -110,7 +114,7 @@ function withOwnOptions(command: Command, type: WishType): Command {
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
   if (type === 'undo')
     command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
-  if (type === 'abort' || type === 'undo') command.option('-y, --yes', 'do not ask at the terminal')
+  if (type === 'abort' || type === 'undo' || type === 'promote') command.option('-y, --yes', 'do not ask at the terminal')
   return command
 }
 

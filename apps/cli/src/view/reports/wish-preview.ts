@@ -22,8 +22,14 @@ export function wishPreview(wish: PreviewedWish, report: RolloutReport, drawing:
   ]
 }
 
-function effect({ type, body, revisions = [] }: PreviewedWish, { stableRevision, canaryRevision, nodes }: RolloutReport): string {
+function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutReport): string {
+  const { stableRevision, canaryRevision, nodes, step } = report
   const { revision, toRevision } = body
+  if (type === 'promote') {
+    const left = step === undefined ? 'all steps' : `the pauses of all steps from ${step.index} to ${step.count}`
+    const more = Math.max(0, nodes.desired - nodes.updated)
+    return `promote skips ${left}${body.full === true ? ', soaks and analyses too' : ''}: ${more} more nodes get the version, as fast as maxUnavailable lets them; approve goes on by one step`
+  }
   if (type === 'abort')
     return `abort holds revision ${revision ?? canaryRevision ?? 'of this release'}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
   if (toRevision === undefined) return 'undo finds no earlier revision that is not held'

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { statusExitCodeOf } from '../src/exit-codes.ts'
+
+it.each([
+  ['a release that is done', 'Done', false, 0],
+  ['one that was rolled back', 'RolledBack', false, 1],
+  ['one that goes on when the time is up', 'Running', false, 2],
+  ['one that waits for a person', 'Waiting', false, 3],
+  ['one that waits for a person when the time is up, with --through-pauses', 'Waiting', true, 2],
+  ['one that is done, with --through-pauses', 'Done', true, 0],
+] as const)('status ends for %s with its code', (_what, outcome, waitsThrough, code) => {
+  expect(statusExitCodeOf(outcome, { waitsThrough })).toBe(code)
+})
