@@ -2,7 +2,7 @@ import { type BatchRelease, customResourceDefinitions, type FlightRecord } from 
 import { VirtualClock } from '@tranche/clock'
 import { createNewest, createTouchValues, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
 import { createKubeClient, createReflector, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
-import type { Pod } from '@tranche/kube-types'
+import type { KubeObject, Pod } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
@@ -78,6 +78,12 @@ describe('touchPod', () => {
   it('cannot tell when no answer comes, though the touch was made', async () => {
     const pod = await makePod()
     faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'cut', when: 'after' } : undefined) }
+    expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+
+  it('cannot tell when a policy refuses the touch as invalid, for another reason than the uid', async () => {
+    const pod = await makePod()
+    failWrites(422, 'Invalid')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
@@ -201,6 +207,18 @@ describe('writeRecord', () => {
 })
 
 describe('newest', () => {
+  it('keeps the newer of two answers, whichever comes last, unless the object was made anew', () => {
+    const object = (uid: string, resourceVersion: string): KubeObject => ({ metadata: { ...key, uid, resourceVersion } })
+    const store = { get: () => undefined }
+    const newest = createNewest<KubeObject>({ store, positionOf: () => '5', listsOf: () => ({ begun: 1, done: 1 }) } as never)
+    const seen = [object('a', '20'), object('a', '10'), object('a', '30'), object('b', '15'), object('b', '5')].map((one) => {
+      newest.learn(one)
+      const { uid, resourceVersion } = newest.get(key)?.metadata ?? {}
+      return `${uid} ${resourceVersion}`
+    })
+    expect(seen).toEqual(['a 20', 'a 20', 'a 30', 'b 15', 'b 15'])
+  })
+
   it('takes the answer to a write until the watch has it, and then what the watch shows', async () => {
     const release = await makeRelease()
     const reflector = createReflector<BatchRelease, BatchRelease>({
