@@ -4,6 +4,9 @@
  *   pnpm test:mutants F2 G5              only the faults of these rules
  *   pnpm test:mutants packages/fleet     only the faults in these folders or files
  *   pnpm test:mutants -o json            ends with the line {"mutants": n, "caught": m}
+ *   pnpm test:mutants --bench            breaks whole guarantees, and asserts that the fault bench alone notices
+ *   pnpm test:mutants --bench G3 G5.2    only the faults of these guarantees, or these
+ *   pnpm test:mutants --bench -o markdown  ends with the table of docs/blunt-mutants.md; `--seeds N` and `--from N` choose the worlds
  *
  * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
  */
@@ -24,6 +27,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { mutants } from './mutants/all.ts'
+import { type BenchResult, isAsItMust, tryBluntMutants } from './mutants/bench/try-blunt-mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import type { RunRequest, TestRun } from './mutants/runner.ts'
 
@@ -32,7 +36,15 @@ type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { read
 
 const COPIES = 2
 
-const { values, positionals } = parseArgs({ options: { output: { type: 'string', short: 'o', default: 'text' } }, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  options: {
+    output: { type: 'string', short: 'o', default: 'text' },
+    bench: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '5' },
+    from: { type: 'string', default: '1' },
+  },
+  allowPositionals: true,
+})
 const chosen = mutants.filter(
   ({ rule, file }) => positionals.length === 0 || positionals.some((one) => one === rule || `${file}/`.startsWith(`${one}/`)),
 )
@@ -42,10 +54,39 @@ process.on('exit', cleanUp)
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
-const fates = await tryAll(chosen)
-const caught = fates.filter(({ kind }) => kind === 'caught').length
-console.log(values.output === 'json' ? JSON.stringify({ mutants: fates.length, caught }) : `${caught} of ${fates.length} mutants caught`)
-process.exitCode = caught === fates.length && fates.length > 0 ? 0 : 1
+if (values.bench) await tryBench()
+else await tryTests()
+
+async function tryTests(): Promise<void> {
+  const fates = await tryAll(chosen)
+  sayHowMany(fates.length, fates.filter(({ kind }) => kind === 'caught').length)
+}
+
+async function tryBench(): Promise<void> {
+  const worlds = { seeds: Number(values.seeds), from: Number(values.from) }
+  const results = await tryBluntMutants({ only: positionals, ...worlds, onResult: (result) => console.log(benchLine(result)) })
+  const mutants = results.filter(({ guarantee }) => guarantee !== '')
+  if (values.output === 'markdown') console.log(benchTable(mutants))
+  sayHowMany(mutants.length, mutants.filter(isAsItMust).length)
+  if (!results.every(isAsItMust)) process.exitCode = 1
+}
+
+function sayHowMany(tried: number, caught: number): void {
+  console.log(values.output === 'json' ? JSON.stringify({ mutants: tried, caught }) : `${caught} of ${tried} mutants caught`)
+  process.exitCode = caught === tried && tried > 0 ? 0 : 1
+}
+
+function benchLine(result: BenchResult): string {
+  const { id, fault, worlds, caught, seeds, said } = result
+  const line = `${id.padEnd(7)}${`${caught} of ${seeds}`.padEnd(10)}${worlds.padEnd(12)}${fault}`
+  return isAsItMust(result) ? line : [`${line}   <<< NOT AS IT MUST BE`, ...said.map((text) => `         ${text}`)].join('\n')
+}
+
+function benchTable(results: readonly BenchResult[]): string {
+  const order = results.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }))
+  const rows = order.map(({ id, fault, worlds, caught, seeds }) => `| ${id} | ${fault} | ${worlds} | ${caught} of ${seeds} |`)
+  return ['| mutant | fault | worlds | caught |', '|---|---|---|---|', ...rows].join('\n')
+}
 
 async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
   const copies = await Promise.all(Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => makeCopy(join(home, String(at)))))

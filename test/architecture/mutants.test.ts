@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { mutants } from '../../scripts/mutants/all.ts'
+import { bluntMutants } from '../../scripts/mutants/bench/all.ts'
 
 it('every deliberate fault can be put where it says, and names tests that there are', () => {
   const unusable = mutants.filter(({ file, find, tests }) => {
@@ -13,4 +14,13 @@ it('every deliberate fault can be put where it says, and names tests that there 
 it('every deliberate fault is another one', () => {
   const places = mutants.map(({ file, find, replace }) => JSON.stringify([file, find, replace]))
   expect(places.filter((place, at) => places.indexOf(place) < at)).toEqual([])
+})
+
+it('every guarantee has five blunt mutants, each of whose edits stands where it says', () => {
+  const counts = [...Map.groupBy(bluntMutants, ({ guarantee }) => guarantee)].map(([guarantee, own]) => `${guarantee}: ${own.length}`)
+  expect(counts).toEqual(Array.from({ length: 12 }, (_, at) => `G${at + 1}: 5`))
+  const unusable = bluntMutants.flatMap(({ id, edits }) =>
+    edits.filter(({ file, find }) => readFileSync(file, 'utf8').split(find).length !== 2).map(({ file, find }) => ({ id, file, find })),
+  )
+  expect(unusable).toEqual([])
 })

@@ -112,8 +112,8 @@ export type ClusterDeed =
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'quota'; readonly forMs: number }
 
-/** How somebody approves: as `kubectl kruise` does, by the annotation, or over REST. */
-export type ApprovedBy = 'status' | 'action' | 'rest'
+/** How somebody approves: as `kubectl kruise` does, by the annotation, over REST, or by an annotation that names the step before. */
+export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'
 
 /** What people and GitOps want. */
 export type Wish =

@@ -126,8 +126,15 @@ export function createOwners(world: World, callers: Callers): Owners {
     await patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
   }
 
+  /** The release has left the step while somebody wrote. */
+  async function actLate(): Promise<void> {
+    const index = (await rolloutOf(world))?.status?.canaryStatus?.currentStepIndex ?? 0
+    await act('approve', { expectedStep: Math.max(1, index - 1) })
+  }
+
   async function approve(by: ApprovedBy): Promise<void> {
     if (by === 'action') await act('approve', {})
+    else if (by === 'lateAction') await actLate()
     else if (by === 'rest') await callers.ask({ kind: 'ask', type: 'approve', lookedMs: 0, waitMs: 0 })
     else await patchCanary({ currentStepState: 'StepReady' })
   }

@@ -1,0 +1,226 @@
+import type { BluntMutant } from './blunt-mutant.ts'
+
+const order = 'packages/planner/src/pass/candidate-order.ts'
+const chooseCandidates = 'packages/planner/src/pass/choose-candidates.ts'
+const planPass = 'packages/planner/src/pass/plan-pass.ts'
+const permitChange = 'packages/planner/src/pass/permit-change.ts'
+const planRelease = 'packages/planner/src/release/plan-batch-release.ts'
+const batchProgress = 'packages/planner/src/release/batch-progress.ts'
+const wantedAllowance = 'packages/planner/src/release/wanted-allowance.ts'
+const releaseStatus = 'packages/planner/src/release/release-status.ts'
+const advanceStep = 'packages/planner/src/rollout/advance-step.ts'
+const answerAction = 'packages/planner/src/rollout/answer-action.ts'
+const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
+const progressing = 'packages/planner/src/rollout/progressing-course.ts'
+const going = 'packages/planner/src/rollout/going-course.ts'
+const planRollout = 'packages/planner/src/rollout/plan-rollout.ts'
+const flightRecord = 'packages/flight/src/flight-record.ts'
+const releasePass = 'packages/controllers/src/release-pass.ts'
+const executorPass = 'packages/partition-executor/src/executor-pass.ts'
+const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
+
+/** Faults of how a release goes on, stops, and ends: G5 to G7, and G9. */
+export const mutantsOfReleases: readonly BluntMutant[] = [
+  {
+    guarantee: 'G5',
+    fault: 'the order is turned round',
+    edits: [{ file: order, find: compare, replace: compare.replace('(a: Candidate, b: Candidate', '(b: Candidate, a: Candidate') }],
+  },
+  {
+    guarantee: 'G5',
+    fault: 'pods are taken by name, whatever they are',
+    edits: [{ file: order, find: compare, replace: `${compare}\n  if (a !== b) return compareText(a.pod.name, b.pod.name)` }],
+    worlds: 'rollovers',
+  },
+  {
+    guarantee: 'G5',
+    fault: 'the healthy go first',
+    edits: [
+      { file: order, find: 'healthRank(a, rules) - healthRank(b, rules) ||', replace: 'healthRank(b, rules) - healthRank(a, rules) ||' },
+    ],
+    worlds: 'flapping',
+  },
+  {
+    guarantee: 'G5',
+    fault: 'superseded revisions go last',
+    edits: [
+      {
+        file: order,
+        find: 'supersededRank(a.pod, rules) - supersededRank(b.pod, rules) ||',
+        replace: 'supersededRank(b.pod, rules) - supersededRank(a.pod, rules) ||',
+      },
+    ],
+    worlds: 'rollovers',
+  },
+  {
+    guarantee: 'G5',
+    fault: 'broken pods go before superseded ones while there is budget left',
+    edits: [{ file: chooseCandidates, find: 'if (hasBudgetLeft(scene)) return first(free)', replace: '' }],
+    worlds: 'superseded',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'the strategy is never given back',
+    edits: [
+      {
+        file: planRelease,
+        find: 'const patch = daemonSetPatch(daemonSet, restoring(view, daemonSet))',
+        replace: 'const patch = null as ReturnType<typeof daemonSetPatch>',
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'no batch is ever ready',
+    edits: [
+      {
+        file: batchProgress,
+        find: "return available >= needed ? 'Ready' : 'Verifying'",
+        replace: "return available > needed + 1e6 ? 'Ready' : 'Verifying'",
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'a record that was stopped is never opened again',
+    edits: [
+      {
+        file: planRelease,
+        find: 'return record.workloadUid === wanted.allowance.workloadUid ? open :',
+        replace:
+          'if (record.epoch > 1) return waitFor(view, wanted)\n  return record.workloadUid === wanted.allowance.workloadUid ? open :',
+      },
+    ],
+    worlds: 'stopped',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'a permit whose pod has changed stays in the record for ever',
+    edits: [{ file: permitChange, find: "isOver(flown) || flown.state === 'dead')", replace: 'isOver(flown))' }],
+    worlds: 'changing',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'no clock ends a pause',
+    edits: [
+      { file: advanceStep, find: 'if (leftMs > 0) return {', replace: 'if (leftMs > -1e15) return paused\n  if (leftMs > 0) return {' },
+    ],
+    worlds: 'timed',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'no action is ever answered',
+    edits: [
+      { file: answerAction, find: 'if (isPending(view)) return null', replace: 'if (isPending(view) || type !== undefined) return null' },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'an action that was answered is answered again in every pass',
+    edits: [
+      { file: answerAction, find: 'if (isAnswered(view.rollout, body, type)) return null', replace: '' },
+      { file: answerAction, find: 'if (answeredIds(view.rollout).includes(id)) {', replace: 'if (view.nowMs < 0) {' },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'permits are lost while their nodes are in flight',
+    edits: [
+      {
+        file: flightRecord,
+        find: 'permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append],',
+        replace:
+          'permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))).slice(change.append.length), ...change.append],',
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'no change of the spec is ever acknowledged',
+    edits: [
+      {
+        file: rolloutStatus,
+        find: "if (course.phase === 'Progressing') return acknowledged ? generation : before\n  if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before",
+        replace: 'if (before > 0) return completed && acknowledged && present ? before : before',
+      },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'what a newer version has written is lost',
+    edits: [
+      {
+        file: rolloutStatus,
+        find: 'const kept = withoutOwnWords(before)',
+        replace:
+          'const { lastAction, answeredActions, answeredBodies } = withoutOwnWords(before)\n  const kept = JSON.parse(JSON.stringify({ lastAction, answeredActions, answeredBodies }))',
+      },
+    ],
+    worlds: 'upgrades',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'a pause is acknowledged before anything has stopped',
+    edits: [
+      { file: progressing, find: 'if (!paused)\n', replace: 'if (!paused && view.nowMs < 0)\n' },
+      { file: releaseStatus, find: 'return stopped && opened ? generation :', replace: 'return stopped || opened ? generation :' },
+      { file: wantedAllowance, find: '  lostContest,\n  pause,\n', replace: '  lostContest,\n' },
+    ],
+    worlds: 'stopped',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'executors go on under a record that is stopped',
+    edits: [
+      { file: planPass, find: "if (record.state !== 'open') return settleOnly(scene)", replace: '' },
+      { file: planPass, find: "    record.state === 'open' &&\n", replace: '' },
+      { file: planPass, find: '!said.paused &&', replace: '' },
+    ],
+    worlds: 'stopped',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'a stop takes no permit back',
+    edits: [
+      {
+        file: releasePass,
+        find: 'if (permits.length === 0) return []',
+        replace: "if (permits.length >= 0) return permits.map((permit) => ({ permit, answer: { kind: 'executed' } }))",
+      },
+    ],
+    worlds: 'stopped',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'disabling a Rollout is acknowledged, and stops nothing',
+    edits: [
+      { file: going, find: 'if (view.release !== undefined && !isForeign(view)) return {', replace: 'if (view.nowMs < 0) return {' },
+      { file: rolloutStatus, find: 'return present ? before : generation', replace: 'return generation' },
+      {
+        file: planRollout,
+        find: "    if (release === undefined || isForeign(view)) return planUnbinding(view)\n    return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : null",
+        replace: '    return release === undefined ? planUnbinding(view) : null',
+      },
+    ],
+    worlds: 'disabled',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'a version that fails is gone on with',
+    edits: [
+      {
+        file: wantedAllowance,
+        find: 'const stops = judgementOf(view)?.stops ?? null',
+        replace: 'const stops = judgementOf(view) === null ? null : (null as { reason: string; message: string } | null)',
+      },
+      { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
+    ],
+    worlds: 'crashing',
+  },
+]

@@ -1,0 +1,273 @@
+import type { BluntMutant } from './blunt-mutant.ts'
+
+const places = 'packages/planner/src/pass/places.ts'
+const scene = 'packages/planner/src/pass/scene.ts'
+const planPass = 'packages/planner/src/pass/plan-pass.ts'
+const tally = 'packages/planner/src/pass/node-tally.ts'
+const wantedAllowance = 'packages/planner/src/release/wanted-allowance.ts'
+const batchProgress = 'packages/planner/src/release/batch-progress.ts'
+const advanceStep = 'packages/planner/src/rollout/advance-step.ts'
+const startCourse = 'packages/planner/src/rollout/start-course.ts'
+const answerAction = 'packages/planner/src/rollout/answer-action.ts'
+const fleetPod = 'packages/fleet/src/fleet-pod.ts'
+const permitState = 'packages/flight/src/permit-state.ts'
+const flightRecord = 'packages/flight/src/flight-record.ts'
+const touch = 'packages/flight/src/touch.ts'
+const executorPort = 'apps/executor/src/executor-port.ts'
+const writeRecord = 'packages/cluster/src/write-record.ts'
+
+/** Faults of what bounds and aims deletions: G1 to G4, and G8. */
+export const mutantsOfTheFence: readonly BluntMutant[] = [
+  {
+    guarantee: 'G1',
+    fault: 'nodes that are down by other hands cost no budget',
+    edits: [{ file: places, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
+    worlds: 'down',
+  },
+  {
+    guarantee: 'G1',
+    fault: 'every node may be down, whatever maxUnavailable says',
+    edits: [
+      {
+        file: wantedAllowance,
+        find: 'return Math.max(1, Math.min(scaleIntOrPercent(maxUnavailable, desired) ?? 1, MAX_LIMIT))',
+        replace: 'return Math.max(1, Math.min(maxUnavailable === undefined ? 1 : desired, MAX_LIMIT))',
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G1',
+    fault: 'permits are used without a look at the limit',
+    edits: [
+      {
+        file: places,
+        find: 'return hasPlace && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)',
+        replace: 'return hasPlace || pod !== undefined',
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G1',
+    fault: 'minReadySeconds counts for nothing',
+    edits: [{ file: fleetPod, find: 'if (minReadyMs === 0) return true', replace: 'if (minReadyMs >= 0) return true' }],
+    worlds: 'slow',
+  },
+  {
+    guarantee: 'G1',
+    fault: 'a pod is available as soon as it is there',
+    edits: [{ file: fleetPod, find: 'if (pod.terminating || !pod.ready) return false', replace: 'return !pod.terminating' }],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G2',
+    fault: 'a permit has settled once its pod is gone',
+    edits: [
+      {
+        file: permitState,
+        find: 'node.pods.some((other) => isAvailable(other, availability.minReadyMs, availability.monotonicMs)) ? ',
+        replace: 'availability.minReadyMs >= 0 ? ',
+      },
+    ],
+    worlds: 'broken',
+  },
+  {
+    guarantee: 'G2',
+    fault: 'a broken fleet is restarted all at once',
+    edits: [{ file: places, find: 'const hasPlace = ', replace: 'const hasPlace = pod?.ready === false || ' }],
+    worlds: 'broken',
+  },
+  {
+    guarantee: 'G2',
+    fault: 'a release forgets what the one before it has in flight',
+    edits: [
+      { file: flightRecord, find: "state: 'open', holds: [], watermark }", replace: "state: 'open', holds: [], watermark, permits: [] }" },
+    ],
+    worlds: 'rollovers',
+  },
+  {
+    guarantee: 'G2',
+    fault: 'a pause forgets what is in flight',
+    edits: [
+      {
+        file: touch,
+        find: "answer.kind === 'standing' ? [{ permit, version: answer.resourceVersion }] : [],",
+        replace: "answer.kind === 'unclear' ? [] : [{ permit, version: answer.kind === 'standing' ? answer.resourceVersion : '0' }],",
+      },
+    ],
+    worlds: 'interrupted',
+  },
+  {
+    guarantee: 'G2',
+    fault: 'each executor takes three times the limit for the limit',
+    edits: [{ file: places, find: 'return { limit, taken: new Set()', replace: 'return { limit: 3 * limit, taken: new Set()' }],
+  },
+  {
+    guarantee: 'G3',
+    fault: 'every batch is all nodes',
+    edits: [{ file: batchProgress, find: 'if (batch === null) return within', replace: 'if (batch !== -1) return within' }],
+    worlds: 'waiting',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'no step waits for a person',
+    edits: [
+      {
+        file: advanceStep,
+        find: 'if (seconds === undefined) return paused',
+        replace: 'if (seconds === undefined) return nextStep(view, course)',
+      },
+    ],
+    worlds: 'waiting',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'a step opens the next whether its nodes are available or not',
+    edits: [
+      { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
+      {
+        file: 'packages/planner/src/rollout/soak.ts',
+        find: 'const release = releaseOf(view)',
+        replace: "if (step > 0) return { kind: 'done' }\n  const release = releaseOf(view)",
+      },
+    ],
+    worlds: 'steps',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'a template that was there before is released to all nodes at once',
+    edits: [
+      {
+        file: startCourse,
+        find: 'return rollbackFrom === undefined || walksBack ? course :',
+        replace:
+          'const isOld = view.revisions.some((one) => hashOf(one) === revision && Date.parse(String(one.metadata.creationTimestamp)) < view.nowMs - 60_000)\n  return !isOld && (rollbackFrom === undefined || walksBack) ? course :',
+      },
+    ],
+    worlds: 'returning',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'an approval that is refused opens the next step all the same',
+    edits: [
+      {
+        file: answerAction,
+        find: 'const effect: ActionEffect = refused === null ?',
+        replace:
+          "const effect: ActionEffect = action.type === 'approve' ? { kind: 'jump', step: before.canary.currentStepIndex + 1 } : refused === null ?",
+      },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'pods are deleted without preconditions',
+    edits: [
+      {
+        file: executorPort,
+        find: '{ preconditions, signal }',
+        replace: '{ ...(preconditions.uid.length === 0 && { preconditions }), signal }',
+      },
+    ],
+  },
+  {
+    guarantee: 'G4',
+    fault: 'a refused deletion is sent again for the pod as it is now',
+    edits: [
+      {
+        file: executorPort,
+        find: 'if (isConflict(error) || isNotFound(error)) return false',
+        replace:
+          'if (isNotFound(error)) return false\n        if (isConflict(error)) {\n          const { metadata } = await client.get(resourcePaths.pods, { namespace, name: podName }, { signal })\n          await client.delete(resourcePaths.pods, { namespace, name: podName }, { preconditions: { uid: metadata.uid, resourceVersion: metadata.resourceVersion }, signal })\n          return true\n        }',
+      },
+    ],
+    worlds: 'stopped',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'executors act whatever the DaemonSet says',
+    edits: [{ file: planPass, find: "if (!agrees(view, record)) return waitFor('agreement')", replace: '' }],
+    worlds: 'left',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'pods are taken from nodes that the DaemonSet does not want',
+    edits: [
+      { file: tally, find: 'if (!node.desired) continue', replace: '' },
+      { file: scene, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
+      { file: scene, find: 'return node?.desired === true && hasOldPod', replace: 'return node !== undefined && hasOldPod' },
+    ],
+    worlds: 'tainted',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'pods are deleted that no record permits',
+    edits: [
+      {
+        file: planPass,
+        find: 'const change = permitChange(scene, again)',
+        replace:
+          "const unwritten = permitChange(scene, again)?.append.flatMap((permit) => {\n    const pod = scene.view.fleet.nodes.find(({ name }) => name === permit.node)?.pods.find(({ uid }) => uid === permit.podUid)\n    return pod === undefined ? [] : [{ permit, namespace: pod.namespace, podName: pod.name }]\n  })\n  if (unwritten !== undefined && unwritten.length > 0) return { kind: 'execute', pods: unwritten }\n  const change = permitChange(scene, again)",
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G8',
+    fault: 'open records are written without compare-and-swap',
+    edits: [
+      {
+        file: flightRecord,
+        find: "  return [\n    sameObject,\n    { op: 'test', path: '/status/flight/epoch'",
+        replace:
+          "  if (after.state === 'open') return [sameObject, { op: 'replace', path: '/status/flight', value: after }]\n  return [\n    sameObject,\n    { op: 'test', path: '/status/flight/epoch'",
+      },
+    ],
+    worlds: 'contending',
+    named: ['G1', 'G2', 'G3', 'G4'],
+  },
+  {
+    guarantee: 'G8',
+    fault: 'executors act on views that are older than the record',
+    edits: [
+      { file: planPass, find: "if (compareResourceVersions(view.podsSeen, record.watermark) < 0) return waitFor('podWatch')", replace: '' },
+    ],
+    worlds: 'behind',
+    named: ['G1', 'G2', 'G3', 'G4'],
+  },
+  {
+    guarantee: 'G8',
+    fault: 'a permit counts only in the executor that has used it',
+    edits: [{ file: places, find: 'if (!isUnsettled(flown)) return', replace: 'if (!flown.isSent) return' }],
+    worlds: 'calm',
+    named: ['G1', 'G2', 'G3', 'G4'],
+  },
+  {
+    guarantee: 'G8',
+    fault: 'an executor whose permits another has overtaken acts on them all the same',
+    edits: [
+      {
+        file: writeRecord,
+        find: 'if (isInvalid(error) || isNotFound(error)) return null',
+        replace:
+          'if (isInvalid(error)) return { ...release, status: { ...release.status, flight: { ...record, seq: record.seq + 50 } } } as BatchRelease\n    if (isNotFound(error)) return null',
+      },
+    ],
+    worlds: 'contending',
+    named: ['G1', 'G2', 'G3', 'G4'],
+  },
+  {
+    guarantee: 'G8',
+    fault: 'a pod is deleted in whatever version it is by then',
+    edits: [
+      {
+        file: executorPort,
+        find: 'const preconditions = { uid: permit.podUid, resourceVersion: permit.podResourceVersion }',
+        replace: 'const preconditions = { uid: permit.podUid }',
+      },
+    ],
+    worlds: 'lagging',
+    named: ['G1', 'G2', 'G3', 'G4'],
+  },
+]

@@ -1,0 +1,203 @@
+import type { BluntMutant } from './blunt-mutant.ts'
+
+const rolloutPort = 'apps/controller/src/rollout-port.ts'
+const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
+const refuseAction = 'packages/planner/src/rollout/refuse-action.ts'
+const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
+const releaseFailure = 'packages/planner/src/rollout/release-failure.ts'
+const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
+const startCourse = 'packages/planner/src/rollout/start-course.ts'
+const progressing = 'packages/planner/src/rollout/progressing-course.ts'
+const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
+const daemonSetPatch = 'packages/planner/src/release/daemon-set-patch.ts'
+const contest = 'packages/planner/src/release/strategy-contest.ts'
+const lettingGo = 'packages/planner/src/release/letting-go.ts'
+const updateStatus =
+  "const written = await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal })"
+
+/** Faults of what is the user's: G10 to G12. */
+export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
+  {
+    guarantee: 'G10',
+    fault: 'a status is written over whatever people wrote meanwhile',
+    edits: [
+      {
+        file: rolloutPort,
+        find: updateStatus,
+        replace:
+          "const written = await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body: { status } as never }, { subresource: 'status', signal })",
+      },
+    ],
+  },
+  {
+    guarantee: 'G10',
+    fault: 'StepReady counts as an approval whatever the step does',
+    edits: [
+      {
+        file: heedWishes,
+        find: "const isApproval = status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady'",
+        replace: "const isApproval = status.phase === 'Progressing' && asked === 'StepReady'",
+      },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G10',
+    fault: 'an approval in the status is put back',
+    edits: [{ file: heedWishes, find: 'if (isApproval && stop === null) return { canary, warning: null }', replace: '' }],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G10',
+    fault: 'an action is carried out at another step than the one that it names',
+    edits: [
+      {
+        file: refuseAction,
+        find: 'if (expectedStep === undefined || expectedStep === currentStepIndex) return null',
+        replace: 'if (expectedStep !== undefined || currentStepIndex >= 0) return null',
+      },
+    ],
+    worlds: 'stale',
+  },
+  {
+    guarantee: 'G10',
+    fault: 'an action is taken off the Rollout once it is answered',
+    edits: [
+      {
+        file: rolloutPort,
+        find: updateStatus,
+        replace: `${updateStatus}\n      if (status.lastAction !== undefined && status.lastAction.id !== rollout.status?.lastAction?.id)\n        await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body: { metadata: { annotations: { 'tranche.dev/action': null } } } as never }, { signal })`,
+      },
+    ],
+    worlds: 'people',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'a field of the DaemonSet is changed that is not ours',
+    edits: [
+      {
+        file: daemonSetPatch,
+        find: 'if (operations.length === 0) return null',
+        replace: "if (operations.length === 0) return null\n  operations.push({ op: 'add', path: '/spec/revisionHistoryLimit', value: 3 })",
+      },
+    ],
+    worlds: 'calm',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the strategy is remembered as OnDelete, whatever it was',
+    edits: [
+      {
+        file: daemonSetPatch,
+        find: '{ [daemonSetAnnotations.originalUpdateStrategy]: type } : {},',
+        replace: "{ [daemonSetAnnotations.originalUpdateStrategy]: 'OnDelete' } : {},",
+      },
+    ],
+    worlds: 'contested',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'a version that fails is taken back, whatever the policy says',
+    edits: [{ file: releaseFailure, find: "return action === 'Rollback' && reason", replace: 'return action !== undefined && reason' }],
+    worlds: 'crashing',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the fight over the strategy never ends',
+    edits: [{ file: contest, find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2', replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 200' }],
+    worlds: 'contested',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the strategy is forgotten, and not given back',
+    edits: [
+      {
+        file: lettingGo,
+        find: '...(original !== undefined && { strategy: original }),',
+        replace: "...(original === undefined && { strategy: 'OnDelete' }),",
+      },
+    ],
+    worlds: 'native',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'nothing is remembered of a version that was taken back',
+    edits: [{ file: rolloutStatus, find: '...(heldRevisions.length > 0 && { heldRevisions }),', replace: '' }],
+    worlds: 'aborted',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'a version is forgotten once another template is there',
+    edits: [
+      {
+        file: rolloutStatus,
+        find: '...(heldRevisions.length > 0 && { heldRevisions }),',
+        replace:
+          '...(heldRevisions.some(({ reverted }) => reverted === false) && { heldRevisions: heldRevisions.filter(({ reverted }) => reverted === false) }),',
+      },
+    ],
+    worlds: 'reapplied',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'a template that is applied again is not known again',
+    edits: [
+      {
+        file: heldRevisions,
+        find: 'return held.find((one) => one.digest === digest)',
+        replace: 'return held.find((one) => one.digest === digest && one.reverted === false)',
+      },
+      {
+        file: releaseSpec,
+        find: 'if (held === undefined) return {}',
+        replace: 'if (held === undefined || held.reverted !== false) return {}',
+      },
+    ],
+    worlds: 'reapplied',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'a template that is applied again counts as a retry',
+    edits: [
+      {
+        file: startCourse,
+        find: 'const held = heldTemplate(before.heldRevisions, daemonSet)',
+        replace: 'const held = [] as unknown as undefined',
+      },
+      {
+        file: startCourse,
+        find: 'heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),',
+        replace:
+          'heldRevisions: isOvertaken ? heldWhenOvertaken(view, before).filter((one) => one !== heldTemplate(before.heldRevisions, daemonSet)) : before.heldRevisions,',
+      },
+      {
+        file: startCourse,
+        find: 'if (held !== undefined) return heldCourse(',
+        replace: 'if (held !== undefined && view.nowMs < 0) return heldCourse(',
+      },
+    ],
+    worlds: 'reapplied',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'a version is remembered, and released all the same',
+    edits: [
+      {
+        file: releaseSpec,
+        find: 'if (held === undefined) return {}',
+        replace: 'if (held === undefined || held.reverted !== false) return {}',
+      },
+      {
+        file: startCourse,
+        find: 'if (held !== undefined) return heldCourse(',
+        replace: 'if (held !== undefined && held.reverted === false) return heldCourse(',
+      },
+      {
+        file: progressing,
+        find: 'if (held !== undefined) return heldCourse(',
+        replace: 'if (held !== undefined && held.reverted === false) return heldCourse(',
+      },
+    ],
+    worlds: 'aborted',
+  },
+]

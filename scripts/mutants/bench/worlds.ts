@@ -1,0 +1,308 @@
+import type { Incident, Schedule } from '../../../test/faults/schedule.ts'
+import type { WorldsName } from './blunt-mutant.ts'
+
+/** Worlds in which a fault of one kind shows early. */
+export interface Worlds {
+  /** What happens there, in present tense. */
+  readonly text: string
+  /** @param drawn what the seed stands for */
+  readonly among: (drawn: Schedule) => Schedule
+  /** How many upgrades happen in each. @default 0 */
+  readonly upgrades?: number
+}
+
+const SECOND = 1_000
+const MINUTE = 60_000
+
+/** All of them. Each seed of each keeps every guarantee while nothing is broken on purpose. */
+export const worlds: Readonly<Record<WorldsName, Worlds>> = {
+  any: { text: 'anything goes wrong', among: (drawn) => drawn },
+  calm: { text: 'one release of all nodes at once, and nothing goes wrong', among: (drawn) => calmly(drawn, {}, [template('v2', 1)]) },
+  steps: {
+    text: 'a version that never becomes ready, in steps without pauses',
+    among: (drawn) => calmly(drawn, { steps: inSteps(), maxUnavailable: '100%' }, [template('v6-bad-ready', 1)]),
+  },
+  waiting: {
+    text: 'a release whose every step waits for a person, whom nobody plays before the calm',
+    among: (drawn) => calmly(drawn, { steps: inSteps({}), maxUnavailable: 3 }, [template('v2', 1)], 3 * MINUTE),
+  },
+  timed: {
+    text: 'a release whose every step pauses for some time',
+    among: (drawn) => calmly(drawn, { steps: inSteps({ duration: 20 }), maxUnavailable: 3 }, [template('v2', 1)]),
+  },
+  returning: {
+    text: 'an older template comes back after the newer one was released, in steps that wait for a person',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { steps: inSteps({}), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 },
+        [template('v2', 1), { atMs: 5 * SECOND, kind: 'act', type: 'promote' }, template('v1', 300)],
+        8 * MINUTE,
+      ),
+  },
+  down: {
+    text: 'two kubelets fall silent before the release begins',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 10 },
+        [...[1, 4].map((pick): Incident => ({ atMs: SECOND, kind: 'silenceNode', pick, forMs: 5 * MINUTE })), template('v2', 120)],
+        6 * MINUTE,
+      ),
+  },
+  broken: {
+    text: 'a good version follows one that was available on each node, and then crashed there for good',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { maxUnavailable: 3, minReadySeconds: 0, startMs: 5_000, policy: { failure: { action: 'Continue' } } },
+        [template('v9-bad-flap', 1), template('v3', 240)],
+        8 * MINUTE,
+      ),
+  },
+  flapping: {
+    text: 'a good version follows one whose pods lose and regain their readiness',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { maxUnavailable: 6, nodes: 10, minReadySeconds: 0, startMs: 2_000, policy: { failure: { action: 'Continue' } } },
+        [template('v6-bad-probe', 1), template('v3', 100)],
+        5 * MINUTE,
+      ),
+  },
+  crashing: {
+    text: 'each version fails on each node and heals there, and the policy says Pause',
+    among: (drawn) =>
+      calmly(drawn, { policy: { failure: { action: 'Pause' } }, maxUnavailable: 3, minReadySeconds: 0 }, [template('v8-bad-heals', 1)]),
+  },
+  reapplied: {
+    text: 'a version that fails is taken back, and Git applies it again',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { policy: { failure: { action: 'Rollback' } } },
+        [template('v8-bad-crash', 1), template('v8-bad-crash', 240), template('v8-bad-crash', 360)],
+        8 * MINUTE,
+      ),
+  },
+  aborted: {
+    text: 'somebody aborts a release, and Git applies the version again',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { steps: inSteps({}), startMs: 1_000 },
+        [template('v2', 1), { atMs: 60 * SECOND, kind: 'act', type: 'abort' }, template('v2', 240)],
+        8 * MINUTE,
+      ),
+  },
+  rollovers: {
+    text: 'one template after the other, while pods start slowly',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
+        ...['v2', 'v3', 'v4', 'v5'].map((tag, at) => template(tag, 1 + 12 * at)),
+        failPod(2, 22),
+        failPod(7, 22),
+      ]),
+  },
+  stopped: {
+    text: 'somebody pauses and resumes, while deletions are held up on their way',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 5_000, maxUnavailable: 3 }, [
+        template('v2', 1),
+        ...[3, 20, 37, 54].flatMap((second): readonly Incident[] => [
+          ...(['executor-a', 'executor-b'] as const).map(
+            (slot): Incident => ({ atMs: second * SECOND, kind: 'freezeBefore', slot, write: 'DELETE /pods/', forMs: 8 * SECOND }),
+          ),
+          { atMs: (second + 4) * SECOND, kind: 'pause' },
+          { atMs: (second + 14) * SECOND, kind: 'resume' },
+        ]),
+      ]),
+  },
+  people: {
+    text: 'somebody pauses, resumes, approves and promotes again and again, at the right moment and at the wrong one',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { steps: inSteps({}), startMs: 5_000, maxUnavailable: 2 },
+        [
+          template('v2', 1),
+          ...[3, 9, 15, 23, 31, 39, 47, 55, 63, 71].map(
+            (second, at): Incident => ({ atMs: second * SECOND, kind: 'approve', by: at % 2 === 0 ? 'status' : 'action' }),
+          ),
+          ...[27, 51].map((second): Incident => ({ atMs: second * SECOND, kind: 'pause' })),
+          ...[35, 59].map((second): Incident => ({ atMs: second * SECOND, kind: 'resume' })),
+        ],
+        3 * MINUTE,
+      ),
+  },
+  left: {
+    text: 'no controller is there when a new template comes in mid-release',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
+        template('v2', 1),
+        ...(['controller-a', 'controller-b'] as const).map(
+          (slot): Incident => ({ atMs: 8 * SECOND, kind: 'kill', slot, downMs: 2 * MINUTE }),
+        ),
+        template('v3', 10),
+      ]),
+  },
+  tainted: {
+    text: 'half of the nodes get a taint that no pod tolerates before the release begins',
+    among: (drawn) =>
+      calmly(drawn, { toleratesAll: false, maxUnavailable: 3 }, [
+        ...[0, 2, 4, 6].map((pick): Incident => ({ atMs: 100, kind: 'taint', pick, effect: 'NoSchedule', forMs: 10 * MINUTE })),
+        template('v2', 2),
+      ]),
+  },
+  lagging: {
+    text: 'the watches of one executor are late by up to half a minute',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 1_000, stopMs: 500, maxUnavailable: 2, minReadySeconds: 0, nodes: 12 }, [
+        template('v2', 1),
+        ...[1, 30, 60].map(
+          (second): Incident => ({
+            atMs: second * SECOND,
+            kind: 'lag',
+            slot: 'executor-a',
+            resource: 'pods',
+            ms: 9_000,
+            forMs: 25 * SECOND,
+          }),
+        ),
+        ...[4, 10, 16, 22].map((second, at): Incident => ({ atMs: second * SECOND, kind: at % 2 === 0 ? 'pause' : 'resume' })),
+      ]),
+  },
+  interrupted: {
+    text: 'somebody pauses and resumes while pods start slowly',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
+        template('v2', 1),
+        ...[4, 10, 16, 22, 28, 34].map((second, at): Incident => ({ atMs: second * SECOND, kind: at % 2 === 0 ? 'pause' : 'resume' })),
+      ]),
+  },
+  contending: {
+    text: 'two executors, each of which wakes itself, and whose watches are late',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { queue: 'own', watchDelayMs: 300, nodes: 12, maxUnavailable: 2, startMs: 2_000, stopMs: 100, minReadySeconds: 0 },
+        ['v2', 'v3', 'v4'].map((tag, at) => template(tag, 1 + 25 * at)),
+      ),
+  },
+  behind: {
+    text: 'one template after the other, while the watches of pods of one executor are late',
+    among: (drawn) =>
+      calmly(drawn, { queue: 'own', startMs: 5_000, stopMs: 500, maxUnavailable: 3, minReadySeconds: 0, nodes: 6 }, [
+        ...['v2', 'v3', 'v4', 'v5', 'v2', 'v3'].map((tag, at) => template(tag, 1 + 17 * at)),
+        ...[1, 40, 80].map(
+          (second): Incident => ({
+            atMs: second * SECOND,
+            kind: 'lag',
+            slot: 'executor-a',
+            resource: 'pods',
+            ms: 15_000,
+            forMs: 35 * SECOND,
+          }),
+        ),
+      ]),
+  },
+  contested: {
+    text: 'a tool sets RollingUpdate back again and again in mid-release',
+    among: (drawn) =>
+      calmly(drawn, { declares: 'RollingUpdate', admission: 'none', startMs: 5_000, nodes: 12, maxUnavailable: 1, minReadySeconds: 20 }, [
+        template('v2', 1),
+        ...[10, 18, 26, 34, 42].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' })),
+      ]),
+  },
+  slow: {
+    text: 'a pod counts only when it has been Ready for 20 seconds',
+    among: (drawn) => calmly(drawn, { minReadySeconds: 20, startMs: 1_000 }, [template('v2', 1)], 4 * MINUTE),
+  },
+  superseded: {
+    text: 'a newer template comes while the one before has half of the nodes, and old pods lose and regain their readiness',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        {
+          startMs: 2_000,
+          maxUnavailable: 10,
+          nodes: 12,
+          minReadySeconds: 0,
+          policy: { failure: { action: 'Continue' } },
+          steps: inSteps({}),
+        },
+        [
+          template('v6-bad-probe', 1),
+          { atMs: 5 * SECOND, kind: 'act', type: 'promote' },
+          template('v2', 150),
+          { atMs: 170 * SECOND, kind: 'approve', by: 'status' },
+          template('v3', 200),
+          { atMs: 205 * SECOND, kind: 'act', type: 'promote' },
+        ],
+        6 * MINUTE,
+      ),
+  },
+  changing: {
+    text: 'pods change between their permit and their deletion',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
+        template('v2', 1),
+        ...[2, 4, 6, 8, 10, 12, 14, 16].map((second, at): Incident => ({ atMs: second * SECOND, kind: 'stickPod', pick: at, forMs: 500 })),
+      ]),
+  },
+  disabled: {
+    text: 'somebody disables the Rollout in mid-release',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [template('v2', 1), { atMs: 10 * SECOND, kind: 'disable', forMs: 60 * SECOND }]),
+  },
+  stale: {
+    text: 'somebody approves, by action, a step that the release has left while they wrote',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        { steps: inSteps({}), startMs: 1_000, maxUnavailable: '100%', minReadySeconds: 0 },
+        [
+          template('v2', 1),
+          ...[20, 40, 60].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'status' })),
+          ...[21, 41, 61].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'lateAction' })),
+        ],
+        3 * MINUTE,
+      ),
+  },
+  native: {
+    text: 'a release of a DaemonSet whose strategy is taken over for it alone',
+    among: (drawn) => calmly(drawn, { declares: 'RollingUpdate', admission: 'inProcess' }, [template('v2', 1)]),
+  },
+  upgrades: { text: 'all programs are replaced three times', among: (drawn) => drawn, upgrades: 3 },
+}
+
+function template(tag: string, atSecond: number): Incident {
+  return { kind: 'template', tag, whole: false, atMs: atSecond * SECOND }
+}
+
+function failPod(pick: number, atSecond: number): Incident {
+  return { kind: 'failPod', pick, atMs: atSecond * SECOND }
+}
+
+/** Nothing happens but what is named, on enough nodes to see it, in one batch unless there are steps. */
+function calmly(
+  { shape, ...rest }: Schedule,
+  change: Partial<Schedule['shape']>,
+  incidents: readonly Incident[],
+  stormMs = 2 * MINUTE,
+): Schedule {
+  const whole = { nodes: Math.max(8, shape.nodes), steps: [{ replicas: '100%' }], policy: null, maxUnavailable: 2 } as const
+  return {
+    ...rest,
+    stormMs,
+    shape: { ...shape, ...whole, ...change },
+    incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
+  }
+}
+
+function inSteps(pause?: { readonly duration?: number }): Schedule['shape']['steps'] {
+  return [10, 40, 70, 100].map((percent) => ({
+    replicas: `${percent}%`,
+    ...(pause !== undefined && { pause }),
+  })) as Schedule['shape']['steps']
+}
