@@ -2,23 +2,21 @@ import type { RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
-import type { RecordedRollout } from '../world/stops.ts'
+import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
+import { mayBeTaken } from '../world/terms.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf } from './wishes.ts'
+import { createOpenedSteps, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
 
 /**
- * G3, from what the user wrote: never more nodes by our doing on a template, or coming back on it, than the highest step has that pauses and
- * approvals have opened so far. Sizes are those of `spec.strategy.canary.steps`, of the nodes that the oracle counts itself; no partition,
- * record or status of ours says anything here. What leaked costs nothing.
+ * G3, from what the user wrote: never more nodes by our doing on a template, or coming back on it, than the highest step has that pauses,
+ * approvals and available pods have opened so far. Sizes are those of `spec.strategy.canary.steps`, of the nodes that the oracle counts itself;
+ * no partition, size or record of ours says anything here. What leaked costs nothing. How a step opens: {@link createOpenedSteps}.
  *
- * A step without a pause opens the next at once, one with a duration when that much time has passed since it opened. One that waits for a person
- * is opened by each approval, jump or promote that anybody else has written. A Rollout that is enabled or created again takes the release up
- * at the last step that has no more nodes than were open. A template that was there before may be a rollback, which
- * knows no steps; so may be what a Rollout does that is going with `Complete` or `Rollback`.
+ * No step binds the way back to the template that ran on every node before, in mid-release: that is a rollback, which is fast. A template
+ * that was there earlier is released in steps as a new one is. A BatchRelease that somebody wrote by hand is bound by its own batches.
  */
 export function createShareJudge({ world, sight, breach, query }: JudgeParts): Judge {
-  /** DaemonSet → digest of each template that it has had. */
-  const releases = new Map<string, Map<string, Release>>()
+  const shares = new Map<string, Share>()
 
   /** How much shorter a pause may seem, in milliseconds: the clocks of our machines shorten none (F14). */
   function doubtAt(nowMs: number): number {
@@ -26,141 +24,142 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     return ROUNDED_MS + steps.reduce((sum, { ms }) => sum + Math.abs(ms), 0)
   }
 
-  function releaseOf(story: DaemonSetStory, template: string | undefined): Release | undefined {
-    return template === undefined ? undefined : releases.get(keyOf(story.namespace, story.name))?.get(template)
+  function shareOf(namespace: string | undefined, name: string): Share {
+    const key = `${namespace}/${name}`
+    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), plan: undefined }
+    shares.set(key, known)
+    return known
+  }
+
+  function releaseOf(story: DaemonSetStory, template: string | undefined): OpenedSteps | undefined {
+    return template === undefined ? undefined : shareOf(story.namespace, story.name).releases.get(template)
   }
 
   function beginRelease(write: RecordedWrite): void {
     const { name, template } = write.o as { readonly name?: string; readonly template?: string }
     if (name === undefined || template === undefined || write.type === 'DELETED') return
-    if (world.story(write.namespace, name)?.latest?.template === template) return
-    const key = keyOf(write.namespace, name)
-    const known = releases.get(key) ?? new Map<string, Release>()
-    releases.set(key, known)
-    known.set(template, { opened: 1, sinceMs: write.t, isFree: known.has(template), granted: [] })
+    const story = world.story(write.namespace, name)
+    if (story?.latest?.template === template) return
+    const { releases, stable } = shareOf(write.namespace, name)
+    const isRollback = stable.has(template) && releases.has(template)
+    releases.set(
+      template,
+      createOpenedSteps({ world, story: () => world.story(write.namespace, name), template, isFree: isRollback,
+        begunMs: write.t,
+        doubtAt, }),
+    )
   }
 
   function followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
     const next = write.o as unknown as RecordedRollout
     const name = next.spec.workloadRef?.name
     const story = name === undefined ? undefined : world.story(write.namespace, name)
-    const release = story === undefined ? undefined : releaseOf(story, story.latest?.template)
-    if (story === undefined || release === undefined || write.type === 'DELETED') return
-    const steps = stepsOf(before ?? next)
-    pass(release, steps, { nowMs: write.t, doubtMs: doubtAt(write.t) })
-    if (query.isOurs(write.actor ?? '')) return
-    if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(stepsOf(next)))
-      replaceSteps(release, story, [steps, stepsOf(next)])
-    takeApprovals(release, before, next, write.t)
-    if (isTakenUp(before, next)) takeUp(release, story, stepsOf(next))
-    if (isEndingItself(next)) release.isFree = true
+    if (story === undefined || write.type === 'DELETED') return
+    const isOurs = query.isOurs(write.actor ?? '')
+    const release = releaseOf(story, story.latest?.template)
+    release?.follow(before, next, { nowMs: write.t, isOurs })
+    if (isOurs && next.status?.phase === 'Healthy') noteStable(story)
+    if (!isOurs && isTakenUp(before, next)) addRunning(story)
+  }
+
+  /** The user was told that the release is over, and no node that could be taken runs anything else. */
+  function noteStable(story: DaemonSetStory): void {
+    const { template } = story.latest ?? {}
+    if (template === undefined) return
+    const { stable } = shareOf(story.namespace, story.name)
+    if (stable.size === 1 && stable.has(template)) return
+    for (const { node, wanted, pods } of story.nodes()) {
+      if (!wanted || node?.ready !== 'True' || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined)) continue
+      for (const { ended, last } of pods.values())
+        if (ended === null && last.hash !== undefined && world.templateOf(last.hash) !== template) return
+    }
+    stable.clear()
+    stable.add(template)
+  }
+
+  /** A Rollout that comes anew knows only what runs. */
+  function addRunning(story: DaemonSetStory): void {
+    const { stable } = shareOf(story.namespace, story.name)
+    for (const { pods } of story.nodes())
+      for (const { ended, last } of pods.values()) {
+        const template = world.templateOf(last.hash ?? '')
+        if (ended === null && template !== undefined) stable.add(template)
+      }
+  }
+
+  function followByHand(write: RecordedWrite): void {
+    const { spec, metadata } = write.o as unknown as RecordedRelease & {
+      readonly spec?: { readonly releasePlan?: Plan }
+      readonly metadata?: { readonly ownerReferences?: readonly { readonly kind: string }[] }
+    }
+    if (spec?.workloadRef === undefined || query.isOurs(write.actor ?? '')) return
+    const isOwned = metadata?.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
+    shareOf(write.namespace, spec.workloadRef.name).plan = write.type === 'DELETED' || isOwned ? undefined : spec.releasePlan
   }
 
   return {
     onWrite(write, before) {
       if (write.kind === 'DaemonSet') beginRelease(write)
       if (write.kind === 'Rollout') followRollout(write, before as RecordedRollout | undefined)
+      if (write.kind === 'BatchRelease') followByHand(write)
+      if (write.kind === 'Pod' || write.kind === 'Node' || write.kind === 'BatchRelease')
+        for (const story of world.stories()) releaseOf(story, story.latest?.template)?.look(write.t)
     },
     onDeletion({ daemonSet, pod, atMs, decision }) {
       const { revision } = daemonSet.orders
-      const release = revision === undefined ? undefined : releaseOf(daemonSet, world.templateOf(revision))
       const [rollout] = world.rolloutsOf(daemonSet)
-      if (release === undefined || rollout === undefined) return
-      const steps = stepsOf(rollout)
-      pass(release, steps, { nowMs: atMs, doubtMs: doubtAt(atMs) })
-      if (release.isFree || steps.length === 0) return
       const wanted = daemonSet.mostWanted(decision, sight)
-      const sizes = [...release.granted, ...steps.slice(0, release.opened).map(({ replicas }) => replicas)].map((share) =>
-        inNodes(share, wanted),
-      )
-      const most = Math.min(wanted, Math.max(...sizes))
+      const granted = rollout === undefined ? byHand(shareOf(daemonSet.namespace, daemonSet.name).plan) : bySteps(daemonSet, rollout, atMs)
+      if (granted === null) return
+      const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))
       const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true).length + 1
-      if (taken <= most) return
-      const text = `${taken} nodes are taken, and the steps up to ${release.opened} of ${steps.length}, which people and pauses have opened, have ${most}`
-      breach({ guarantee: 'G3', atMs, node: pod.node, text })
+      if (taken > most) breach({ guarantee: 'G3', atMs, node: pod.node, text: `${taken} nodes are taken, and ${granted.text} ${most}` })
     },
   }
-}
 
-function keyOf(namespace: string | undefined, name: string): string {
-  return `${namespace}/${name}`
-}
-
-/** What has been opened of the release of one template. */
-interface Release {
-  /** Number of the highest step that is open. */
-  opened: number
-  /** Since when it is. */
-  sinceMs: number
-  /** No step binds it. */
-  isFree: boolean
-  /** Sizes of steps that were open in a plan that has been replaced. */
-  granted: (number | string)[]
-}
-
-interface Step {
-  readonly replicas: number | string
-  readonly pause?: { readonly duration?: number }
-}
-
-function stepsOf({ spec }: RecordedRollout): readonly Step[] {
-  const { strategy } = spec as { readonly strategy?: { readonly canary?: { readonly steps?: readonly Partial<Step>[] } } }
-  return (strategy?.canary?.steps ?? []).map((step) => ({ ...step, replicas: step.replicas ?? '100%' }))
-}
-
-/** Goes on over what needs nobody. After the last step come all nodes. */
-function pass(release: Release, steps: readonly Step[], { nowMs, doubtMs }: { readonly nowMs: number; readonly doubtMs: number }): void {
-  for (;;) {
-    const step = steps[release.opened - 1]
-    if (step === undefined) break
-    const { pause } = step
-    const waitMs = pause === undefined ? 0 : pause.duration === undefined ? Number.POSITIVE_INFINITY : pause.duration * 1000
-    if (nowMs - release.sinceMs < waitMs - doubtMs) return
-    open(release, release.opened + 1, nowMs)
+  function bySteps(daemonSet: DaemonSetStory, rollout: RecordedRollout, atMs: number): Granted | null {
+    const { revision } = daemonSet.orders
+    const release = revision === undefined ? undefined : releaseOf(daemonSet, world.templateOf(revision))
+    const steps = stepsOf(rollout)
+    release?.look(atMs, steps)
+    const shares = release?.shares(steps) ?? null
+    if (release === undefined || shares === null) return null
+    const text = `the steps up to ${release.opened()} of ${steps.length}, which people, pauses and available pods have opened, have`
+    return { shares, text }
   }
-  if (steps.length > 0) release.isFree = true
 }
 
-/** A `Date` has whole seconds, at the stamp and at its reading (F14). */
-const ROUNDED_MS = 2_000
-
-function open(release: Release, step: number, nowMs: number): void {
-  if (step <= release.opened) return
-  release.opened = step
-  release.sinceMs = nowMs
+/** What is known of the releases of one DaemonSet. */
+interface Share {
+  /** By digest of the template. */
+  readonly releases: Map<string, OpenedSteps>
+  /** Templates that ran on every node before the release under way. */
+  readonly stable: Set<string>
+  /** Of the BatchRelease that somebody wrote by hand. */
+  plan: Plan | undefined
 }
 
-/** The new plan is open up to its first step that has as many nodes as were open. */
-function replaceSteps(release: Release, story: DaemonSetStory, [old, next]: readonly [readonly Step[], readonly Step[]]): void {
-  release.granted.push(...old.slice(0, release.opened).map(({ replicas }) => replicas))
-  const most = Math.max(0, ...release.granted.map((share) => inNodes(share, story.wanted)))
-  const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
-  release.opened = at === -1 ? Math.max(1, next.length) : at + 1
+interface Plan {
+  readonly batches?: readonly { readonly canaryReplicas: number | string }[]
+  readonly batchPartition?: number
+}
+
+/** What may be taken, and by what. */
+interface Granted {
+  readonly shares: readonly Step['replicas'][]
+  readonly text: string
+}
+
+/** Without a batch all nodes may be taken. */
+function byHand(plan: Plan | undefined): Granted | null {
+  if (plan?.batches === undefined || plan.batchPartition === undefined) return null
+  const text = `the batches up to ${plan.batchPartition + 1} of the BatchRelease have`
+  return { shares: plan.batches.slice(0, plan.batchPartition + 1).map(({ canaryReplicas }) => canaryReplicas), text }
 }
 
 function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {
   return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
 }
 
-/** What is updated already fits every step that has as many nodes as the one that was open. */
-function takeUp(release: Release, story: DaemonSetStory, steps: readonly Step[]): void {
-  const sizeOf = (at: number): number => inNodes(steps[at]?.replicas ?? '100%', story.wanted)
-  while (release.opened < steps.length && sizeOf(release.opened) <= sizeOf(release.opened - 1)) release.opened++
-}
-
-function takeApprovals(release: Release, before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
-  const { currentStepState: was, nextStepIndex: planned } = before?.status?.canaryStatus ?? {}
-  const { currentStepState: is, nextStepIndex } = next.status?.canaryStatus ?? {}
-  if (is === 'StepReady' && was !== is) open(release, release.opened + 1, nowMs)
-  if (nextStepIndex !== undefined && nextStepIndex !== planned) open(release, nextStepIndex, nowMs)
-  const action = actionOf(next)
-  if (action === undefined || action.id === actionOf(before)?.id) return
-  if (action.type === 'approve') open(release, release.opened + 1, nowMs)
-  if (action.type === 'jump') open(release, action.step ?? 0, nowMs)
-  if (action.type === 'promote') release.isFree = true
-}
-
-function isEndingItself({ metadata, spec }: RecordedRollout): boolean {
-  const policy = metadata.annotations?.['tranche.dev/on-delete']
-  return (metadata.deletionTimestamp !== undefined || spec.disabled === true) && (policy === 'Complete' || policy === 'Rollback')
-}
+/** A `Date` has whole seconds, at the stamp and at its reading (F14). */
+const ROUNDED_MS = 2_000

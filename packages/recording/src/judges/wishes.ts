@@ -3,10 +3,12 @@ import type { RecordedRollout } from '../world/stops.ts'
 const ACTION = 'tranche.dev/action'
 
 /** An action as somebody has written it; `step` of one that jumps. */
-interface RecordedAction {
+export interface RecordedAction {
   readonly id: string
   readonly type: string
   readonly step?: number
+  readonly expectedStep?: number
+  readonly revision?: string
 }
 
 /** The wish in the annotation of a Rollout; undefined without one that can be read. */
@@ -14,9 +16,15 @@ export function actionOf(rollout: RecordedRollout | undefined): RecordedAction |
   const text = rollout?.metadata.annotations?.[ACTION]
   if (text === undefined) return undefined
   try {
-    const { id, type, step } = JSON.parse(text) as { readonly id?: unknown; readonly type?: unknown; readonly step?: unknown }
+    const { id, type, step, expectedStep, revision } = JSON.parse(text) as Readonly<Record<string, unknown>>
     if (typeof id !== 'string' || typeof type !== 'string') return undefined
-    return { id, type, ...(typeof step === 'number' && { step }) }
+    return {
+      id,
+      type,
+      ...(typeof step === 'number' && { step }),
+      ...(typeof expectedStep === 'number' && { expectedStep }),
+      ...(typeof revision === 'string' && { revision }),
+    }
   } catch {
     return undefined
   }

@@ -23,10 +23,12 @@ export interface RecordedPermit {
   readonly wasBad?: boolean
 }
 
-/** A limit that a record had in force from `t` on, and the most that the DaemonSet declared when it was set. */
+/** A limit that a record had in force from `t` on, and the most that DaemonSet or policy declared when it was set. */
 export interface LimitInForce {
   readonly t: number
+  /** What the record says, and no more than was declared. */
   readonly limit: number
+  readonly recorded: number
   readonly declared: number
 }
 
@@ -87,7 +89,8 @@ export function createOrders(): Orders {
       announcements = [...announcements, announcement(canary, announced)]
     },
     followRecord(next, t, declared) {
-      if (next !== undefined && isSetAnew(flight, next)) limits.push({ t, limit: next.limit, declared })
+      if (next !== undefined && isSetAnew(flight, next))
+        limits.push({ t, limit: Math.min(next.limit, declared), recorded: next.limit, declared })
       for (const permit of next?.permits ?? []) {
         const id = permitId(permit.podUid, permit.podResourceVersion)
         if (!permitted.has(id)) permitted.set(id, t)
@@ -103,9 +106,9 @@ export function createOrders(): Orders {
         0,
         limits.findLastIndex(({ t }) => t <= sinceMs),
       )
-      return limits
-        .slice(from)
-        .reduce<LimitInForce | undefined>((most, next) => (next.limit >= (most?.limit ?? 0) ? next : most), undefined)
+      const since = limits.slice(from)
+      const [most] = since.toSorted((a, b) => b.recorded - a.recorded || b.t - a.t)
+      return most === undefined ? undefined : { ...most, limit: Math.max(...since.map(({ limit }) => limit)) }
     },
     permittedAt: (podUid, resourceVersion) => permitted.get(permitId(podUid, String(resourceVersion))),
     isPermitted: (podUid) => flight?.permits?.some((permit) => permit.podUid === podUid) === true,

@@ -26,13 +26,53 @@ function deletes(script: Script, ...uids: readonly string[]): Script {
 
 const ready = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
 
+/** Our status says that the step is in this state, and then somebody writes. */
+function at(script: Script, currentStepIndex: number, currentStepState: string): Script {
+  return script.rollout({ status: { canaryStatus: { currentStepIndex, currentStepState } } }, 'controller-1')
+}
+
 describe('what people and pauses have opened', () => {
   judgeEach(
     'G3',
     [
       ['is the first step, whatever the record says', (s) => deletes(s, 'a1', 'b1'), ['G3 b']],
       ['is the next with an approval by action', (s) => deletes(s.rollout(approve('w1')), 'a1', 'b1', 'c1'), ['G3 c']],
-      ['is the next with an approval by status', (s) => deletes(s.rollout(ready), 'a1', 'b1', 'c1'), ['G3 c']],
+      [
+        'is the next with an approval by status',
+        (s) => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').rollout(ready), 'b1', 'c1'),
+        ['G3 c'],
+      ],
+      [
+        'is not the next with a word in the status where the step did not wait',
+        (s) => deletes(at(deletes(s, 'a1'), 1, 'StepUpgrade').rollout(ready), 'b1'),
+        ['G3 b'],
+      ],
+      [
+        'is not the next with an action for another step',
+        (s) => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').rollout(approve('w1', { expectedStep: 2 })), 'b1'),
+        ['G3 b'],
+      ],
+      [
+        'is not the next with an action that came too early and was refused',
+        (s) =>
+          deletes(
+            at(deletes(at(s, 1, 'StepUpgrade').rollout(approve('w1', { expectedStep: 1 })), 'a1'), 1, 'StepUpgrade')
+              .rollout({ status: { lastAction: { id: 'w1', result: 'Refused' } } }, 'controller-1')
+              .rollout({ status: { canaryStatus: { currentStepIndex: 1, currentStepState: 'StepPaused' } } }, 'controller-1'),
+            'b1',
+          ),
+        ['G3 b'],
+      ],
+      [
+        'is the next with an action that is answered when the step waits',
+        (s) => deletes(at(deletes(at(s, 1, 'StepUpgrade').rollout(approve('w1', { expectedStep: 1 })), 'a1'), 1, 'StepPaused'), 'b1', 'c1'),
+        ['G3 c'],
+      ],
+      [
+        'is not the next before the pods of the step are available',
+        (s) => s.rollout(approve('w1')).del('a1').replace('a1', { hash: 'v3', ready: false }).del('b1'),
+        ['G3 b'],
+      ],
       ['is not the next because our status says so', (s) => deletes(s.rollout(ready, 'controller-1'), 'a1', 'b1'), ['G3 b']],
       [
         'counts an action that is written twice once',
@@ -45,7 +85,11 @@ describe('what people and pauses have opened', () => {
         ['G3 c'],
       ],
       ['is everything with promote', (s) => deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1'), []],
-      ['is everything after the last step', (s) => deletes(s.rollout(approve('w1')).rollout(approve('w2')), 'a1', 'b1', 'c1', 'd1'), []],
+      [
+        'is everything after the last step',
+        (s) => deletes(deletes(s.rollout(approve('w1')), 'a1', 'b1').rollout(approve('w2')), 'c1', 'd1'),
+        [],
+      ],
       ['costs nothing where it leaked', (s) => deletes(s.gone('d1').pod('d2', { hash: 'v3' }).seen().wait(1), 'a1'), []],
       [
         'does not grow by nodes that come back with old pods',
@@ -53,9 +97,32 @@ describe('what people and pauses have opened', () => {
         ['G3 e'],
       ],
       [
-        'knows no steps where the template was there before',
-        (s) => deletes(s.daemonSet({ template: 'template-2' }).record({ revision: 'v2' }), 'a1', 'b1', 'c1'),
-        [],
+        'is the first step for a template that was there before, too',
+        (s) =>
+          s
+            .revision('v2', 'template-2')
+            .daemonSet({ template: 'template-2' })
+            .daemonSet({ template: 'template-3' })
+            .daemonSet({ template: 'template-2' })
+            .record({ revision: 'v2' })
+            .del('a1')
+            .replace('a1', { hash: 'v2' })
+            .del('b1'),
+        ['G3 b'],
+      ],
+      [
+        'is all on the way back to what ran everywhere before',
+        (s) =>
+          deletes(
+            s
+              .rollout({ status: { phase: 'Healthy' } }, 'controller-1')
+              .daemonSet({ template: 'template-4' })
+              .daemonSet({ template: 'template-3' }),
+            'a1',
+            'b1',
+            'c1',
+          ),
+        ['G3 b', 'G3 c'],
       ],
       [
         'is as much in a plan that replaces the first',
@@ -68,8 +135,9 @@ describe('what people and pauses have opened', () => {
   judgeEach(
     'G3',
     [
-      ['is the next when its time has passed', (s) => deletes(s.wait(60_000), 'a1', 'b1', 'c1'), ['G3 c']],
-      ['is not the next before', (s) => deletes(s.wait(57_000), 'a1', 'b1'), ['G3 b']],
+      ['is the next when its time has passed', (s) => deletes(deletes(s, 'a1').wait(60_000), 'b1', 'c1'), ['G3 c']],
+      ['is not the next before', (s) => deletes(deletes(s, 'a1').wait(57_000), 'b1'), ['G3 b']],
+      ['is not the next where the time passed before its pods were available', (s) => deletes(s.wait(60_000), 'a1', 'b1'), ['G3 b']],
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]) },
   )

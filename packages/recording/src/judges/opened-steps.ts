@@ -1,0 +1,206 @@
+import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import type { PodStory } from '../world/node-story.ts'
+import { inNodes } from '../world/resolve-limit.ts'
+import type { RecordedRollout } from '../world/stops.ts'
+import type { World } from '../world/world.ts'
+import { actionOf, stepOf } from './wishes.ts'
+
+/** A step as the user wrote it; without a size it is all nodes. */
+export interface Step {
+  readonly replicas: number | string
+  readonly pause?: { readonly duration?: number }
+}
+
+/** How far the steps of one release have opened. */
+export interface OpenedSteps {
+  /** Number of the highest step that is open. */
+  opened(): number
+  /** @returns sizes of which the largest may be taken; null where no step binds the release */
+  shares(steps: readonly Step[]): readonly Step['replicas'][] | null
+  /** Goes on over what needs nobody. @param steps @default those of the Rollout last seen */
+  look(nowMs: number, steps?: readonly Step[]): void
+  /** A write of the Rollout, before it is applied. */
+  follow(before: RecordedRollout | undefined, next: RecordedRollout, write: { readonly nowMs: number; readonly isOurs: boolean }): void
+}
+
+/** Of which release the steps are. */
+export interface OpenedStepsOptions {
+  readonly world: World
+  readonly story: () => DaemonSetStory | undefined
+  /** Digest. */
+  readonly template: string
+  /** A rollback, which no step binds. */
+  readonly isFree: boolean
+  /** Epoch milliseconds. */
+  readonly begunMs: number
+  /** @returns how much shorter a pause may seem, in milliseconds */
+  readonly doubtAt: (nowMs: number) => number
+}
+
+/**
+ * Begins with the first step open. A step opens the next when three things have come to pass:
+ *
+ * - once since it opened, as many nodes as it has were taken, and had an available pod of the template; nodes that were NotReady since the
+ *   release began need not, and where the user tolerates failures, or has retried, one is enough;
+ * - its pause is over: a person has approved (in the status or by an action, while the status said that the step waits, and for the step that
+ *   the action names), the time has passed since the pods were available, or somebody has promoted;
+ * - or somebody has jumped over it.
+ *
+ * A Rollout that is enabled or created again takes the release up at the last step that has no more nodes than were open. After the last step come all nodes.
+ */
+export function createOpenedSteps({ world, story: find, template, isFree: isRollback, begunMs, doubtAt }: OpenedStepsOptions): OpenedSteps {
+  let opened = 1
+  /** When the step that is open was opened. */
+  let openedMs = begunMs
+  let isFree = isRollback
+  /** When the step that is open was ready first. */
+  let readyMs: number | null = null
+  let isApproved = false
+  let isPromoted = false
+  /** The user accepts nodes that fail. */
+  let isTolerant = false
+  let granted: Step['replicas'][] = []
+  let steps: readonly Step[] = []
+  let fewestWanted = Number.POSITIVE_INFINITY
+  const notReady = new Set<string>()
+  /** What somebody has asked for and nobody has refused yet. */
+  let asked: ReturnType<typeof actionOf>
+
+  function open(step: number, nowMs: number): void {
+    if (step <= opened) return
+    opened = step
+    openedMs = nowMs
+    readyMs = null
+    isApproved = false
+  }
+
+  /** @returns since when as many nodes as the step has are taken, and have an available pod; null while they have not */
+  function readySince(story: DaemonSetStory, { replicas }: Step): number | null {
+    const { nodes, failure } = story.terms.latest ?? {}
+    if (nodes?.exclude !== undefined || nodes?.steps !== undefined) return openedMs
+    const spared = [...notReady].filter((name) => story.node(name)?.wanted === true).length
+    const size = Math.min(inNodes(replicas, fewestWanted), story.wanted) - spared
+    if (size <= 0) return openedMs
+    if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null
+    if (story.taken.size < size) return null
+    const times = [...story.taken].flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
+    const isLenient =
+      isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
+    const needed = isLenient ? 1 : size
+    return times.length < needed ? null : Math.max(openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
+  }
+
+  function look(nowMs: number, now: readonly Step[] = steps): void {
+    const story = find()
+    if (story === undefined || isFree) return
+    steps = now
+    story.advance(nowMs)
+    fewestWanted = Math.min(fewestWanted, story.wanted)
+    if (notReady.size < story.wanted)
+      for (const { name, node, wanted } of story.nodes())
+        if (wanted && node?.ready !== undefined && node.ready !== 'True') notReady.add(name)
+    for (let step = steps[opened - 1]; step !== undefined; step = steps[opened - 1]) {
+      readyMs ??= readySince(story, step)
+      if (readyMs === null || !isPauseOver(step, readyMs, nowMs)) return
+      open(opened + 1, nowMs)
+    }
+    if (steps.length > 0) isFree = true
+  }
+
+  function isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
+    if (pause === undefined || isPromoted || isApproved) return true
+    return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - doubtAt(nowMs)
+  }
+
+  function takeWishes(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
+    const was = stepOf(before)
+    const is = stepOf(next)
+    if (is.state === 'StepReady' && was.state === 'StepPaused') approve(was.index)
+    if (is.next !== undefined && is.next !== was.next && is.next >= 1) open(is.next, nowMs)
+    const action = actionOf(next)
+    if (action !== undefined && action.id !== actionOf(before)?.id) asked = action
+    if (action?.type === 'retry') isTolerant = true
+  }
+
+  /** An action is taken as things stand when it is answered. */
+  function takeAction(next: RecordedRollout, nowMs: number): void {
+    if (asked === undefined) return
+    const { index, state } = stepOf(next)
+    const { id, result } = next.status?.lastAction ?? {}
+    if (id === asked.id && result === 'Refused') return void (asked = undefined)
+    const isMeant = asked.expectedStep === undefined || index === undefined || asked.expectedStep === index
+    if (isMeant && asked.type === 'approve' && (state === 'StepPaused' || state === undefined)) approve(index)
+    else if (isMeant && asked.type === 'jump') open(asked.step ?? 0, nowMs)
+    else if (isMeant && asked.type === 'promote') isPromoted = true
+    else if (id !== asked.id) return
+    asked = undefined
+  }
+
+  /** Of a step that was open already it opens nothing. */
+  function approve(index: number | undefined): void {
+    if (index === undefined || index >= opened) isApproved = true
+  }
+
+  return {
+    opened: () => opened,
+    shares(now) {
+      if (isFree || now.length === 0) return null
+      return [...granted, ...now.slice(0, opened).map(({ replicas }) => replicas)]
+    },
+    look,
+    follow(before, next, { nowMs, isOurs }) {
+      const story = find()
+      if (story === undefined) return
+      look(nowMs, stepsOf(before ?? next))
+      const planned = stepsOf(next)
+      if (!isOurs) {
+        if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(planned)) replaceSteps(story, planned)
+        takeWishes(before, next, nowMs)
+        if (isTakenUp(before, next)) takeUp(story, planned, nowMs)
+        if (isEndingItself(next)) isFree = true
+      }
+      isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
+      takeAction(next, nowMs)
+      look(nowMs, planned)
+    },
+  }
+
+  /** The new plan is open up to its first step that has as many nodes as were open. */
+  function replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
+    granted = [...granted, ...steps.slice(0, opened).map(({ replicas }) => replicas)]
+    const most = Math.max(0, ...granted.map((share) => inNodes(share, story.wanted)))
+    const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
+    const before = opened
+    opened = at === -1 ? Math.max(1, next.length) : at + 1
+    if (opened !== before) isApproved = false
+    readyMs = null
+    steps = next
+  }
+
+  /** What is updated already fits every step that has as many nodes as the one that was open. */
+  function takeUp(story: DaemonSetStory, next: readonly Step[], nowMs: number): void {
+    const sizeOf = (at: number): number => inNodes(next[at]?.replicas ?? '100%', story.wanted)
+    while (opened < next.length && sizeOf(opened) <= sizeOf(opened - 1)) open(opened + 1, nowMs)
+  }
+}
+
+function availableFrom(pods: Iterable<PodStory>): number {
+  return Math.min(
+    ...[...pods].flatMap(({ ended, readySinceMs, neededMs }) => (ended === null && readySinceMs !== null ? [readySinceMs + neededMs] : [])),
+  )
+}
+
+/** The steps of a Rollout; none where there are none. */
+export function stepsOf({ spec }: RecordedRollout): readonly Step[] {
+  const { strategy } = spec as { readonly strategy?: { readonly canary?: { readonly steps?: readonly Partial<Step>[] } } }
+  return (strategy?.canary?.steps ?? []).map((step) => ({ ...step, replicas: step.replicas ?? '100%' }))
+}
+
+function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {
+  return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
+}
+
+function isEndingItself({ metadata, spec }: RecordedRollout): boolean {
+  const policy = metadata.annotations?.['tranche.dev/on-delete']
+  return (metadata.deletionTimestamp !== undefined || spec.disabled === true) && (policy === 'Complete' || policy === 'Rollback')
+}
