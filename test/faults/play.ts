@@ -78,7 +78,15 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
 function notBegun({ world }: Cast, begun: readonly string[], fromMs: number): Played {
   world.simulator.stop()
   const unended = [`without any fault, ${begun.join('; ')}`]
-  const facts = { stalls: world.stalls, calmFromMs: fromMs, endMs: fromMs, unended, asked: [], admitted: world.admission.standing() }
+  const facts = {
+    stalls: world.stalls,
+    calmFromMs: fromMs,
+    endMs: fromMs,
+    unended,
+    asked: [],
+    admitted: world.admission.standing(),
+    clockSteps: [],
+  }
   return { schedule: world.schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: 0 }
 }
 

@@ -1,4 +1,5 @@
 import { type Breach, type JudgeQuery, recordedGuarantees } from './breach.ts'
+import { createActionJudge } from './judges/judge-actions.ts'
 import { createAimJudge } from './judges/judge-aim.ts'
 import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
@@ -9,6 +10,7 @@ import { createHandsOffJudge } from './judges/judge-hands-off.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
 import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
+import { createPermitJudge } from './judges/judge-permits.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
 import { createWishJudge } from './judges/judge-wishes.ts'
@@ -73,6 +75,8 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createHandsOffJudge,
   createStatusWriteJudge,
   createWishJudge,
+  createActionJudge,
+  createPermitJudge,
   createProgressJudge,
 ]
 

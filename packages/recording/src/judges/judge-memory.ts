@@ -1,6 +1,7 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import { bindingOf } from './binding.ts'
+import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { actionOf } from './wishes.ts'
 
@@ -8,17 +9,70 @@ import { actionOf } from './wishes.ts'
 const MOST_HELD = 10
 
 /**
- * G12: from when the status says that a revision is held, no permit is given and then used for its template, under whatever hash it comes
- * back, until somebody asks to retry. The status forgets none before, but for one that so many others have come after.
+ * G12: a template is taken back when we put another in its place, and when an abort of it is accepted. From then on no permit is given and then
+ * used for it, under whatever hash it comes back and whatever a status remembers, until somebody asks to retry. The same holds from when the
+ * status says that a revision is held; the status forgets none before, but for one that so many others have come after.
  */
 export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
   /** Rollout → id of the retry that no status has answered yet: what is held may be forgotten with its answer, and no later. */
   const retries = new Map<string, string>()
   /** Digest → when a status first said that it is held. */
   const heldSince = new Map<string, number>()
+  /** DaemonSet → digest of each template that was taken back, and when; the oldest first. */
+  const taken = new Map<string, Map<string, number>>()
+  /** DaemonSet → what a retry has lifted that nobody has answered yet. */
+  const lifted = new Map<string, ReadonlyMap<string, number>>()
+
+  function takeBack(key: string, template: string | undefined, t: number): void {
+    if (template === undefined) return
+    const own = taken.get(key) ?? new Map<string, number>()
+    taken.set(key, own)
+    if (!own.has(template)) own.set(template, t)
+    const [oldest] = own.keys()
+    if (own.size > MOST_HELD && oldest !== undefined) own.delete(oldest)
+  }
+
+  function judgeTaken({ daemonSet, pod, atMs, permittedMs }: Deletion): boolean {
+    const { revision } = daemonSet.orders
+    const template = revision === undefined ? undefined : world.templateOf(revision)
+    const since = template === undefined ? undefined : taken.get(`${daemonSet.namespace}/${daemonSet.name}`)?.get(template)
+    if (since === undefined || (permittedMs ?? atMs) < since) return false
+    breach({
+      guarantee: 'G12',
+      atMs,
+      node: pod.node,
+      text: `revision ${revision} holds a template that was taken back, and nobody had asked to retry`,
+    })
+    return true
+  }
+
+  /** A retry lifts what was taken back, unless it is refused. */
+  function followActions(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    const key = `${write.namespace}/${next.spec.workloadRef?.name}`
+    const { lastAction } = next.status ?? {}
+    const action = actionOf(next)
+    if (!query.isOurs(write.actor ?? '')) {
+      if (action?.type !== 'retry' || action.id === actionOf(before)?.id) return
+      lifted.set(key, taken.get(key) ?? new Map())
+      taken.delete(key)
+    } else if (lastAction !== undefined && lastAction.id !== before.status?.lastAction?.id) {
+      if (lastAction.type === 'retry' && lastAction.result === 'Refused')
+        for (const [template, t] of lifted.get(key) ?? []) takeBack(key, template, t)
+      if (lastAction.type === 'abort' && lastAction.result === 'Accepted')
+        takeBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
+    }
+  }
+
+  function followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
+    const next = write.o as unknown as RecordedDaemonSet
+    if (before?.template === undefined || write.type === 'DELETED' || !query.isOurs(write.actor ?? '')) return
+    if (before.template !== next.template) takeBack(`${write.namespace}/${next.name}`, before.template, write.t)
+  }
 
   return {
-    onDeletion({ daemonSet, pod, atMs, permittedMs }) {
+    onDeletion(deletion) {
+      if (judgeTaken(deletion)) return
+      const { daemonSet, pod, atMs, permittedMs } = deletion
       const rollout = bindingOf(world, daemonSet)
       const { revision } = daemonSet.orders
       const held = rollout?.status?.heldRevisions ?? []
@@ -31,11 +85,17 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
         breach({ guarantee: 'G12', atMs, node: pod.node, text: `revision ${revision} holds a template that is held as ${same.revision}` })
     },
     onWrite(write, known) {
+      if (write.kind === 'DaemonSet') followTemplate(write, known as unknown as RecordedDaemonSet | undefined)
       if (write.kind !== 'Rollout') return
-      if (write.type === 'DELETED') retries.delete(keyOf(write))
+      if (write.type === 'DELETED') {
+        retries.delete(keyOf(write))
+        // What it remembered is gone with it.
+        taken.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
+      }
       if (write.type === 'DELETED' || known === undefined) return
       const next = write.o as unknown as RecordedRollout
       const before = known as unknown as RecordedRollout
+      followActions(write, before, next)
       for (const { digest } of next.status?.heldRevisions ?? []) if (!heldSince.has(digest)) heldSince.set(digest, write.t)
       if (query.isOurs(write.actor ?? '')) return judgeForgetting(write, before, next)
       const action = actionOf(next)

@@ -10,7 +10,7 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
  * revisions first; then failed, crashing, pending, not ready, healthy; then by the order of the policy; then the oldest;
  * then by name; among nodes that the policy lets be taken. A node that is NotReady is passed over, unless its kubelet answers
- * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget is
+ * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget may be
  * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
  * still in the record, before others. Where a spread rule has the nodes with an available pod wait for those of their value that
  * have none, these may come first.
@@ -55,11 +55,22 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     )
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
-    const variants = [(): number => 0, brokenFirst, inFlightFirst, bothFirst]
+    const variants = [(): number => 0, inFlightFirst, ...(mayBeUsedUp(story, next, view.decision) ? [brokenFirst, bothFirst] : [])]
     const { spread = [] } = view.rules
     if (spread.length > 0) variants.push(({ node }) => (story.node(node)?.up === true ? 1 : 0))
     const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
+  }
+
+  /** Whether the writer may have taken as many nodes for down as may be; by the DaemonSet, and no less than the record says. */
+  function mayBeUsedUp(story: DaemonSetStory, next: RecordedFlight, decision: Decision): boolean {
+    const names = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
+    for (const { name } of [...story.down, ...story.inFlight]) names.add(name)
+    for (const { name, pods, wanted } of story.nodes())
+      for (const { rv, last } of pods.values())
+        if (wanted && !names.has(name) && (!last.ready || !sight.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
+          names.add(name)
+    return names.size >= Math.min(next.limit, story.mostDeclared(decision, sight))
   }
 
   function isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {

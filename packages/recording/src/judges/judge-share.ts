@@ -44,9 +44,14 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const isRollback = stable.has(template) && releases.has(template)
     releases.set(
       template,
-      createOpenedSteps({ world, story: () => world.story(write.namespace, name), template, isFree: isRollback,
+      createOpenedSteps({
+        world,
+        story: () => world.story(write.namespace, name),
+        template,
+        isFree: isRollback,
         begunMs: write.t,
-        doubtAt, }),
+        doubtAt,
+      }),
     )
   }
 

@@ -37,6 +37,7 @@ export interface RecordedRollout {
     readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string; readonly reason?: string }[]
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
+    readonly acceptedWishes?: { readonly promote?: object }
   }
 }
 

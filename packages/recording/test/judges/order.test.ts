@@ -55,9 +55,14 @@ describe('the order', () => {
         ['G5 c'],
       ],
       [
-        'may take what is not Ready before a superseded one that is',
-        (s) => choose(s.pod('c1', { hash: 'v0' }).pod('d1', { ready: false }).seen().wait(1), 'd1'),
+        'may take what is not Ready before a superseded one that is, where as many nodes are down as may be',
+        (s) => choose(s.pod('c1', { hash: 'v0' }).pod('b1', { ready: false }).pod('d1', { ready: false }).seen().wait(1), 'b1 d1'),
         [],
+      ],
+      [
+        'finds what is not Ready before a superseded one that is, where there is budget left',
+        (s) => choose(s.pod('c1', { hash: 'v0' }).pod('d1', { ready: false }).seen().wait(1), 'd1'),
+        ['G5 d'],
       ],
       ['holds nothing against what the watch has not told', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
       ['knows nothing that the watch has not told either', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'), ['G5 d']],

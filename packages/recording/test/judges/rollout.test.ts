@@ -217,6 +217,43 @@ describe('a held revision', () => {
   judgeEach(
     'G12',
     [
+      [
+        'is one whose template we have put another in the place of, whatever the status says',
+        (s) =>
+          s
+            .rollout({})
+            .daemonSet({ template: 'template-1' }, 'controller-1')
+            .daemonSet({ template: 'template-2' })
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
+        'is one that was aborted',
+        (s) =>
+          s
+            .rollout({ status: { canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
+            .rollout(action('w1', 'abort'))
+            .rollout({ status: { lastAction: { id: 'w1', type: 'abort', result: 'Accepted' } } }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
+        'is free where somebody has retried since its template was taken away',
+        (s) =>
+          s
+            .rollout({})
+            .daemonSet({ template: 'template-1' }, 'controller-1')
+            .daemonSet({ template: 'template-2' })
+            .rollout(action('w1', 'retry'))
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        [],
+      ],
       ['has nothing deleted for it', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
       ['may see a permit used that was given before', (s) => s.rollout(held, 'controller-1').del('a1'), []],
       ['is not held before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],

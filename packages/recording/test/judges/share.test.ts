@@ -144,8 +144,8 @@ describe('what people and pauses have opened', () => {
   judgeEach(
     'G3',
     [
-      ['may be the next early by as much as the server’s clock was set', (s) => deletes(s.wait(31_000), 'a1', 'b1'), []],
-      ['may not be the next earlier than that', (s) => deletes(s.wait(27_000), 'a1', 'b1'), ['G3 b']],
+      ['may be the next early by as much as the server’s clock was set', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), []],
+      ['may not be the next earlier than that', (s) => deletes(deletes(s, 'a1').wait(27_000), 'b1'), ['G3 b']],
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
   )

@@ -1,0 +1,78 @@
+import { describe } from 'vitest'
+import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
+
+/** Our status says where the step stands; `by` somebody writes into it. */
+function status(script: Script, members: Fields, by = 'controller-1'): Script {
+  return script.rollout({ status: members }, by, by === 'user' ? {} : { basedOn: script.rv })
+}
+
+function at(script: Script, state: string, index = 1): Script {
+  const canaryStatus = { currentStepIndex: index, nextStepIndex: index + 1, currentStepState: state, canaryRevision: 'v2' }
+  return status(script, { phase: 'Progressing', currentStepState: state, canaryStatus })
+}
+
+function wish(script: Script, type: string, members: Fields = {}): Script {
+  return script.rollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type, ...members }) } } })
+}
+
+function answer(script: Script, result: string, members: Fields = {}): Script {
+  return status(script, { lastAction: { id: 'w1', type: 'approve', result, ...members } })
+}
+
+const approved = { canaryStatus: { currentStepState: 'StepReady' } }
+const begin = (): Script => at(fleet().rollout({ spec: { strategy: { canary: { steps: [{ pause: {} }, {}] } } } }), 'StepPaused')
+
+describe('an action', () => {
+  judgeEach(
+    'G7',
+    [
+      ['is answered once', (s) => status(answer(wish(s, 'approve'), 'Accepted'), { message: 'on' }), []],
+      [
+        'is not answered a second time',
+        (s) => answer(answer(wish(s, 'approve'), 'Accepted', { at: '10:00' }), 'Refused', { at: '10:01' }),
+        ['G7'],
+      ],
+      ['is answered again with another content', (s) => answer(wish(answer(wish(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
+    ],
+    { begin },
+  )
+  judgeEach(
+    'G10',
+    [
+      ['is accepted at its step', (s) => answer(wish(s, 'approve', { expectedStep: 1 }), 'Accepted'), []],
+      ['is not accepted at another', (s) => answer(wish(s, 'approve', { expectedStep: 2 }), 'Accepted'), ['G10']],
+      ['is refused at another', (s) => answer(wish(s, 'approve', { expectedStep: 2 }), 'Refused'), []],
+      ['is not accepted for another revision', (s) => answer(wish(s, 'abort', { revision: 'v9' }), 'Accepted'), ['G10']],
+    ],
+    { begin },
+  )
+})
+
+describe('StepReady in the status', () => {
+  judgeEach(
+    'G10',
+    [
+      ['approves a step that waits', (s) => at(status(s, approved, 'user'), 'BeforeStepUpgrade', 2), []],
+      ['is not put back there', (s) => at(status(s, approved, 'user'), 'StepPaused'), ['G10']],
+      [
+        'is put back there where the version is held',
+        (s) => status(at(status(s, { ...approved, heldRevisions: [{ revision: 'v2', digest: 'd' }] }, 'user'), 'StepPaused'), {}),
+        [],
+      ],
+      ['is put back where the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
+      ['approves no step that does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2), ['G10']],
+      ['is not kept for later', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepReady'), ['G10']],
+    ],
+    { begin },
+  )
+})
+
+describe('a permit that was used', () => {
+  judgeEach('G7', [
+    ['stays while its node is in flight', (s) => s.del('a1').record({}, 'a1 b1'), []],
+    ['is lost where it leaves before', (s) => s.del('a1').record({}, 'b1'), ['G7 a']],
+    ['leaves when another pod is available', (s) => s.del('a1').replace('a1').record({}, 'b1'), []],
+    ['is lost where that pod is not Ready', (s) => s.del('a1').replace('a1', { ready: false }).record({}, 'b1'), ['G7 a']],
+    ['leaves with its node', (s) => s.del('a1').removeNode('a').record({}, 'b1'), []],
+  ])
+})
