@@ -216,8 +216,8 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     edits: [
       {
         file: wantedAllowance,
-        find: 'const stops = judgementOf(view)?.stops ?? null',
-        replace: 'const stops = judgementOf(view) === null ? null : (null as { reason: string; message: string } | null)',
+        find: 'return stops === null ? null : stop(stops.reason',
+        replace: 'return stops === null || view.nowMs > 0 ? null : stop(stops.reason',
       },
       { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
     ],

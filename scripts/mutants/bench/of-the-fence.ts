@@ -96,7 +96,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
         replace: "answer.kind === 'unclear' ? [] : [{ permit, version: answer.kind === 'standing' ? answer.resourceVersion : '0' }],",
       },
     ],
-    worlds: 'interrupted',
+    worlds: 'broken',
   },
   {
     guarantee: 'G2',

@@ -1,5 +1,6 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
+const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
 const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
 const refuseAction = 'packages/planner/src/rollout/refuse-action.ts'
@@ -143,6 +144,11 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     fault: 'a template that is applied again is not known again',
     edits: [
       {
+        file: releasePort,
+        find: 'return rollout === undefined || !isReleaseOf(release, rollout) || isStopAsked(rollout, release)',
+        replace: 'return rollout === undefined || !isReleaseOf(release, rollout)',
+      },
+      {
         file: heldRevisions,
         find: 'return held.find((one) => one.digest === digest)',
         replace: 'return held.find((one) => one.digest === digest && one.reverted === false)',
@@ -182,6 +188,11 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     guarantee: 'G12',
     fault: 'a version is remembered, and released all the same',
     edits: [
+      {
+        file: releasePort,
+        find: 'return rollout === undefined || !isReleaseOf(release, rollout) || isStopAsked(rollout, release)',
+        replace: 'return rollout === undefined || !isReleaseOf(release, rollout)',
+      },
       {
         file: releaseSpec,
         find: 'if (held === undefined) return {}',

@@ -51,12 +51,17 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   broken: {
-    text: 'a good version follows one that was available on each node, and then crashed there for good',
+    text: 'a good version follows one that was available on each node, and then crashed there for good; somebody pauses and resumes',
     among: (drawn) =>
       calmly(
         drawn,
-        { maxUnavailable: 3, minReadySeconds: 0, startMs: 5_000, policy: { failure: { action: 'Continue' } } },
-        [template('v9-bad-flap', 1), template('v3', 240)],
+        { maxUnavailable: '100%', minReadySeconds: 0, startMs: 5_000, policy: { failure: { action: 'Continue' } } },
+        [
+          template('v9-bad-flap', 1),
+          { atMs: 120 * SECOND, kind: 'budget', maxUnavailable: 2 },
+          template('v3', 240),
+          ...[243, 245, 247, 249].map((second, at): Incident => ({ atMs: second * SECOND, kind: at % 2 === 0 ? 'pause' : 'resume' })),
+        ],
         8 * MINUTE,
       ),
   },
@@ -65,7 +70,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     among: (drawn) =>
       calmly(
         drawn,
-        { maxUnavailable: 6, nodes: 10, minReadySeconds: 0, startMs: 2_000, policy: { failure: { action: 'Continue' } } },
+        { maxUnavailable: 10, nodes: 10, minReadySeconds: 0, startMs: 2_000, policy: { failure: { action: 'Continue' } } },
         [template('v6-bad-probe', 1), template('v3', 100)],
         5 * MINUTE,
       ),
