@@ -24,7 +24,7 @@ export async function recordEvent(
   const event = {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: `${name}.${sha256Hex(`${uid} ${record.id}`).slice(0, 16)}`, namespace },
+    metadata: { name: eventName(name, sha256Hex(`${uid} ${record.id}`).slice(0, 16)), namespace },
     involvedObject: { apiVersion: apiVersions[kind], kind, name, namespace, uid },
     type: 'Normal',
     reason: 'WishRecorded',
@@ -42,6 +42,14 @@ export async function recordEvent(
     if (isAlreadyExists(error)) return
     log.warn({ namespace, name, err: error }, 'could not write the event of a wish')
   }
+}
+
+/** Longest name of an object. @see DNS-1123 subdomain */
+const LONGEST_NAME = 253
+
+/** The name of the object as far as there is room for it, a dot, and what tells events of one object apart. */
+function eventName(name: string, id: string): string {
+  return `${name.slice(0, LONGEST_NAME - id.length - 1).replace(/[.-]+$/, '')}.${id}`
 }
 
 const LONGEST_MESSAGE = 1_000

@@ -7,6 +7,7 @@ import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
 import { carryOut, type WishOrder } from '@tranche/steering'
+import { recordEvent } from '../src/record-event.ts'
 import { recordedActionsOf } from '@tranche/wishes'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -229,4 +230,13 @@ it.each<{ title: string; after: () => Promise<unknown> }>([
   const startedMs = clock.monotonicMs()
   await expect(played(approve({ waitMs: 60_000 }))).rejects.toMatchObject({ code: 'MOVED_ON' })
   expect(clock.monotonicMs() - startedMs).toBeLessThan(5_000)
+})
+
+it('writes the event of an object whose name is as long as names may be', async () => {
+  const name = `${'a'.repeat(235)}.${'b'.repeat(17)}`
+  const ports = { client: clientOf('steering'), clock, log: silentLogger, component: 'tranche-api' }
+  const record = { id: '1', type: 'approve', by: 'alice', via: 'rest', at: '2026-01-01T00:00:00Z' } as never
+  await played(recordEvent(ports, 'Rollout', { metadata: { ...key, name, uid: 'u', resourceVersion: '1' } }, record))
+  const { items } = await played(admin.list<KubeObject>(resourcePaths.events, { namespace: key.namespace }))
+  expect(items.map(({ metadata }) => metadata.name)).toEqual([expect.stringMatching(/^a{235}\.[0-9a-f]{16}$/)])
 })
