@@ -134,10 +134,10 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
         file: flightRecord,
         find: 'permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append],',
         replace:
-          'permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))).slice(change.append.length), ...change.append],',
+          'permits: [...(change.remove.length > 0 ? [] : record.permits.filter((permit) => !gone.has(permitId(permit)))), ...change.append],',
       },
     ],
-    worlds: 'calm',
+    worlds: 'rollovers',
   },
   {
     guarantee: 'G7',

@@ -96,7 +96,12 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       calmly(
         drawn,
         { steps: inSteps({}), startMs: 1_000 },
-        [template('v2', 1), { atMs: 60 * SECOND, kind: 'act', type: 'abort' }, template('v2', 240)],
+        [
+          template('v2', 1),
+          { atMs: 60 * SECOND, kind: 'act', type: 'abort' },
+          template('v2', 240),
+          ...[260, 290, 320].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'status' })),
+        ],
         8 * MINUTE,
       ),
   },
@@ -224,27 +229,26 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     among: (drawn) => calmly(drawn, { minReadySeconds: 20, startMs: 1_000 }, [template('v2', 1)], 4 * MINUTE),
   },
   superseded: {
-    text: 'a newer template comes while the one before has half of the nodes, and old pods lose and regain their readiness',
+    text: 'a newer template comes while the one before has some nodes, and the pods of the stable one crash; there is budget left',
     among: (drawn) =>
       calmly(
         drawn,
         {
           startMs: 2_000,
-          maxUnavailable: 10,
+          maxUnavailable: '100%',
           nodes: 12,
           minReadySeconds: 0,
           policy: { failure: { action: 'Continue' } },
           steps: inSteps({}),
         },
         [
-          template('v6-bad-probe', 1),
-          { atMs: 5 * SECOND, kind: 'act', type: 'promote' },
-          template('v2', 150),
-          { atMs: 170 * SECOND, kind: 'approve', by: 'status' },
-          template('v3', 200),
-          { atMs: 205 * SECOND, kind: 'act', type: 'promote' },
+          template('v6-bad-late', 1),
+          { atMs: 2 * SECOND, kind: 'act', type: 'promote' },
+          template('v2', 40),
+          { atMs: 46 * SECOND, kind: 'approve', by: 'status' },
+          template('v3', 68),
         ],
-        6 * MINUTE,
+        4 * MINUTE,
       ),
   },
   changing: {
