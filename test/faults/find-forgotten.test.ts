@@ -38,6 +38,24 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     [],
   ],
   [
+    'what is said of a release that was being let go, once the Rollout was enabled again and has begun another one',
+    [
+      served,
+      rollout({ phase: 'Disabling', canaryStatus: { ...canaryStatus, ...next, currentStepState: 'StepUpgrade' } }),
+      rollout({ phase: 'Progressing', canaryStatus: { ...canaryStatus, currentStepState: 'BeforeStepUpgrade' } }),
+    ],
+    [],
+  ],
+  [
+    'what is said of a release that is brought to an end before the Rollout goes, and lost on the way',
+    [
+      served,
+      rollout({ phase: 'Disabling', canaryStatus: { ...canaryStatus, ...next, currentStepState: 'StepUpgrade' } }),
+      rollout({ phase: 'Disabling', canaryStatus: { ...canaryStatus, currentStepState: 'Completed' } }),
+    ],
+    ['status.canaryStatus (v2, from generation undefined)'],
+  ],
+  [
     'a wish on the record that has lost it',
     [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-1' }))],
     ['rest-1 in tranche.dev/recorded-actions'],

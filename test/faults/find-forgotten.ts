@@ -19,6 +19,8 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
   const known = new Map<string, ReadonlyMap<string, string>>()
   /** Kinds that the API server keeps the member of. */
   const served = new Set<string>()
+  /** Rollouts that let their release go. */
+  const going = new Set<string>()
   return writes.flatMap(({ kind, type, uid = '', actor = '', t, o }) => {
     if (kind === 'CustomResourceDefinition') {
       const { names } = o['spec'] as { readonly names: { readonly kind: string } }
@@ -30,11 +32,20 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
     const present = type === 'DELETED' ? new Map<string, string>() : placesOf(o as unknown as Recorded, served.has(kind))
     const before = known.get(uid) ?? new Map<string, string>()
     known.set(uid, present)
+    const { phase, canaryStatus } = (o as unknown as Recorded).status ?? {}
+    // Enabled again before it had let its release go, a Rollout begins another one, of the same revision too.
+    const beginsAgain = going.has(uid) && phase === 'Progressing' && canaryStatus?.currentStepState === 'BeforeStepUpgrade'
+    if (phase === 'Disabling') going.add(uid)
+    else if (phase !== undefined) going.delete(uid)
     if (type !== 'MODIFIED' || !isOurs(actor)) return []
-    const lost = [...before].filter(([place, value]) => value !== '' && present.get(place) === '')
+    const lost = [...before].filter(
+      ([place, value]) => value !== '' && present.get(place) === '' && !(beginsAgain && place.startsWith(CANARY_STATUS)),
+    )
     return lost.map(([place, value]) => ({ atMs: t, text: `${actor} forgot ${place} of the ${kind}, which ${value} had written` }))
   })
 }
+
+const CANARY_STATUS = 'status.canaryStatus'
 
 const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet']
 
@@ -87,7 +98,7 @@ function statusPlaces(status: NonNullable<Recorded['status']>): Places {
     // A disabled Rollout tells of a release that it has let go: enabled again it begins another one, of the same revision too.
     ...(canaryStatus?.canaryRevision === undefined || phase === 'Disabled'
       ? []
-      : [[`status.canaryStatus (${canaryStatus.canaryRevision}, from generation ${releaseGeneration})`, canaryStatus] as const]),
+      : [[`${CANARY_STATUS} (${canaryStatus.canaryRevision}, from generation ${releaseGeneration})`, canaryStatus] as const]),
     [`status.flight (${flight?.workloadUid})`, flight],
     ...(flight?.permits ?? []).map((permit) => [`the permit of pod ${permit.podUid} at ${permit.podResourceVersion}`, permit] as const),
   ]
