@@ -12,30 +12,45 @@ import type {
 import type { ObjectKey } from '@tranche/kube-types'
 
 /**
+ * Whether the DaemonSet of a Rollout is shown: `bound` only where it is bound to the Rollout; `any` also otherwise, to a caller that may get
+ * the DaemonSet itself.
+ */
+export type Sight = 'bound' | 'any'
+
+/**
  * What is known of releases at this moment. Of a Rollout that does not exist everything is undefined. Nothing here is about who
- * may see it.
+ * may see it, but for {@link Sight}: who may write a Rollout must not see any DaemonSet by naming it.
  */
 export interface ReleaseReads {
   /** Every Rollout, in any order. */
   keys(): readonly ObjectKey[]
+  /** The DaemonSet that the Rollout names and that is not bound to it; undefined where it is bound or does not exist. */
+  unboundWorkload(key: ObjectKey): ObjectKey | undefined
+  /** As seen by anybody: of a DaemonSet that is not bound it has nothing. */
   summary(key: ObjectKey): RolloutSummary | undefined
-  report(key: ObjectKey): RolloutReport | undefined
-  /** By name. */
-  nodes(key: ObjectKey): readonly NodeReport[] | undefined
-  explainNode(key: ObjectKey, node: string): Explanation | undefined
-  explain(key: ObjectKey): Explanation | undefined
-  batches(key: ObjectKey): readonly BatchReport[] | undefined
-  revisions(key: ObjectKey): readonly RevisionReport[] | undefined
+  report(key: ObjectKey, sight: Sight): RolloutReport | undefined
+  /** By name. @throws {AppError} NOT_BOUND */
+  nodes(key: ObjectKey, sight: Sight): readonly NodeReport[] | undefined
+  /** @throws {AppError} NOT_BOUND */
+  explainNode(key: ObjectKey, node: string, sight: Sight): Explanation | undefined
+  explain(key: ObjectKey, sight: Sight): Explanation | undefined
+  /** @throws {AppError} NOT_BOUND */
+  batches(key: ObjectKey, sight: Sight): readonly BatchReport[] | undefined
+  /** @throws {AppError} NOT_BOUND */
+  revisions(key: ObjectKey, sight: Sight): readonly RevisionReport[] | undefined
   /**
    * @param revision its number or controller-revision-hash
-   * @throws {AppError} REVISION_NOT_FOUND
+   * @throws {AppError} NOT_BOUND, REVISION_NOT_FOUND
    */
-  template(key: ObjectKey, revision: string): RevisionTemplate | undefined
-  history(key: ObjectKey): HistoryReport | undefined
-  /** Newest first. */
-  events(key: ObjectKey): readonly EventReport[] | undefined
+  template(key: ObjectKey, revision: string, sight: Sight): RevisionTemplate | undefined
+  /** @throws {AppError} NOT_BOUND */
+  history(key: ObjectKey, sight: Sight): HistoryReport | undefined
+  /** Newest first; without those about a DaemonSet that is not shown. */
+  events(key: ObjectKey, sight: Sight): readonly EventReport[] | undefined
   /** The Rollout that a DaemonSet names as its own, whether that exists or not. */
   rolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
+  /** The Rollout and the DaemonSet that name each other. */
+  boundRolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
   /**
    * Of a DaemonSet, whether it has a Rollout or not.
    *

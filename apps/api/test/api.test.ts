@@ -28,7 +28,13 @@ let client: KubeClient
 let api: RunningApi
 
 beforeAll(async () => {
-  simulator = createSimulator({ clock: systemClock, nodes: 4, speed: 100, watchDelayMs: 0, actors: { eve: { name: 'eve', groups: [] } } })
+  simulator = createSimulator({
+    clock: systemClock,
+    nodes: 4,
+    speed: 100,
+    watchDelayMs: 0,
+    actors: { eve: { name: 'eve', groups: [] }, reader: { name: 'reader', groups: [] } },
+  })
   client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   await simulator.start()
   for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition as never)
@@ -57,7 +63,7 @@ function daemonSet(): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
-    metadata: key,
+    metadata: { ...key, annotations: { [daemonSetAnnotations.rollout]: key.name } },
     spec: {
       selector: { matchLabels: labels },
       updateStrategy: { type: 'OnDelete' },
@@ -213,7 +219,7 @@ describe('reads', () => {
       rolloutHidden: true,
       revisions: [{ held: false }],
     })
-    const nothing = { metadata: { annotations: { 'tranche.dev/recorded-actions': null, [daemonSetAnnotations.rollout]: null } } }
+    const nothing = { metadata: { annotations: { 'tranche.dev/recorded-actions': null } } }
     await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body: nothing })
     await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: nothing })
     await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status: { heldRevisions: null } } }, { subresource: 'status' })
@@ -389,7 +395,45 @@ describe('wishes', () => {
     for (const name of [null, 'other']) {
       await bind(name)
       const { status, body } = await act('undo', {})
-      expect([status, body]).toMatchObject([409, { code: 'WISH_REFUSED' }])
+      expect([status, body]).toMatchObject([409, { code: 'NOT_BOUND' }])
+    }
+    await bind('agent')
+  })
+
+  it('to read a DaemonSet that another Rollout has, or none, need the right to get it: a right on a Rollout shows nothing of it', async () => {
+    const base = '/api/v1/namespaces/demo/rollouts/agent'
+    const as = 'reader'
+    const admin = simulator.clientFor({ name: 'admin' })
+    const rules = [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], verbs: ['get', 'list'], resourceNames: ['agent'] }]
+    await admin.create(resources.clusterRoles, { metadata: { name: 'one-rollout' }, rules })
+    await admin.create(resources.clusterRoleBindings, {
+      metadata: { name: 'one-rollout' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'one-rollout' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: as }],
+    })
+    await bind('agent')
+    const bound = (await call(base, { as })).body as RolloutReport
+    expect(bound.nodes.desired).toBeGreaterThan(0)
+    const { revision } = (await revisions())[0]!
+    // A template has values of environment variables, also of a DaemonSet that is bound.
+    expect(await call(`${base}/revisions/${revision}`, { as })).toMatchObject({ status: 403, body: { code: 'ACCESS_DENIED' } })
+    expect(await call(`${base}/revisions/${revision}`)).toMatchObject({ status: 200 })
+    for (const name of ['other', null]) {
+      await bind(name)
+      await vi.waitFor(async () => expect((await call(base, { as })).body).toHaveProperty('notBound'))
+      const { body } = await call(base, { as })
+      expect(body).toMatchObject({ images: [], nodes: { desired: 0 }, zones: [] })
+      expect((body as RolloutReport).conditions).toContainEqual(
+        expect.objectContaining({ type: 'Bound', status: 'False', reason: 'NotBound' }),
+      )
+      for (const part of ['nodes', 'nodes/node-1', 'revisions', 'history', 'batches'])
+        expect(await call(`${base}/${part}`, { as })).toMatchObject({ status: 409, body: { code: 'NOT_BOUND' } })
+      const { items } = (await call(`${base}/events`, { as })).body as { readonly items: readonly { readonly object: string }[] }
+      expect(items.filter(({ object }) => object.startsWith('DaemonSet/'))).toEqual([])
+      expect(await call(`${base}/plan`, { as, method: 'POST', body: '{}' })).toMatchObject({ status: 409, body: { code: 'NOT_BOUND' } })
+      // The administrator may get the DaemonSet itself.
+      expect((await call(`${base}/nodes`)).status).toBe(200)
+      expect(((await call(base)).body as RolloutReport).nodes.desired).toBeGreaterThan(0)
     }
     await bind('agent')
   })

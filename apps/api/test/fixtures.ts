@@ -135,6 +135,9 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
     history: () => undefined,
     events: unknown,
     rolloutOf: () => undefined,
+    unboundWorkload: () => undefined,
+    // Each DaemonSet of the summaries is bound to its Rollout.
+    boundRolloutOf: ({ namespace, name }) => summaries.find((one) => one.namespace === namespace && one.daemonSet === name),
     daemonSetHistory: () => undefined,
   }
 }

@@ -75,41 +75,43 @@ it('makes one forecast at a time, lets four wait, and turns the next away', asyn
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
   const { signal } = new AbortController()
-  for (const by of ['ann', 'bob', 'cid', 'dan', 'eve']) void planner({ key, request: {}, by }, signal)
-  await expect(planner({ key, request: {}, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
+  for (const by of ['ann', 'bob', 'cid', 'dan', 'eve']) void planner({ key, request: {}, mayGet: async () => true, by }, signal)
+  await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
 })
 
 it('lets who goes away while others are served make room for the next', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
   const [staying, leaving] = [new AbortController(), new AbortController()]
-  for (const by of ['ann', 'bob', 'cid', 'dan']) void planner({ key, request: {}, by }, staying.signal)
-  const left = planner({ key, request: {}, by: 'eve' }, leaving.signal)
+  for (const by of ['ann', 'bob', 'cid', 'dan']) void planner({ key, request: {}, mayGet: async () => true, by }, staying.signal)
+  const left = planner({ key, request: {}, mayGet: async () => true, by: 'eve' }, leaving.signal)
   leaving.abort(new Error('gone'))
   await expect(left).rejects.toThrow('gone')
-  void planner({ key, request: {}, by: 'eve' }, staying.signal)
-  await expect(planner({ key, request: {}, by: 'fay' }, staying.signal)).rejects.toMatchObject({ code: 'NOT_READY' })
+  void planner({ key, request: {}, mayGet: async () => true, by: 'eve' }, staying.signal)
+  await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, staying.signal)).rejects.toMatchObject({
+    code: 'NOT_READY',
+  })
 })
 
 it('has one place for each user, who gets it back', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
   const leaving = new AbortController()
-  const first = planner({ key, request: {}, by: 'ann' }, leaving.signal)
-  await expect(planner({ key, request: {}, by: 'ann' }, leaving.signal)).rejects.toMatchObject({
+  const first = planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)
+  await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toMatchObject({
     code: 'RATE_LIMITED',
     message: 'a forecast for user "ann" is made or waited for already',
   })
   leaving.abort(new Error('gone'))
   await expect(first).rejects.toThrow('gone')
-  await expect(planner({ key, request: {}, by: 'ann' }, leaving.signal)).rejects.toThrow('gone')
+  await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toThrow('gone')
 })
 
 it('refuses a forecast that takes more memory than the container leaves, and lives on', async () => {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 60_000, planNodes: 4, planMebibytes: 8 } })
   await expect(
-    planner({ key, request: { image: 'registry.example/agent:v2' }, by: 'ann' }, new AbortController().signal),
+    planner({ key, request: { image: 'registry.example/agent:v2' }, mayGet: async () => true, by: 'ann' }, new AbortController().signal),
   ).rejects.toMatchObject({
     code: 'FORECAST_INVALID',
     message: 'a forecast of 4 nodes takes more than the 8 MiB that it may have here',

@@ -88,6 +88,11 @@ export const errorCatalog = {
   },
   WISH_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A wish lacks what its type needs, or says what only another type has.' },
   WISH_REFUSED: { remedy: 'fixInput', httpStatus: 409, summary: 'A wish cannot be carried out as the release stands now.' },
+  NOT_BOUND: {
+    remedy: 'fixInput',
+    httpStatus: 409,
+    summary: 'The DaemonSet that a Rollout names is not bound to this Rollout.',
+  },
   MOVED_ON: {
     remedy: 'fixInput',
     httpStatus: 409,

@@ -7,12 +7,14 @@ export interface ReleaseFacts {
   readonly rollout: Rollout
   /** The BatchRelease of the release under way; undefined while there is none. */
   readonly release: BatchRelease | undefined
-  /** Undefined where it does not exist. */
+  /** Undefined where it does not exist, or is not to be shown. */
   readonly daemonSet: DaemonSet | undefined
   /** Those that the DaemonSet owns, in any order. */
   readonly revisions: readonly ControllerRevision[]
   /** Undefined without a DaemonSet. */
   readonly fleet: FleetView | undefined
+  /** Why the DaemonSet is not to be shown; absent where it is shown, or does not exist. */
+  readonly notBound?: string
   /** Epoch milliseconds by our clock. */
   readonly nowMs: number
   /**

@@ -32,14 +32,22 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(policy !== undefined && { policy }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
-    conditions: (status?.conditions ?? []).map(({ type, status: holds, reason, message, lastTransitionTime }) => ({
-      type,
-      status: holds,
-      reason,
-      message,
-      ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
-    })),
+    conditions: [
+      ...notBoundCondition(facts),
+      ...(status?.conditions ?? []).map(({ type, status: holds, reason, message, lastTransitionTime }) => ({
+        type,
+        status: holds,
+        reason,
+        message,
+        ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
+      })),
+    ],
   }
+}
+
+/** Stands in no status: it depends on who asks. */
+function notBoundCondition({ notBound }: ReleaseFacts): RolloutReport['conditions'] {
+  return notBound === undefined ? [] : [{ type: 'Bound', status: 'False', reason: 'NotBound', message: notBound }]
 }
 
 /** As written; a step that takes nodes by their labels says which. */

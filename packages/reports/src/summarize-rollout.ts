@@ -41,6 +41,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
     images: (daemonSet?.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
     nodes: countsOf(outline),
     ...(limit !== undefined && { maxUnavailable: limit }),
+    ...(facts.notBound !== undefined && { notBound: facts.notBound }),
     resourceVersion: metadata.resourceVersion,
   }
 }

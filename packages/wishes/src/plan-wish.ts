@@ -1,13 +1,7 @@
 import type { RecordedAction, Rollout, RolloutAction, WishType } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
-import {
-  type DaemonSet,
-  daemonSetAnnotations,
-  type KubeObject,
-  keyOf,
-  RECORDED_ACTIONS_ANNOTATION,
-  rolloutAnnotations,
-} from '@tranche/kube-types'
+import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
+import { bindingFault } from './binding-fault.ts'
 import { misplacedMember } from './misplaced-member.ts'
 import { planRestart, planUndo } from './plan-template.ts'
 import { isSameWish, mayHaveForgotten, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
@@ -91,20 +85,10 @@ function noDaemonSet(rollout: Rollout | undefined): WishRefusal {
   return refused('WORKLOAD_NOT_FOUND', name, 'create it, or name another one')
 }
 
-/**
- * The right to act on a Rollout is no right to act on whatever its `workloadRef` names: the DaemonSet must be bound to it. Who acts with
- * their own rights on the DaemonSet (`cli`) may change one that is bound to no Rollout.
- */
-function bindingRefusal({ via }: Wish, { rollout }: WishFacts, { metadata }: DaemonSet): WishRefusal | null {
-  const boundTo = metadata.annotations?.[daemonSetAnnotations.rollout]
-  if (rollout === undefined || boundTo === rollout.metadata.name || (boundTo === undefined && via === 'cli')) return null
-  const bound = boundTo === undefined ? 'is bound to no Rollout' : `is bound to the Rollout ${boundTo}`
-  const message = `spec.workloadRef.name is "${metadata.name}", and that DaemonSet ${bound}, not to ${rollout.metadata.name}`
-  return refused(
-    'WISH_REFUSED',
-    message,
-    boundTo === undefined ? 'wait until it is bound, or use kubectl rollout' : `act on the Rollout ${boundTo}`,
-  )
+/** Who acts with their own rights on the DaemonSet (`cli`) may change one that is bound to no Rollout. */
+function bindingRefusal({ via }: Wish, { rollout }: WishFacts, daemonSet: DaemonSet): WishRefusal | null {
+  const fault = rollout === undefined ? null : bindingFault(rollout, daemonSet)
+  return fault === null || (fault.boundTo === undefined && via === 'cli') ? null : refused('NOT_BOUND', fault.message, fault.fix)
 }
 
 function planOnDaemonSet(wish: Wish, facts: WishFacts, daemonSet: DaemonSet): WishPlan {

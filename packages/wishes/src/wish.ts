@@ -91,6 +91,7 @@ export type WishRefusalCode = Extract<
   ErrorCode,
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'MOVED_ON'
+  | 'NOT_BOUND'
   | 'RATE_LIMITED'
   | 'REVISION_NOT_FOUND'
   | 'ROLLOUT_NOT_FOUND'

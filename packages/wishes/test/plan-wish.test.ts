@@ -94,14 +94,14 @@ describe('a change of a template', () => {
 
   it.each(['undo', 'restart'] as const)('by %s is refused on a DaemonSet that is bound to another Rollout', (type) => {
     expect(planWish(aWish(type), boundTo('other'))).toMatchObject({
-      code: no,
+      code: 'NOT_BOUND',
       message: 'spec.workloadRef.name is "agent", and that DaemonSet is bound to the Rollout other, not to agent',
     })
-    expect(planWish(aWish(type, { via: 'cli' }), boundTo('other'))).toMatchObject({ code: no })
+    expect(planWish(aWish(type, { via: 'cli' }), boundTo('other'))).toMatchObject({ code: 'NOT_BOUND' })
   })
 
   it('over REST is refused on a DaemonSet that is bound to no Rollout; on the command line the rights are those of the user', () => {
-    expect(planWish(aWish('undo'), boundTo(undefined))).toMatchObject({ code: no })
+    expect(planWish(aWish('undo'), boundTo(undefined))).toMatchObject({ code: 'NOT_BOUND' })
     expect(planWish(aWish('undo', { via: 'cli' }), boundTo(undefined))).toMatchObject({ kind: 'write' })
   })
 })

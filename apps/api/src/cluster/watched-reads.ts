@@ -1,6 +1,7 @@
 import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
+import { AppError } from '@tranche/errors'
 import type { Reflector } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import {
@@ -15,8 +16,9 @@ import {
   summarizeRollout,
 } from '@tranche/reports'
 import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
+import { bindingFault } from '@tranche/wishes'
 import { LRUCache } from 'lru-cache'
-import type { ReleaseReads } from '../release-reads.ts'
+import type { ReleaseReads, Sight } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
 
 /** What is read from. */
@@ -34,16 +36,27 @@ const NODE_LISTS = 32
 
 /** Reads over watches. A report that is asked for again is made again only where something has changed. */
 export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts): ReleaseReads {
-  const factsOf = (key: ObjectKey): ReleaseFacts | undefined => watchedFacts(cluster, clock, key)
-  const told = <T>(key: ObjectKey, tell: (facts: ReleaseFacts) => T): T | undefined => {
-    const facts = factsOf(key)
+  const factsOf = (key: ObjectKey, sight: Sight): ReleaseFacts | undefined => {
+    const facts = watchedFacts(cluster, clock, key)
+    return facts === undefined || sight === 'any' ? facts : boundFacts(facts)
+  }
+  const told = <T>(key: ObjectKey, sight: Sight, tell: (facts: ReleaseFacts) => T): T | undefined => {
+    const facts = factsOf(key, sight)
     return facts === undefined ? undefined : tell(facts)
   }
-  const remembered = <T extends object>(most: number, make: (facts: ReleaseFacts) => T): ((key: ObjectKey) => T | undefined) => {
+  const ofWorkload = <T>(key: ObjectKey, sight: Sight, tell: (facts: ReleaseFacts) => T): T | undefined =>
+    told(key, sight, (facts) => {
+      refuseHidden(facts)
+      return tell(facts)
+    })
+  const remembered = <T extends object>(
+    most: number,
+    make: (facts: ReleaseFacts) => T,
+  ): ((key: ObjectKey, sight: Sight) => T | undefined) => {
     const known = new LRUCache<string, { readonly facts: ReleaseFacts; readonly made: T }>({ max: most })
-    return (key) =>
-      told(key, (facts) => {
-        const text = keyText(key)
+    return (key, sight) =>
+      told(key, sight, (facts) => {
+        const text = `${sight} ${keyText(key)}`
         const before = known.get(text)
         if (before !== undefined && isSame(before.facts, facts)) return before.made
         const made = make(facts)
@@ -51,33 +64,65 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
         return made
       })
   }
+  const [summary, report] = [remembered(REPORTS, summarizeRollout), remembered(REPORTS, reportRollout)]
+  const nodes = remembered(NODE_LISTS, (facts) => {
+    refuseHidden(facts)
+    return reportNodes(facts)
+  })
 
-  function eventsAbout(key: ObjectKey): readonly EventReport[] | undefined {
+  function eventsAbout(key: ObjectKey, sight: Sight): readonly EventReport[] | undefined {
     const rollout = cluster.rollouts.store.get(key)
     if (rollout === undefined) return undefined
-    const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, `DaemonSet/${rollout.spec.workloadRef.name}`]
+    const isShown = sight === 'any' || unboundWorkload(key) === undefined
+    const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, ...(isShown ? [`DaemonSet/${rollout.spec.workloadRef.name}`] : [])]
     const about = objects.flatMap((object) => events.store.byIndex('object', `${key.namespace}/${object}`))
     return [...about].sort(newestFirst).map(({ report }) => report)
   }
 
+  /** One that does not exist yet has no events either, and one that was deleted is nobody's. */
+  function unboundWorkload(key: ObjectKey): ObjectKey | undefined {
+    const rollout = cluster.rollouts.store.get(key)
+    if (rollout === undefined) return undefined
+    const workload = workloadKey(rollout)
+    const daemonSet = cluster.daemonSets.store.get(workload)
+    return daemonSet === undefined || bindingFault(rollout, daemonSet) === null ? undefined : workload
+  }
+
   return {
     keys: () => cluster.rollouts.store.list().map(keyOf),
-    summary: remembered(REPORTS, summarizeRollout),
-    report: remembered(REPORTS, reportRollout),
-    nodes: remembered(NODE_LISTS, reportNodes),
-    explainNode: (key, node) => told(key, (facts) => explainNode(facts, node)),
-    explain: (key) => told(key, explainRollout),
-    batches: (key) => told(key, reportBatches),
-    revisions: (key) => told(key, reportRevisions),
-    template: (key, revision) => told(key, (facts) => templateOfRevision(facts, revision)),
-    history: (key) => told(key, reportHistory),
+    unboundWorkload,
+    summary: (key) => summary(key, 'bound'),
+    report,
+    nodes,
+    explainNode: (key, node, sight) => ofWorkload(key, sight, (facts) => explainNode(facts, node)),
+    explain: (key, sight) => told(key, sight, explainRollout),
+    batches: (key, sight) => ofWorkload(key, sight, reportBatches),
+    revisions: (key, sight) => ofWorkload(key, sight, reportRevisions),
+    template: (key, revision, sight) => ofWorkload(key, sight, (facts) => templateOfRevision(facts, revision)),
+    history: (key, sight) => ofWorkload(key, sight, reportHistory),
     events: eventsAbout,
     rolloutOf: (key) => rolloutOf(cluster.daemonSets.store.get(key)),
+    boundRolloutOf: (key) => boundRolloutOf(cluster, key),
     daemonSetHistory(key, withRollout) {
       const facts = factsOfDaemonSet({ cluster, clock }, key, withRollout)
       return facts === undefined ? undefined : reportHistory(facts)
     },
   }
+}
+
+/** Without everything of a DaemonSet that is not bound to the Rollout. */
+function boundFacts(facts: ReleaseFacts): ReleaseFacts {
+  const { rollout, daemonSet } = facts
+  const fault = daemonSet === undefined ? null : bindingFault(rollout, daemonSet)
+  if (fault === null) return facts
+  return { ...facts, daemonSet: undefined, revisions: [], fleet: undefined, notBound: `${fault.message}; ${fault.fix}` }
+}
+
+/** @throws {AppError} NOT_BOUND */
+function refuseHidden({ rollout, notBound }: ReleaseFacts): void {
+  if (notBound === undefined) return
+  const { name, namespace } = workloadKey(rollout)
+  throw new AppError('NOT_BOUND', notBound, { hint: `Or ask for the right to get the DaemonSet ${name} in namespace ${namespace}.` })
 }
 
 /** The same objects, a moment later. */
@@ -94,6 +139,13 @@ function rolloutOf(daemonSet: DaemonSet | undefined): ObjectKey | undefined {
   return name === undefined ? undefined : { namespace, name }
 }
 
+/** A hook, a stream or a history of a DaemonSet follows its annotation only to a Rollout that names the DaemonSet too. */
+export function boundRolloutOf({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
+  const named = rolloutOf(daemonSets.store.get(key))
+  const rollout = named === undefined ? undefined : rollouts.store.get(named)
+  return rollout !== undefined && keyText(workloadKey(rollout)) === keyText(key) ? named : undefined
+}
+
 /** One that no Rollout names, or whose Rollout is not to be told of, is seen as a Rollout would see it that has never been looked at. */
 function factsOfDaemonSet(
   { cluster, clock }: Pick<WatchedReadsParts, 'cluster' | 'clock'>,
@@ -102,9 +154,9 @@ function factsOfDaemonSet(
 ): ReleaseFacts | undefined {
   const daemonSet = cluster.daemonSets.store.get(key)
   if (daemonSet === undefined) return undefined
-  const rollout = withRollout ? rolloutOf(daemonSet) : undefined
+  const rollout = withRollout ? boundRolloutOf(cluster, key) : undefined
   const bound = rollout === undefined ? undefined : watchedFacts(cluster, clock, rollout)
-  if (bound !== undefined && keyText(workloadKey(bound.rollout)) === keyText(key)) return bound
+  if (bound !== undefined) return bound
   return {
     rollout: {
       apiVersion: 'rollouts.kruise.io/v1beta1',

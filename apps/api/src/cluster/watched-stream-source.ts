@@ -5,6 +5,7 @@ import { workloadKey } from '@tranche/steering'
 import type { ReleaseReads } from '../release-reads.ts'
 import type { StreamedEvent, StreamSource } from '../stream/stream-hub.ts'
 import type { KeptEvent } from './events-watch.ts'
+import { boundRolloutOf } from './watched-reads.ts'
 
 /** What changes are read from. */
 export interface WatchedStreamParts {
@@ -29,8 +30,8 @@ export function createWatchedStreamSource({ cluster, events, reads }: WatchedStr
 
   function streamed({ namespace, object, report, resourceVersion }: KeptEvent): readonly StreamedEvent[] {
     const [kind = '', name = ''] = object.split('/')
-    const keys = kind === 'DaemonSet' ? rolloutsOf(cluster, { namespace, name }) : [{ namespace, name }]
-    return keys.map((key) => ({ key, event: report, resourceVersion }))
+    const about = kind === 'DaemonSet' ? boundRolloutOf(cluster, { namespace, name }) : { namespace, name }
+    return (about === undefined ? [] : [about]).map((key) => ({ key, event: report, resourceVersion }))
   }
 
   return {
@@ -60,7 +61,8 @@ export function createWatchedStreamSource({ cluster, events, reads }: WatchedStr
         pods.subscribe({
           onChange({ namespace }, previous, current) {
             const key = uids.get((current ?? previous)?.ownerUid ?? '')
-            if (key !== undefined && key.namespace === namespace) ofDaemonSet(key)
+            const rollout = key === undefined || key.namespace !== namespace ? undefined : boundRolloutOf(cluster, key)
+            if (rollout !== undefined) changed(rollout)
           },
         }),
         nodes.subscribe({ onChange: (_key, previous, current) => previous !== current && changed(null) }),

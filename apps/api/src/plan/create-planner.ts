@@ -5,6 +5,7 @@ import { checkForecast } from '@tranche/forecast'
 import { isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
+import { bindingFault } from '@tranche/wishes'
 import type { Limits } from '../http/limits.ts'
 import { runInThread, threadFile } from '../threads/run-in-thread.ts'
 import { createTurns } from '../threads/turns.ts'
@@ -24,6 +25,8 @@ export interface ForecastOrder {
   readonly request: ForecastRequest
   /** Name of the user who asks. */
   readonly by: string
+  /** Whether the user may get the DaemonSet itself, which is needed where it is not bound to the Rollout. */
+  readonly mayGet: (daemonSet: ObjectKey) => Promise<boolean>
 }
 
 /** What plans are made with. */
@@ -37,10 +40,14 @@ export interface PlannerParts {
 export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
   const takeTurn = createTurns({ one: 'a forecast', many: 'forecasts' })
 
-  async function plan({ key, request }: ForecastOrder, signal: AbortSignal): Promise<Forecast> {
+  async function plan({ key, request, mayGet }: ForecastOrder, signal: AbortSignal): Promise<Forecast> {
     const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal }).catch((error: unknown) => {
       throw isNotFound(error) ? rolloutNotFound(key) : error
     })
+    const { rollout, daemonSet } = snapshot
+    const fault = daemonSet === undefined ? null : bindingFault(rollout, daemonSet)
+    if (fault !== null && !(await mayGet({ namespace: key.namespace, name: rollout.spec.workloadRef.name })))
+      throw new AppError('NOT_BOUND', fault.message, { hint: `${fault.fix.charAt(0).toUpperCase()}${fault.fix.slice(1)}.` })
     if (snapshot.nodes.length > limits.planNodes)
       throw new AppError('FORECAST_INVALID', `the cluster has ${snapshot.nodes.length} nodes, and ${limits.planNodes} are foretold here`, {
         hint: 'Run tranche plan, which knows no such limit.',

@@ -126,13 +126,14 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** Which Rollout a hook is for; where it names a DaemonSet, the one that releases it. */
+/** Which Rollout a hook is for; where it names a DaemonSet, the one that it is bound to, and that names it. */
 function rolloutOf({ namespace, target }: Hook, reads: ReleaseReads): ObjectKey {
   if (target.kind === 'Rollout') return { namespace, name: target.name }
-  for (const key of reads.keys())
-    if (key.namespace === namespace && reads.summary(key)?.daemonSet === target.name) return { namespace, name: key.name }
+  const bound = reads.boundRolloutOf({ namespace, name: target.name })
+  if (bound !== undefined) return bound
   throw new AppError(
     'ROLLOUT_NOT_FOUND',
-    `no Rollout releases DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)}`,
+    `DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)} is bound to no Rollout that names it`,
+    { hint: 'Set spec.workloadRef of one Rollout to it, and wait until the controller has bound it.' },
   )
 }

@@ -1,10 +1,12 @@
 import { forecastRequestSchema, forecastSchema, objectParamsSchema } from '@tranche/api-schema'
+import type { ObjectKey } from '@tranche/kube-types'
+import { accessResources } from '../auth/access.ts'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 
 /** The route that tells what a release would do. It reads, and writes nothing. */
-export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void {
+export function addPlanRoute(app: ApiServer, { plan, limits, reviews }: RouteParts): void {
   app.post(
     '/api/v1/namespaces/:namespace/rollouts/:name/plan',
     {
@@ -23,8 +25,10 @@ export function addPlanRoute(app: ApiServer, { plan, limits }: RouteParts): void
     },
     async (request) => {
       const { namespace, name } = request.params
-      const { username } = callerOf(request)
-      return plan({ key: { namespace, name }, request: request.body ?? {}, by: username }, request.ending)
+      const caller = callerOf(request)
+      const mayGet = (daemonSet: ObjectKey): Promise<boolean> =>
+        reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.daemonsets, ...daemonSet })
+      return plan({ key: { namespace, name }, request: request.body ?? {}, by: caller.username, mayGet }, request.ending)
     },
   )
 }

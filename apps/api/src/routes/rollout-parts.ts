@@ -18,17 +18,17 @@ import { AppError } from '@tranche/errors'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
 import { pageOfList } from '../http/page.ts'
-import type { ReleaseReads } from '../release-reads.ts'
-import { answers, existing, type RouteParts, tags } from './route-parts.ts'
+import { answers, existing, requireTemplateRight, type RouteParts, sightOf, tags } from './route-parts.ts'
 
 const base = '/api/v1/namespaces/:namespace/rollouts/:name'
 const readConfig = { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } } as const
 const described = { tags: tags.rollouts, params: objectParamsSchema } as const
 
 /** Routes that tell one side of a Rollout: its batches, nodes, revisions, history, events, and why it stands where it stands. */
-export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): void {
-  addNodeRoutes(app, reads)
-  addExplanationRoutes(app, reads)
+export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
+  const { reads } = parts
+  addNodeRoutes(app, parts)
+  addExplanationRoutes(app, parts)
   app.get(
     `${base}/batches`,
     {
@@ -40,7 +40,11 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
         response: answers(listOf(batchReportSchema, 'Batch')),
       },
     },
-    async ({ params }) => ({ items: existing(reads.batches(params), 'Rollout', params) }),
+    async (request) => {
+      const { params } = request
+      const sight = await sightOf(parts, request, params)
+      return { items: existing(reads.batches(params, sight), 'Rollout', params) }
+    },
   )
   app.get(
     `${base}/revisions`,
@@ -53,7 +57,11 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
         response: answers(listOf(revisionReportSchema, 'Revision')),
       },
     },
-    async ({ params }) => ({ items: existing(reads.revisions(params), 'Rollout', params) }),
+    async (request) => {
+      const { params } = request
+      const sight = await sightOf(parts, request, params)
+      return { items: existing(reads.revisions(params, sight), 'Rollout', params) }
+    },
   )
   app.get(
     `${base}/revisions/:revision`,
@@ -63,11 +71,16 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
         ...described,
         operationId: 'getRevision',
         summary: 'Get a revision with its pod template',
+        description: 'For callers that may also `get` the DaemonSet: a pod template holds the values of environment variables.',
         params: revisionParamsSchema,
         response: answers(revisionTemplateSchema),
       },
     },
-    async ({ params }) => existing(reads.template(params, params.revision), 'Rollout', params),
+    async (request) => {
+      const { params } = request
+      await requireTemplateRight(parts, request, params)
+      return existing(reads.template(params, params.revision, 'any'), 'Rollout', params)
+    },
   )
   app.get(
     `${base}/history`,
@@ -80,7 +93,11 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
         response: answers(historyReportSchema),
       },
     },
-    async ({ params }) => existing(reads.history(params), 'Rollout', params),
+    async (request) => {
+      const { params } = request
+      const sight = await sightOf(parts, request, params)
+      return existing(reads.history(params, sight), 'Rollout', params)
+    },
   )
   app.get(
     `${base}/events`,
@@ -93,11 +110,16 @@ export function addRolloutPartRoutes(app: ApiServer, { reads }: RouteParts): voi
         response: answers(listOf(eventReportSchema, 'Event')),
       },
     },
-    async ({ params }) => ({ items: existing(reads.events(params), 'Rollout', params) }),
+    async (request) => {
+      const { params } = request
+      const sight = await sightOf(parts, request, params)
+      return { items: existing(reads.events(params, sight), 'Rollout', params) }
+    },
   )
 }
 
-function addNodeRoutes(app: ApiServer, reads: ReleaseReads): void {
+function addNodeRoutes(app: ApiServer, parts: RouteParts): void {
+  const { reads } = parts
   app.get(
     `${base}/nodes`,
     {
@@ -110,8 +132,10 @@ function addNodeRoutes(app: ApiServer, reads: ReleaseReads): void {
         response: answers(pageOf(nodeReportSchema).meta({ id: 'NodePage' })),
       },
     },
-    async ({ params, query }) => {
-      const nodes = existing(reads.nodes(params), 'Rollout', params).filter((node) => isWanted(node, query))
+    async (request) => {
+      const { params, query } = request
+      const sight = await sightOf(parts, request, params)
+      const nodes = existing(reads.nodes(params, sight), 'Rollout', params).filter((node) => isWanted(node, query))
       const { cursor, limit } = query
       return pageOfList(nodes, { cursor, limit, of: 'nodes', place: ({ name }) => [name] })
     },
@@ -124,7 +148,8 @@ function isWanted({ state, zone, batch }: NodeReport, query: NodesQuery): boolea
   return query.batch === undefined || batch === query.batch
 }
 
-function addExplanationRoutes(app: ApiServer, reads: ReleaseReads): void {
+function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
+  const { reads } = parts
   app.get(
     `${base}/nodes/:node`,
     {
@@ -137,9 +162,10 @@ function addExplanationRoutes(app: ApiServer, reads: ReleaseReads): void {
         response: answers(explanationSchema),
       },
     },
-    async ({ params }) => {
+    async (request) => {
+      const { params } = request
       existing(reads.summary(params), 'Rollout', params)
-      const explanation = reads.explainNode(params, params.node)
+      const explanation = reads.explainNode(params, params.node, await sightOf(parts, request, params))
       if (explanation !== undefined) return explanation
       throw new AppError(
         'NODE_NOT_FOUND',
@@ -153,7 +179,10 @@ function addExplanationRoutes(app: ApiServer, reads: ReleaseReads): void {
       config: readConfig,
       schema: { ...described, operationId: 'explainRollout', summary: 'Explain what it waits for', response: answers(explanationSchema) },
     },
-    async ({ params }) => existing(reads.explain(params), 'Rollout', params),
+    async (request) => {
+      const { params } = request
+      return existing(reads.explain(params, await sightOf(parts, request, params)), 'Rollout', params)
+    },
   )
 }
 

@@ -13,7 +13,7 @@ import { visibleNamespaces } from '../auth/visibility.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { type Page, pageOfList } from '../http/page.ts'
 import type { ReleaseReads } from '../release-reads.ts'
-import { answers, existing, type RouteParts, tags } from './route-parts.ts'
+import { answers, existing, type RouteParts, sightOf, tags } from './route-parts.ts'
 
 const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })
 
@@ -65,7 +65,10 @@ export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts)
         response: answers(rolloutReportSchema),
       },
     },
-    async ({ params }) => existing(reads.report(params), 'Rollout', params),
+    async (request) => {
+      const { params } = request
+      return existing(reads.report(params, await sightOf({ reads, reviews }, request, params)), 'Rollout', params)
+    },
   )
 }
 

@@ -1,10 +1,13 @@
 import { problemSchema } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
+import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Limits } from '../http/limits.ts'
-import type { ReleaseReads } from '../release-reads.ts'
+import { accessResources, questionText } from '../auth/access.ts'
+import { callerOf } from '../auth/guard.ts'
+import type { ReleaseReads, Sight } from '../release-reads.ts'
 import type { PlanRelease } from '../plan/create-planner.ts'
 import type { CarryOut } from './wishes.ts'
 
@@ -42,4 +45,37 @@ export function existing<T>(found: T | undefined, kind: 'Rollout' | 'DaemonSet',
   if (found !== undefined) return found
   const code = kind === 'Rollout' ? 'ROLLOUT_NOT_FOUND' : 'WORKLOAD_NOT_FOUND'
   throw new AppError(code, `there is no ${kind} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
+}
+
+type Reading = Pick<RouteParts, 'reads' | 'reviews'>
+
+/**
+ * @returns `any` where the DaemonSet that the Rollout names is not bound to it, and the caller may get that DaemonSet itself
+ * @throws {AppError} REVIEW_UNAVAILABLE
+ */
+export async function sightOf({ reads, reviews }: Reading, request: unknown, key: ObjectKey): Promise<Sight> {
+  const workload = reads.unboundWorkload(key)
+  if (workload === undefined) return 'bound'
+  const caller = callerOf(request as FastifyRequest)
+  return (await reviews.isAllowed(caller, getQuestion(workload))) ? 'any' : 'bound'
+}
+
+/**
+ * Pod templates hold what the right to get Rollouts does not cover, such as the values of environment variables.
+ *
+ * @throws {AppError} ACCESS_DENIED where the caller may not get the DaemonSet; REVIEW_UNAVAILABLE
+ */
+export async function requireTemplateRight({ reads, reviews }: Reading, request: unknown, { namespace, name }: ObjectKey): Promise<void> {
+  const daemonSet = reads.summary({ namespace, name })?.daemonSet
+  if (daemonSet === undefined) return
+  const caller = callerOf(request as FastifyRequest)
+  const question = getQuestion({ namespace, name: daemonSet })
+  if (await reviews.isAllowed(caller, question)) return
+  throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(question)}`, {
+    hint: 'A pod template is shown to callers that may get its DaemonSet. Ask for a role that grants it.',
+  })
+}
+
+function getQuestion({ namespace, name }: ObjectKey) {
+  return { kind: 'resource', verb: 'get', ...accessResources.daemonsets, namespace, name } as const
 }

@@ -82,6 +82,10 @@ export const rolloutSummarySchema = z
     images: z.array(z.string()).meta({ description: "Images of the DaemonSet's template, containers in order." }),
     nodes: nodeCountsSchema,
     maxUnavailable: count('Nodes that may be down at a time, in nodes.').optional(),
+    notBound: z.string().optional().meta({
+      description:
+        'Why nothing of the DaemonSet is shown (images, nodes, zones): it is not bound to this Rollout, and the caller is not known to have the right to get it.',
+    }),
     resourceVersion: z.string().meta({ description: 'Of the Rollout: what this was read from.' }),
   })
   .meta({ id: 'RolloutSummary' })
