@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import type { WishAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -85,3 +86,16 @@ it('tells who acts for a request that its sender has gone', async () => {
   await expect(answer).rejects.toThrow()
   await expect(heard).rejects.toThrow('the sender did not wait for the answer')
 })
+
+it('closes a connection whose headers are not complete after 5 s', async () => {
+  const socket = connect((stage.app.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => {})
+  const began = performance.now()
+  socket.write('GET /api/v1/rollouts HTTP/1.1\r\nhost: a\r\n')
+  const dripping = setInterval(() => socket.write('x-slow: 1\r\n'), 500)
+  socket.resume()
+  await once(socket, 'close')
+  clearInterval(dripping)
+  // 30 s and more where slow connections are looked for as seldom as Node.js does by itself.
+  expect(performance.now() - began).toBeLessThan(15_000)
+}, 60_000)

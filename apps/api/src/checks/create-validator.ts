@@ -2,7 +2,6 @@ import type { ValidateAnswer } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { runInThread, threadFile } from '../threads/run-in-thread.ts'
 import { createTurns, type TurnTaker } from '../threads/turns.ts'
-import { validateManifests } from './validate-manifests.ts'
 
 /**
  * Checks manifests.
@@ -12,16 +11,13 @@ import { validateManifests } from './validate-manifests.ts'
  */
 export type Validate = (manifests: string, taker: TurnTaker) => Promise<ValidateAnswer>
 
-/** What is looked at at once, in characters: some ten milliseconds, which is less than a thread takes to begin. */
-const SHORT = 8_192
 /** What a thread may keep in memory: 1 MiB of Rollouts takes less than 96, as much of nothing but keys less than 128. */
 const MEBIBYTES = 128
 
-/** Checks short manifests at once, and longer ones in a thread, one at a time, so that nobody else waits for them. */
+/** Checks manifests in a thread, one at a time and one for each user: 8 KiB can take 200 ms, in which the server would answer nobody. */
 export function createValidator(): Validate {
   const takeTurn = createTurns({ one: 'a check of manifests', many: 'checks of manifests' })
   return async (manifests, taker) => {
-    if (manifests.length <= SHORT) return validateManifests(manifests)
     const { signal } = taker
     return takeTurn(taker, () => runInThread({ file, data: manifests, mebibytes: MEBIBYTES, signal, takesTooMuch }))
   }

@@ -117,9 +117,15 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
 }
 
 /** A request without a host is refused by us, as a problem. The types of a server do not tell the two apart. */
+/** The longest time for the headers of a request, in milliseconds: whoever sends them knows them all. */
+const HEADERS_MS = 5_000
+/** Slow connections are looked for this often, in milliseconds; Node.js itself does so every 30 s. */
+const CHECK_MS = 1_000
+
 function transportOf(certificate: Certificate | undefined): { readonly http: { readonly requireHostHeader: false } } {
-  if (certificate === undefined) return { http: { requireHostHeader: false } }
-  return { https: { ...certificate, requireHostHeader: false } } as never
+  const common = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECK_MS } as const
+  if (certificate === undefined) return { http: common }
+  return { https: { ...certificate, ...common } } as never
 }
 
 /** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */
