@@ -273,7 +273,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         [
           template('v2', 1),
           ...[20, 40, 60].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'status' })),
-          ...[21, 41, 61].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'lateAction' })),
+          ...[30, 50, 70].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'lateAction' })),
         ],
         3 * MINUTE,
       ),
