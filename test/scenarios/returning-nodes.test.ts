@@ -10,10 +10,12 @@ afterEach(() => stage.end())
 const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
 const pool = Array.from({ length: 10 }, (_, at) => `node-${String(at + 11).padStart(3, '0')}`)
 
+const everyNode = Array.from({ length: 20 }, (_, at) => `node-${String(at + 1).padStart(3, '0')}`)
+
 /** Takes a pool of nodes from the DaemonSet, whose pods stay, or gives it back. */
-async function setTaint(taints: readonly object[]): Promise<void> {
+async function setTaint(taints: readonly object[], names = pool): Promise<void> {
   await Promise.all(
-    pool.map((name) =>
+    names.map((name) =>
       stage.client.patch(resourcePaths.nodes, { name } as never, {
         type: 'merge',
         body: { spec: { taints: taints.length === 0 ? null : taints } },
@@ -51,6 +53,34 @@ describe('nodes with an old pod that become desired again in a paused step widen
     await setTaint([])
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+    expectKept(stage)
+  })
+
+  it.each([
+    { what: 'a pause for a person in the only step', only: [{ replicas: '10%', pause: {} }] },
+    { what: 'a pause for a person in the first of two steps', only: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] },
+    { what: 'a pause of an hour in the only step', only: [{ replicas: 2, pause: { duration: 3_600 } }] },
+  ])('where every node was out when the release began: $what', async ({ only }) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: only, tolerations: [] })
+    const taint = { key: 'dedicated', value: 'other', effect: 'NoSchedule' }
+    await setTaint([taint], everyNode)
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    await setTaint([], everyNode)
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+    expectKept(stage)
+  })
+
+  it('where all but one were out: the only step of one tenth does not pass as one of all', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '10%', pause: {} }], tolerations: [] })
+    const taint = { key: 'dedicated', value: 'other', effect: 'NoSchedule' }
+    await setTaint([taint], everyNode.slice(1))
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await setTaint([], everyNode.slice(1))
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(2)
     expectKept(stage)
   })
 })

@@ -1,5 +1,6 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { batchReach, isWithinReach } from '../nodes/batch-reach.ts'
+import { hasOldPod } from '../old-nodes.ts'
 import type { Course } from './course.ts'
 import { isSameJson } from '@tranche/kube-types'
 import { batchesOf, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
@@ -175,10 +176,21 @@ function isFullyPromoted({ acceptedWishes }: Course): boolean {
   return acceptedWishes.promote?.full === true
 }
 
-/** A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. */
+/**
+ * A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. Nodes that
+ * are out for a while (a zone, a tainted pool) and come back with an old pod are left to wait with: they would be updated after
+ * the end, past every step (G3).
+ */
 function coversAll(view: RolloutView, canary: CanaryStatus): boolean {
   const { desired } = view.fleet
-  return desired === 0 || (canary.nextStepIndex === -1 && stepReach(view, canary.currentStepIndex).size >= desired)
+  const isLast = canary.nextStepIndex === -1
+  if (isLast && isOfAll(stepsOf(view.rollout)[canary.currentStepIndex - 1])) return true
+  const isAll = desired === 0 || (isLast && stepReach(view, canary.currentStepIndex).size >= desired)
+  return isAll && !view.fleet.nodes.some((node) => !node.desired && hasOldPod(node, canary.canaryRevision))
+}
+
+function isOfAll(step: RolloutStep | undefined): boolean {
+  return step?.nodes === undefined && (step?.replicas ?? '100%') === '100%'
 }
 
 function stepTitle({ rollout }: RolloutView, { canary, rollbackFrom }: Course, step: RolloutStep): string {
