@@ -190,6 +190,18 @@ describe('steps that change in mid-release', () => {
 })
 
 describe('steps that are replaced in mid-release', () => {
+  it('after the last of them keep no release from ending (G6)', async () => {
+    stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await stage.setImage('v2')
+    await stage.until('the release finishes', async () => {
+      const { phase, canaryStatus } = (await stage.rollout()).status ?? {}
+      return phase === 'Progressing' && canaryStatus?.finalisingStep === 'ResumeWorkload'
+    })
+    await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: '40%', pause: {} }, { replicas: '100%' }] } } } })
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
   const pausing = (sizes: readonly (number | string)[]): readonly object[] => sizes.map((replicas) => ({ replicas, pause: {} }))
 
   it.each([

@@ -3,7 +3,7 @@ import { batchReach, isWithinReach } from '../nodes/batch-reach.ts'
 import { hasOldPod } from '../old-nodes.ts'
 import type { Course } from './course.ts'
 import { isSameJson } from '@tranche/kube-types'
-import { batchesOf, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
+import { batchesOf, isFinalising, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
 import { isForeign, releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
@@ -39,11 +39,12 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
 
 /**
  * The step of a plan that replaced the one that runs, where the present step opens less than what was opened: the last that opens nothing
- * more. Null where the present step is it, or the plan is the same.
+ * more. Null where the present step is it, the plan is the same, or the steps are over: what finishes asks for no step.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
   const { rollout, release } = view
   if (release === undefined || isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
+  if (isFinalising(canary)) return null
   if (release.spec.releasePlan.batchPartition === undefined || isSameJson(release.spec.releasePlan.batches ?? [], batchesOf(rollout)))
     return null
   const step = fittingStep(view)
