@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { run } from '@tranche/cli'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { done } from './release-pictures.ts'
 
 /** Clears the screen, and names the window. */
@@ -34,4 +35,19 @@ it('asks about a Rollout without what its names say to a terminal', async () => 
   await expect(run(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
   expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Nothing was done\.\n$/)
   expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})
+
+it.each(['json', 'yaml'])('prints -o %s on a terminal with what steers it spelled out, and in a pipe as it is', async (format) => {
+  const { port } = server.address() as AddressInfo
+  const printed = async (isTTY: boolean): Promise<string> => {
+    let out = ''
+    const io = { out: { write: (text: string) => void (out += text), isTTY }, err: { write: () => {} }, env: {} }
+    const line = ['status', 'agent', '-n', 'demo', '--timeout', '0', '-o', format, '--server', `http://127.0.0.1:${port}`]
+    await run(line, io)
+    return out
+  }
+  const [terminal, pipe] = [await printed(true), await printed(false)]
+  expect(terminal.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  expect(terminal).toContain('\\u009b31m')
+  expect(parse(pipe)).toMatchObject({ name: foreign.name })
 })

@@ -30,7 +30,7 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
     templateOf(session, key, { wanted: older, known }),
     templateOf(session, key, { wanted: newer, known }),
   ])
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ from, to }, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ from, to }, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)

@@ -39,7 +39,7 @@ export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAM
     },
   )
   const findings = checkFindings(signs, VERSION)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: systemClock.nowMs() })
     io.out.write(`${doctorView(findings, drawing).join('\n')}\n`)

@@ -25,7 +25,7 @@ export interface ExplainOptions {
 export async function explain({ access, output, subject, rollout }: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const explanation = await explanationOf(session, subject, rollout)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(explanation, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(explanation, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${explanationView(explanation, drawing).join('\n')}\n`)

@@ -38,7 +38,7 @@ async function textOf({ desk, clock }: Session, key: ObjectKey, { output: { form
   const picture = await desk.picture(key)
   const { report, ...rest } = picture
   if (format === 'name') return `${rolloutName(report.name)}\n`
-  if (format === 'json' || format === 'yaml') return await valueText({ rollout: report, ...rest }, format)
+  if (format === 'json' || format === 'yaml') return await valueText({ rollout: report, ...rest }, format, io.out)
   const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
   return `${releaseView(picture, drawing, format === 'wide').join('\n')}\n`
 }

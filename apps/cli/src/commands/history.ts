@@ -19,7 +19,7 @@ export async function history({ access, output, name }: HistoryOptions, io: Comm
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: name, command: 'history' })
   const report = await session.desk.history(key)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(report, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(report, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${historyView(report, drawing).join('\n')}\n`)

@@ -23,7 +23,7 @@ export async function list({ access, output, outcome }: ListOptions, io: Command
   const { desk, namespace, clock } = session
   const all = await desk.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
   const items = all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ items }, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ items }, output.format, io.out))
   else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
   else if (items.length === 0) sayLines(io.err, nothingFound(access, namespace, outcome))
   else {

@@ -44,7 +44,7 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
   await using session = await openSession(access, io)
   const progress = createProgress(io)
   const told = await tellWhilePlanning(session, options, { io, progress }).finally(progress.clear)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(told, output.format))
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(told, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     io.out.write(`${planView(told, drawing, output.format === 'wide').join('\n')}\n`)

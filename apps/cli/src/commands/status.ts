@@ -39,7 +39,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   using wait = beginWait(session, options, io)
   const report = await lookUntilEnd(session, { ...options, wait }, io)
   const { format } = options.output
-  if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format))
+  if (format === 'json' || format === 'yaml') io.out.write(await valueText(report, format, io.out))
   else if (format === 'name') io.out.write(`${rolloutName(report.name)}\n`)
   else
     sayLines(

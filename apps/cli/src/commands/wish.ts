@@ -58,7 +58,7 @@ export async function wish(options: WishOptions, io: CommandIo): Promise<ExitCod
     throw inOptions(error, options.body)
   })
   const { format } = options.output
-  if (format === 'json' || format === 'yaml') io.out.write(await valueText(answer, format))
+  if (format === 'json' || format === 'yaml') io.out.write(await valueText(answer, format, io.out))
   else if (format === 'name') io.out.write(`${rolloutName(key.name)}\n`)
   else sayLines(io.out, answerLine(answer, key, options))
   return exitCodes.done

@@ -1,11 +1,34 @@
+import type { OutputStream } from '../command-io.ts'
 import type { OutputFormat } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** @returns a value as `-o json` or `-o yaml` prints it, with its line end */
-export async function valueText(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
+/**
+ * @param out where it goes: on a terminal, characters that could steer it are printed as `\\u009b`; a file or pipe gets the value as it is
+ * @returns a value as `-o json` or `-o yaml` prints it, with its line end
+ */
+export async function valueText(
+  value: unknown,
+  format: Extract<OutputFormat, 'json' | 'yaml'>,
+  out: Pick<OutputStream, 'isTTY'>,
+): Promise<string> {
+  const text = format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : await yamlText(value)
+  return out.isTTY === true ? text.replace(STEERING, escaped) : text
+}
+
+async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml')
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** Control characters but line ends, and those that turn or hide what follows them. */
+const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** As JSON writes it, UTF-16 unit by unit. */
+function escaped(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }
 
 /** @returns a Rollout as `-o name` prints it, so that kubectl takes it */
