@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
+import { createReadStream } from 'node:fs'
 import { AppError } from '@tranche/errors'
 import { isHostAllowed } from '@tranche/outgoing'
 import { readAllowHosts } from '../allow-hosts.ts'
-import { type CommandIo, wantsColors } from '../command-io.ts'
+import { type CommandIo, type InputStream, wantsColors } from '../command-io.ts'
 import type { LintOptions } from '../command-options.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findFiles } from '../lint/find-files.ts'
@@ -39,8 +38,8 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
 /** @returns what stands in a file; `-` is standard input. @throws {AppError} FILE_UNREADABLE */
 export async function readText(file: string, { in: input }: CommandIo): Promise<string> {
   try {
-    if (file !== '-') return readFileSync(file, 'utf8')
-    return input === undefined ? '' : await text(input)
+    if (file !== '-') return await textWithin(createReadStream(file))
+    return input === undefined ? '' : await textWithin(input)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
@@ -49,4 +48,20 @@ export async function readText(file: string, { in: input }: CommandIo): Promise<
       cause: error,
     })
   }
+}
+
+/** Manifests of thousands of objects are smaller; a device gives bytes for ever. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** A stream, so that a pipe that nobody writes to can be left by Ctrl-C. */
+async function textWithin(input: InputStream): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of input) {
+    const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    bytes += piece.length
+    if (bytes > MOST_BYTES) throw new Error(`it holds more than ${MOST_BYTES / 1024 / 1024} MiB`)
+    chunks.push(piece)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
