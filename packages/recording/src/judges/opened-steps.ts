@@ -41,7 +41,7 @@ export interface OpenedStepsOptions {
  * Begins with the first step open. A step opens the next when three things have come to pass:
  *
  * - once since it opened, as many nodes as it has were taken, and had an available pod of the template; nodes that were NotReady since the
- *   release began need not, and where the user tolerates failures, or has retried, one is enough;
+ *   release began need not, and where the user tolerates failures, or has retried or resumed, one is enough;
  * - its pause is over: a person has approved (in the status or by an action, while the status said that the step waits, and for the step that
  *   the action names), the time has passed since the pods were available, or somebody has promoted;
  * - or somebody has jumped over it.
@@ -119,7 +119,8 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     if (is.next !== undefined && is.next !== was.next && is.next >= 1) open(is.next, nowMs)
     const action = actionOf(next)
     if (action !== undefined && action.id !== actionOf(before)?.id) asked = action
-    if (action?.type === 'retry') isTolerant = true
+    const isResumed = before?.spec.strategy?.paused === true && next.spec.strategy?.paused !== true
+    if (action?.type === 'retry' || isResumed) isTolerant = true
   }
 
   /** An action is taken as things stand when it is answered. */
