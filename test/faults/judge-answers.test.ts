@@ -265,6 +265,16 @@ describe('a template that is rolled out natively', () => {
     ['came while it was away', writesOf(daemonSet('people'), deletion, daemonSet('people', native)), 0],
     ['is of a DaemonSet that is bound to nothing', writesOf(daemonSet('people', { bound: false }), daemonSet('people', native)), 0],
     ['was written by us', writesOf(daemonSet('people'), daemonSet('controller-1', native)), 0],
+    [
+      'is what people want who have disabled its Rollout',
+      writesOf(daemonSet('people'), rollout('people', { disabled: true }), deletion, deletion, daemonSet('people', native)),
+      0,
+    ],
+    [
+      'has passed it under a Rollout that is not disabled',
+      writesOf(daemonSet('people'), rollout('people'), deletion, deletion, daemonSet('people', native)),
+      1,
+    ],
     ['is the same as before', writesOf(daemonSet('people'), daemonSet('people', { type: 'RollingUpdate' })), 0],
   ])('%s', (_title, writes, count) => {
     expect(findPassed(writes, standing).map(({ guarantee }) => guarantee)).toEqual(Array.from({ length: count }, () => 'G3'))
