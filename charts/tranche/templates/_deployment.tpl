@@ -4,10 +4,10 @@
 - {{ .component }}
 - --log-level={{ $root.Values.logLevel }}
 {{- if ne .component "api" }}
-- --health-host={{ $root.Values.listenHost }}
+- "--health-host={{ $root.Values.listenHost }}"
 - --health-port=8081
 {{- if $root.Values.metrics.enabled }}
-- --metrics-host={{ $root.Values.listenHost }}
+- "--metrics-host={{ $root.Values.listenHost }}"
 - --metrics-port=8082
 {{- end }}
 {{- end }}
@@ -17,7 +17,7 @@
 {{- if has .component (list "controller" "all-in-one") }}
 - --admission={{ $root.Values.admission }}
 {{- if include "tranche.servesWebhook" . }}
-- --webhook-host={{ $root.Values.listenHost }}
+- "--webhook-host={{ $root.Values.listenHost }}"
 - --webhook-port=9443
 {{- if $root.Values.webhook.certManager.enabled }}
 - --webhook-cert-file=/etc/tranche/webhook/tls.crt
@@ -42,7 +42,7 @@
 {{- include "tranche.redisArgs" $root }}
 {{- end }}
 {{- if include "tranche.servesApi" . }}
-- --host={{ $root.Values.listenHost }}
+- "--host={{ $root.Values.listenHost }}"
 {{- include "tranche.apiArgs" $root.Values.api }}
 {{- end }}
 {{- range .values.extraArgs }}
