@@ -228,6 +228,20 @@ describe('steps that are replaced in mid-release', () => {
     expectKept(stage)
   })
 
+  it('by a larger one in its place: the pause is that of the larger one, from when its nodes are available (G3)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '100%']) as never })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.pass(300_000)
+    await setSteps([{ replicas: '50%', pause: { duration: 120 } }, { replicas: '100%' }])
+    await untilNodesOn(stage, 'v2', 10)
+    await untilPausedAt(stage, 1)
+    await stage.pass(100_000)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
   it('in the middle of a batch: the nodes that were opened are updated, and no more (F9, G3)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: pausing(['10%', '50%', '100%']) as never })
     await stage.setImage('v2')

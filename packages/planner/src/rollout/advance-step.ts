@@ -1,9 +1,9 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
-import { batchReach, isWithinReach } from '../nodes/batch-reach.ts'
+import { type BatchReach, batchReach, isWithinReach } from '../nodes/batch-reach.ts'
 import { hasOldPod } from '../old-nodes.ts'
 import type { Course } from './course.ts'
 import { isSameJson } from '@tranche/kube-types'
-import { batchesOf, isFinalising, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
+import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
 import { isForeign, releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
@@ -34,12 +34,13 @@ export function jumpTo(view: RolloutView, course: Course, step: number): Course 
  * was released, so that nothing is released that nobody has approved.
  */
 export function toFittingStep(view: RolloutView, course: Course): Course {
-  return toStep(view, course, fittingStep(view), 'the steps changed')
+  return toStep(view, course, stepOfReplacedPlan(view, course) ?? fittingStep(view), 'the steps changed')
 }
 
 /**
- * The step of a plan that replaced the one that runs, where the present step opens less than what was opened: the last that opens nothing
- * more. Null where the present step is it, the plan is the same, or the steps are over: what finishes asks for no step.
+ * The step of a plan that replaced the one that runs. Where the present step opens less than what was opened, it is the last that opens nothing
+ * more; where it has waited and is larger now, it is the present one from its beginning: the soak and the pause were those of fewer nodes
+ * (G3). Null where the present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
   const { rollout, release } = view
@@ -47,20 +48,29 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, '
   if (isFinalising(canary)) return null
   if (release.spec.releasePlan.batchPartition === undefined || isSameJson(release.spec.releasePlan.batches ?? [], batchesOf(rollout)))
     return null
+  const { currentStepIndex: present } = canary
   const step = fittingStep(view)
-  return step > canary.currentStepIndex ? step : null
+  if (step > present) return step
+  const isLarger = isPastUpgrade(canary) && isWithinSteps(rollout, canary) && !isWithinReach(stepReach(view, present), releasedReach(view))
+  return isLarger ? present : null
+}
+
+/** All nodes of its step are updated; it soaks, pauses, or was approved. */
+function isPastUpgrade({ currentStepState }: CanaryStatus): boolean {
+  return currentStepState === 'StepMetricsAnalysis' || currentStepState === 'StepPaused' || currentStepState === 'StepReady'
 }
 
 /** From 1. */
 function fittingStep(view: RolloutView): number {
-  const { releasePlan, tranche } = view.release?.spec ?? {}
-  const released = batchReach(view.fleet, {
-    plan: releasePlan ?? {},
-    nodes: tranche?.nodes,
-    batch: releasePlan?.batchPartition ?? -1,
-  })
+  const released = releasedReach(view)
   const fitting = stepsOf(view.rollout).findLastIndex((_, at) => isWithinReach(stepReach(view, at + 1), released))
   return Math.max(0, fitting) + 1
+}
+
+/** How far the plan that runs reaches. */
+function releasedReach({ release, fleet }: RolloutView): BatchReach {
+  const { releasePlan, tranche } = release?.spec ?? {}
+  return batchReach(fleet, { plan: releasePlan ?? {}, nodes: tranche?.nodes, batch: releasePlan?.batchPartition ?? -1 })
 }
 
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
