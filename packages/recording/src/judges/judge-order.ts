@@ -1,5 +1,6 @@
 import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Decision } from '../world/sight.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
@@ -13,7 +14,7 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget may be
  * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
  * still in the record, before others. Where a spread rule has the nodes with an available pod wait for those of their value that
- * have none, these may come first.
+ * have none, these may come first; a pod may be available, or not yet, by any `minReadySeconds` that the writer had before it.
  *
  * Judged only where deliveries to the writer were recorded and nothing held it up; what a record takes over from another is
  * no choice. Nodes whose readiness or place the
@@ -57,7 +58,9 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
     const variants = [(): number => 0, inFlightFirst, ...(mayBeUsedUp(story, next, view.decision) ? [brokenFirst, bothFirst] : [])]
     const { spread = [] } = view.rules
-    if (spread.length > 0) variants.push(({ node }) => (story.node(node)?.up === true ? 1 : 0))
+    if (spread.length > 0)
+      for (const isUp of [(node: NodeStory) => node.up, (node: NodeStory) => looksUp(story, node, view.decision)])
+        variants.push(({ node }) => (isUp(story.node(node)!) ? 1 : 0))
     const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
   }
@@ -71,6 +74,20 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
         if (wanted && !names.has(name) && (!last.ready || !sight.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
           names.add(name)
     return names.size >= Math.min(next.limit, story.mostDeclared(decision, sight))
+  }
+
+  /**
+   * Whether the writer must have taken the node for one with an available pod: by the longest `minReadySeconds` that the DaemonSet may
+   * have had in its view, whatever the record's generation says, and from when its watch told of the pod as Ready.
+   */
+  function looksUp(story: DaemonSetStory, { pods }: NodeStory, decision: Decision): boolean {
+    const seconds = [...story.possibleVersions(decision, sight)].map(({ minReadySeconds = 0 }) => minReadySeconds)
+    const neededMs = 1_000 * Math.max(0, ...seconds)
+    return [...pods.values()].some(({ ended, readyRv }) => {
+      if (ended !== null || readyRv === null) return false
+      const toldMs = sight.toldAtMs(decision.actor, { t: Number.POSITIVE_INFINITY, rv: readyRv, of: 'pods' })
+      return toldMs + neededMs <= decision.atMs
+    })
   }
 
   function isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {

@@ -146,13 +146,14 @@ export class DaemonSetStory {
     const cause: Cause = { t: write.t, rv: write.rv, of: 'pods' }
     const ended = write.type === 'DELETED' || seen.deleting ? (before?.ended ?? cause) : null
     const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
+    const readyRv = readySinceMs === null ? null : (before?.readyRv ?? write.rv)
     const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
     const deletedByUs = before?.deletedByUs === true || byUs
     if (before?.ended === null && ended !== null && !byUs) {
       this.#lost.set(story, [...(this.#lost.get(story) ?? []), { uid: seen.uid, by: cause }])
       if (this.orders.isPermitted(seen.uid)) this.robbed.add(story)
     }
-    story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, neededMs, ended, deletedByUs })
+    story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, readyRv, neededMs, ended, deletedByUs })
     if (write.type === 'DELETED') forgetOldest(story)
     this.#refresh(story, write.t, cause)
   }

@@ -11,6 +11,8 @@ export interface PodStory {
   readonly rv: number
   /** Since when it has been Ready without a break; null while it is not. */
   readonly readySinceMs: number | null
+  /** Version that made it Ready; null while it is not. */
+  readonly readyRv: number | null
   /** The least minReadySeconds that was in force since then, in milliseconds. */
   readonly neededMs: number
   /** What made it terminate, or go; null while it stands. */

@@ -27,6 +27,8 @@ export interface Sight {
   decisionOf(write: RecordedWrite): Decision
   /** Whether whoever decided must have known of the write. */
   hasSeen(decision: Decision, cause: Cause): boolean
+  /** @returns when the watch of an actor first told of the write, epoch milliseconds; Infinity where it never did */
+  toldAtMs(actor: string, cause: Cause): number
   /**
    * @returns up to which versions the watches of a resource may have told whoever decided, the least that they must have
    * first; undefined where nobody recorded it
@@ -62,6 +64,10 @@ export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: Sigh
 
   return {
     positions,
+    toldAtMs(actor, { of, rv, t }) {
+      const track = tracks.get(`${actor} ${of}`)
+      return track === undefined ? t + watchLagMs : (track.times[countBelow(track.rvs, rv)] ?? Number.POSITIVE_INFINITY)
+    },
     decisionOf({ actor = '', sent, t }) {
       let atMs = sent ?? t
       for (const stall of backwards)
@@ -96,11 +102,16 @@ function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, 
 
 /** How many deliveries came before a moment: one at the very moment may have come too late. */
 function countBefore({ times }: Track, atMs: number): number {
+  return countBelow(times, atMs)
+}
+
+/** @param numbers never falling */
+function countBelow(numbers: readonly number[], limit: number): number {
   let low = 0
-  let high = times.length
+  let high = numbers.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (times[middle]! < atMs) low = middle + 1
+    if (numbers[middle]! < limit) low = middle + 1
     else high = middle
   }
   return low

@@ -120,6 +120,16 @@ describe('the node rules of a policy', () => {
     [
       ['let one come first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
       ['find it before an older one once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
+      [
+        'let one come first that is not available by the minReadySeconds that the DaemonSet has now',
+        (s) => order(flapped(s.daemonSet({ minReadySeconds: 30, generation: 3 })).wait(10_000), 'b1'),
+        [],
+      ],
+      [
+        'find it once it is available by those, too',
+        (s) => order(flapped(s.daemonSet({ minReadySeconds: 30, generation: 3 })).wait(31_000), 'b1'),
+        ['G5 b'],
+      ],
     ],
     {
       begin: () =>
@@ -128,7 +138,7 @@ describe('the node rules of a policy', () => {
           .record({ epoch: 2, generation: 2 }, '')
           .pod('b1', { created: '2026-01-02T00:00:00Z' })
           .seen()
-          .wait(10_000),
+          .wait(40_000),
     },
   )
   judgeEach('G5', [['pass over nodes that may not be taken', (s) => order(s, 'c1 d1'), []]], {
