@@ -66,12 +66,24 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   flapping: {
-    text: 'a good version follows one whose pods lose and regain their readiness',
+    text: 'a good version follows one whose pods lose and regain their readiness, some nodes after the others, in steps; there is budget left',
     among: (drawn) =>
       calmly(
         drawn,
-        { maxUnavailable: 10, nodes: 10, minReadySeconds: 0, startMs: 2_000, policy: { failure: { action: 'Continue' } } },
-        [template('v6-bad-probe', 1), template('v3', 100)],
+        {
+          maxUnavailable: '100%',
+          nodes: 12,
+          minReadySeconds: 0,
+          startMs: 2_000,
+          policy: { failure: { action: 'Continue' } },
+          steps: inSteps({}),
+        },
+        [
+          template('v6-bad-probe', 1),
+          { atMs: 2 * SECOND, kind: 'act', type: 'promote' },
+          template('v3', 100),
+          ...[106, 112, 117].map((second): Incident => ({ atMs: second * SECOND, kind: 'approve', by: 'status' })),
+        ],
         5 * MINUTE,
       ),
   },
@@ -191,30 +203,48 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   contending: {
-    text: 'two executors, each of which wakes itself, and whose watches are late',
+    text: 'two executors, each of which wakes itself, and whose watches are late; pods lose and regain their readiness',
     among: (drawn) =>
       calmly(
         drawn,
-        { queue: 'own', watchDelayMs: 300, nodes: 12, maxUnavailable: 2, startMs: 2_000, stopMs: 100, minReadySeconds: 0 },
-        ['v2', 'v3', 'v4'].map((tag, at) => template(tag, 1 + 25 * at)),
+        {
+          queue: 'own',
+          watchDelayMs: 300,
+          nodes: 12,
+          maxUnavailable: '50%',
+          startMs: 2_000,
+          stopMs: 100,
+          minReadySeconds: 0,
+          policy: { failure: { action: 'Continue' } },
+        },
+        [6, 7, 8, 9].map((version, at) => template(`v${version}-bad-probe`, 1 + 23 * at)),
       ),
   },
   behind: {
-    text: 'one template after the other, while the watches of pods of one executor are late',
+    text: 'two nodes crash, and are taken first; one executor does not know of it, for its watch of pods is late, and would take others',
     among: (drawn) =>
-      calmly(drawn, { queue: 'own', startMs: 5_000, stopMs: 500, maxUnavailable: 3, minReadySeconds: 0, nodes: 6 }, [
-        ...['v2', 'v3', 'v4', 'v5', 'v2', 'v3'].map((tag, at) => template(tag, 1 + 17 * at)),
-        ...[1, 40, 80].map(
-          (second): Incident => ({
-            atMs: second * SECOND,
-            kind: 'lag',
-            slot: 'executor-a',
-            resource: 'pods',
-            ms: 15_000,
-            forMs: 35 * SECOND,
-          }),
-        ),
-      ]),
+      calmly(
+        drawn,
+        {
+          queue: 'own',
+          nodes: 12,
+          startMs: 1_000,
+          stopMs: 200,
+          maxUnavailable: '100%',
+          minReadySeconds: 0,
+          policy: { failure: { action: 'Continue' }, nodes: { order: [{ by: 'Newest' }] } },
+          steps: inSteps({}),
+        },
+        [
+          template('v6-bad-late', 1),
+          { atMs: 30 * SECOND, kind: 'approve', by: 'status' },
+          { atMs: 31 * SECOND, kind: 'act', type: 'promote' },
+          { atMs: 55 * SECOND, kind: 'lag', slot: 'executor-a', resource: 'pods', ms: 25_000, forMs: 40 * SECOND },
+          { atMs: 66 * SECOND, kind: 'freeze', slot: 'executor-a', forMs: 8 * SECOND, replaced: false },
+          template('v3', 68),
+        ],
+        4 * MINUTE,
+      ),
   },
   contested: {
     text: 'a tool sets RollingUpdate back again and again in mid-release',
@@ -246,7 +276,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
           { atMs: 2 * SECOND, kind: 'act', type: 'promote' },
           template('v2', 40),
           { atMs: 46 * SECOND, kind: 'approve', by: 'status' },
-          template('v3', 68),
+          template('v3', 75),
         ],
         4 * MINUTE,
       ),

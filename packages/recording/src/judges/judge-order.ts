@@ -70,9 +70,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const names = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
     for (const { name } of [...story.down, ...story.inFlight]) names.add(name)
     for (const { name, pods, wanted } of story.nodes())
-      for (const { rv, last } of pods.values())
-        if (wanted && !names.has(name) && (!last.ready || !sight.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
+      for (const { rv, last, ended } of pods.values()) {
+        const isDown = ended === null && !last.ready
+        if (wanted && !names.has(name) && (isDown || !sight.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
           names.add(name)
+      }
     return names.size >= Math.min(next.limit, story.mostDeclared(decision, sight))
   }
 

@@ -64,6 +64,23 @@ describe('the order', () => {
         (s) => choose(s.pod('c1', { hash: 'v0' }).pod('d1', { ready: false }).seen().wait(1), 'd1'),
         ['G5 d'],
       ],
+      [
+        'counts no node as down for a pod that is gone, and in whose place another is available',
+        (s) =>
+          choose(
+            s
+              .gone('a1')
+              .pod('a2', { created: '2026-01-02T00:00:00Z' })
+              .gone('b1')
+              .pod('b2', { created: '2026-01-02T00:00:00Z' })
+              .pod('c1', { hash: 'v0' })
+              .pod('d1', { ready: false })
+              .seen()
+              .wait(1),
+            'd1',
+          ),
+        ['G5 d'],
+      ],
       ['holds nothing against what the watch has not told', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
       ['knows nothing that the watch has not told either', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'), ['G5 d']],
       ['looks past nodes that are NotReady', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
