@@ -49,4 +49,5 @@ export type WorldsName =
   | 'flapping'
   | 'interrupted'
   | 'contending'
+  | 'overtaken'
   | 'behind'

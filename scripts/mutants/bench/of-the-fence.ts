@@ -251,10 +251,10 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
         file: writeRecord,
         find: 'if (isInvalid(error) || isNotFound(error)) return null',
         replace:
-          'if (isInvalid(error)) return { ...release, status: { ...release.status, flight: { ...record, seq: record.seq + 50 } } } as BatchRelease\n    if (isNotFound(error)) return null',
+          'if (isInvalid(error)) return { ...release, metadata: { ...release.metadata, resourceVersion: String(Number(release.metadata.resourceVersion) + 400) }, status: { ...release.status, flight: record } } as BatchRelease\n    if (isNotFound(error)) return null',
       },
     ],
-    worlds: 'contending',
+    worlds: 'overtaken',
     named: ['G1', 'G2', 'G3', 'G4'],
   },
   {

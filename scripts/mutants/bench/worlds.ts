@@ -220,6 +220,18 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         [6, 7, 8, 9].map((version, at) => template(`v${version}-bad-probe`, 1 + 23 * at)),
       ),
   },
+  overtaken: {
+    text: 'two executors stand still with a write of the record in hand, while somebody pauses and resumes; they come back one after the other',
+    among: (drawn) =>
+      calmly(drawn, { queue: 'own', nodes: 12, maxUnavailable: 6, startMs: 2_000, stopMs: 100, minReadySeconds: 0 }, [
+        ...(['executor-a', 'executor-b'] as const).map(
+          (slot, at): Incident => ({ atMs: 500, kind: 'freezeBefore', slot, write: 'PATCH /batchreleases', forMs: (8 + 8 * at) * SECOND }),
+        ),
+        template('v2', 1),
+        { atMs: 3 * SECOND, kind: 'pause' },
+        { atMs: 5 * SECOND, kind: 'resume' },
+      ]),
+  },
   behind: {
     text: 'two nodes crash, and are taken first; one executor does not know of it, for its watch of pods is late, and would take others',
     among: (drawn) =>
