@@ -306,6 +306,17 @@ describe('a release', () => {
     )
   })
 
+  it('ends though its plan is replaced after the last step, before its BatchRelease knows of the end (G6)', () => {
+    const toy = released({ steps: [{ replicas: '100%' }] }, 0)
+    for (let pass = 0; pass < 60 && canaryIn(toy)?.finalisingStep !== 'ResumeWorkload'; pass++) act(toy)
+    expect(canaryIn(toy)?.finalisingStep).toBe('ResumeWorkload')
+    expect(toy.release?.spec.releasePlan.batchPartition).toBe(0)
+    setSteps(toy, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Healthy')
+    expect(toy.oldPods()).toEqual([])
+  })
+
   it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
     const toy = released({ steps: threeSteps })
     setSteps(toy, [])
