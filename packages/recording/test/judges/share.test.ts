@@ -149,4 +149,79 @@ describe('what people and pauses have opened', () => {
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
   )
+  const oneFails = (script: Script): Script => deletes(script, 'a1').del('b1').replace('b1', { hash: 'v3', ready: false })
+  const paused = (value: boolean): Fields => ({ spec: { strategy: { paused: value } } })
+  judgeEach(
+    'G3',
+    [
+      ['is not the next while a pod of the step is not available', (s) => oneFails(s).del('c1'), ['G3 c']],
+      [
+        'is the next with a retry, though a pod of the step is not available',
+        (s) => deletes(oneFails(s).rollout(retry), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      ['is not the next with a retry that our programs write', (s) => oneFails(s).rollout(retry, 'controller-1').del('c1'), ['G3 c']],
+      ['is not the next with a retry where no pod of the step is available', (s) => failing(s).rollout(retry).del('c1'), ['G3 c']],
+      [
+        'is the next when a pause is lifted',
+        (s) => deletes(oneFails(s).rollout(paused(true)).rollout(paused(false)), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      ['is not the next with the pause itself', (s) => oneFails(s).rollout(paused(true)).del('c1'), ['G3 c']],
+    ],
+    { begin: () => released([{ replicas: 2 }, { replicas: 3, pause: {} }, half]) },
+  )
+})
+
+const retry: Fields = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type: 'retry' }) } } }
+
+function failing(script: Script): Script {
+  for (const uid of ['a1', 'b1']) script.del(uid).replace(uid, { hash: 'v3', ready: false })
+  return script
+}
+
+/** A BatchRelease that somebody wrote, of a DaemonSet without a Rollout. */
+function byHand(): Script {
+  const releasePlan = { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '50%' }, { canaryReplicas: '100%' }], batchPartition: 0 }
+  return fleet().order({ spec: { releasePlan } }, { actor: 'user' }).record({ partition: 0, limit: 4 }).seen().wait(1)
+}
+
+/** Changes its plan. */
+function plan(script: Script, fields: Fields, actor = 'user'): Script {
+  return script.order({ spec: { releasePlan: fields } }, { actor })
+}
+
+/** All of them go, and come back on the revision. */
+function taken(script: Script, ...uids: readonly string[]): Script {
+  for (const uid of uids) script.del(uid).replace(uid)
+  return script
+}
+
+describe('the batches of a BatchRelease written by hand', () => {
+  judgeEach(
+    'G3',
+    [
+      ['are open up to its batchPartition, whatever the record says', (s) => taken(s, 'a1', 'b1'), ['G3 b']],
+      ['open with a higher batchPartition', (s) => taken(plan(s, { batchPartition: 1 }), 'a1', 'b1', 'c1'), ['G3 c']],
+      ['do not open by our own hand', (s) => taken(plan(s, { batchPartition: 2 }, 'controller-1'), 'a1', 'b1'), ['G3 b']],
+      [
+        'are the largest that is open',
+        (s) => taken(plan(s, { batches: [{ canaryReplicas: 3 }, { canaryReplicas: 1 }], batchPartition: 1 }), 'a1', 'b1', 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'close with a lower batchPartition',
+        (s) => taken(plan(plan(s, { batchPartition: 2 }), { batchPartition: 0 }), 'a1', 'b1'),
+        ['G3 b'],
+      ],
+      ['bind nothing without a batchPartition', (s) => taken(plan(s, { batchPartition: undefined }), 'a1', 'b1', 'c1', 'd1'), []],
+      [
+        'bind nothing where a Rollout owns it',
+        (s) => taken(s.order({ metadata: { ownerReferences: [{ kind: 'Rollout' }] } }, { actor: 'user' }), 'a1', 'b1'),
+        [],
+      ],
+      ['cost nothing where nodes leaked', (s) => taken(s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1), 'a1'), []],
+    ],
+    { begin: byHand },
+  )
 })
