@@ -119,6 +119,16 @@ describe('finds nothing where', () => {
       writesOf(revision, daemonSet('people'), daemonSet('api-1', { template: 'good', records: [undo] })),
       [],
     ],
+    [
+      'a revision of another namespace names the same owner and the same number',
+      writesOf(
+        { ...revision, namespace: 'demo' },
+        { ...revision, namespace: 'tenant', uid: 'forged', o: { ...revision.o, template: 'forged' } },
+        { ...daemonSet('people'), namespace: 'demo' },
+        { ...daemonSet('api-1', { template: 'good', records: [undo] }), namespace: 'demo' },
+      ),
+      [],
+    ],
   ])('%s', (_title, writes, asked) => {
     expect(found(writes, asked)).toEqual([])
   })

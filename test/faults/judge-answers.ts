@@ -70,7 +70,7 @@ interface Story {
 function createStory(breach: Breach): Story {
   const rollouts = new Map<string, SeenRollout>()
   const daemonSets = new Map<string, RecordedDaemonSet>()
-  /** Digests of templates, by owner and by hash or number. */
+  /** Digests of templates, by namespace, owner, and hash or number. */
   const templates = new Map<string, string>()
   const recorded = new Map<string, Recorded>()
   const acted = new Set<string>()
@@ -111,7 +111,7 @@ function createStory(breach: Breach): Story {
     daemonSets.set(uid, next)
     if (next.template !== before?.template && !isOurs(actor)) aborted = null
     takeRecords(write, { before: before?.annotations, after: next.annotations }, (record) =>
-      judgeUndo(record, uid, { before, next, t: write.t }),
+      judgeUndo(record, `${write.namespace}/${uid}`, { before, next, t: write.t }),
     )
   }
 
@@ -173,21 +173,22 @@ function createStory(breach: Breach): Story {
 
   function judgeUndo(
     { type, id, toRevision }: RecordedAction,
-    uid: string,
+    owner: string,
     { before, next, t }: { readonly before: RecordedDaemonSet | undefined; readonly next: RecordedDaemonSet; readonly t: number },
   ): void {
     if (type !== 'undo') return
     if (next.template === before?.template) breach('G7', t, `the undo (${id}) has changed nothing`)
-    const wanted = toRevision === undefined ? undefined : templates.get(`${uid} ${toRevision}`)
+    const wanted = toRevision === undefined ? undefined : templates.get(`${owner} ${toRevision}`)
     if (wanted !== undefined && wanted !== next.template)
       breach('G10', t, `the undo (${id}) to ${toRevision} has put another template there`)
   }
 
-  function applyRevision({ o }: RecordedWrite): void {
+  /** A revision in another namespace is none of the DaemonSet's, whatever owner it names. */
+  function applyRevision({ namespace, o }: RecordedWrite): void {
     const { ownerUid = '', hash = '', revision = 0, template } = o as unknown as RecordedRevision
     if (template === undefined) return
-    templates.set(`${ownerUid} ${hash}`, template)
-    templates.set(`${ownerUid} ${revision}`, template)
+    templates.set(`${namespace}/${ownerUid} ${hash}`, template)
+    templates.set(`${namespace}/${ownerUid} ${revision}`, template)
   }
 
   function judgeDeletion({ t, actor, o }: RecordedWrite): void {

@@ -1,5 +1,6 @@
 import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
+import { findWrongRefusals } from './judge-refusals.ts'
 import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Standing } from './admission-control.ts'
@@ -53,5 +54,6 @@ export function judge(
   const isOfUs = (actor: string): boolean => isOurs(actor) || actor.startsWith('api-')
   const g7 = findForgotten(recording.writes, isOfUs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  return [...breaches, ...g7, ...findBrokenAnswers(recording.writes, asked), ...findPassed(recording.writes, admitted), ...g6]
+  const answers = [...findBrokenAnswers(recording.writes, asked), ...findWrongRefusals(recording.writes, asked, { calmFromMs, stalls })]
+  return [...breaches, ...g7, ...answers, ...findPassed(recording.writes, admitted), ...g6]
 }

@@ -1,0 +1,112 @@
+import type { RecordedWrite } from '@tranche/recording'
+import { describe, expect, it } from 'vitest'
+import type { Asked } from './callers.ts'
+import { findWrongRefusals } from './judge-refusals.ts'
+
+interface At {
+  readonly step?: number
+  readonly state?: string
+  readonly phase?: string
+  readonly paused?: boolean
+  readonly action?: string
+  readonly answered?: string
+  readonly failure?: object
+  readonly finalisingStep?: string
+}
+
+/** The Rollout, a second after the last write. */
+function rollouts(...states: readonly (At | 'deleted')[]): readonly RecordedWrite[] {
+  return states.map((at, index) => {
+    const line = { t: (index + 1) * 1_000, kind: 'Rollout', rv: index + 1, uid: 'r' } as const
+    if (at === 'deleted') return { ...line, type: 'DELETED', o: { metadata: {}, spec: {} } }
+    const { step = 1, state = 'StepPaused', phase = 'Progressing', paused = false, action, answered, failure, finalisingStep = '' } = at
+    const canaryStatus = { currentStepIndex: step, currentStepState: state, canaryRevision: 'v2', stableRevision: 'v1', finalisingStep }
+    return {
+      ...line,
+      type: 'MODIFIED',
+      o: {
+        metadata: { annotations: action === undefined ? {} : { 'tranche.dev/action': JSON.stringify({ id: action }) } },
+        spec: { strategy: { paused, canary: { steps: [{}, {}] } } },
+        status: { phase, canaryStatus, ...(failure && { failure }), ...(answered !== undefined && { lastAction: { id: answered } }) },
+      },
+    }
+  })
+}
+
+const here = { expectedStep: 1, revision: 'v2' }
+
+/** Sent after the first write, and refused two seconds later. */
+function refused(type: Asked['type'], code: string, body: Asked['body'] = here): Asked {
+  return { key: 'ask-1', type, body, sentMs: 1_500, outcome: { kind: 'refused', atMs: 3_500, code }, faults: [] }
+}
+
+function unanswered(sentMs: number): Asked {
+  return { key: 'ask-1', type: 'pause', body: {}, sentMs, outcome: { kind: 'unanswered', code: 'API_DEADLINE' }, faults: [] }
+}
+
+const facts = { calmFromMs: 10_000, stalls: [{ actor: 'api-2', fromMs: 11_000, toMs: 12_000 }] }
+const found = (writes: readonly RecordedWrite[], asked: Asked): readonly string[] =>
+  findWrongRefusals(writes, [asked], facts).map(({ guarantee, text }) => `${guarantee} ${text}`)
+const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [
+  `G7 the ${type} ask-1 was refused with ${code}, though nothing spoke against it`,
+]
+
+describe('a refusal without a reason', () => {
+  it.each<[string, readonly RecordedWrite[], Asked, readonly string[]]>([
+    ['of an approval at the step that waits', rollouts({}, {}, {}), refused('approve', 'MOVED_ON'), wrongly('approve')],
+    [
+      'of a jump to a step that there is',
+      rollouts({}),
+      refused('jump', 'WISH_REFUSED', { ...here, step: 2 }),
+      wrongly('jump', 'WISH_REFUSED'),
+    ],
+    ['of a promotion', rollouts({ state: 'StepUpgrade' }), refused('promote', 'MOVED_ON'), wrongly('promote')],
+    ['of an abort, after a failure too', rollouts({ failure: {} }), refused('abort', 'MOVED_ON'), wrongly('abort')],
+    ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'WISH_REFUSED', {}), wrongly('pause', 'WISH_REFUSED')],
+    ['of a resume of what is paused', rollouts({ paused: true }), refused('resume', 'WISH_REFUSED', {}), wrongly('resume', 'WISH_REFUSED')],
+    [
+      'by the controller, of the action that was written',
+      rollouts({}, { action: 'a' }, { action: 'a' }),
+      refused('approve', 'MOVED_ON'),
+      wrongly('approve'),
+    ],
+    [
+      'for an action that has its answer',
+      rollouts({ action: 'a', answered: 'a' }),
+      refused('approve', 'WISH_PENDING'),
+      wrongly('approve', 'WISH_PENDING'),
+    ],
+  ])('is found: %s (G7)', (_what, writes, asked, expected) => {
+    expect(found(writes, asked)).toEqual(expected)
+  })
+})
+
+describe('a refusal with a reason', () => {
+  it.each<[string, readonly RecordedWrite[], Asked]>([
+    ['the release moves on meanwhile', rollouts({}, {}, { step: 2 }), refused('approve', 'MOVED_ON')],
+    ['the step does not wait', rollouts({ state: 'StepUpgrade' }), refused('approve', 'MOVED_ON')],
+    ['the action names another revision', rollouts({}), refused('approve', 'MOVED_ON', { ...here, revision: 'v3' })],
+    ['no release is under way', rollouts({ phase: 'Healthy' }), refused('promote', 'MOVED_ON')],
+    ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'WISH_REFUSED')],
+    ['the version has failed', rollouts({ failure: {} }), refused('promote', 'WISH_REFUSED')],
+    ['there is no such step', rollouts({}), refused('jump', 'WISH_REFUSED', { ...here, step: 3 })],
+    ['nothing is paused', rollouts({}), refused('resume', 'WISH_REFUSED', {})],
+    ['the Rollout is gone', rollouts({}, 'deleted'), refused('pause', 'MOVED_ON', {})],
+    ['another action takes its place', rollouts({}, { action: 'a' }, { action: 'b' }), refused('promote', 'MOVED_ON')],
+    ['another action waits for its answer', rollouts({ action: 'a' }), refused('approve', 'WISH_PENDING')],
+    ['the code says something else', rollouts({}), refused('approve', 'RATE_LIMITED')],
+  ])('is none where %s', (_why, writes, asked) => {
+    expect(found(writes, asked)).toEqual([])
+  })
+})
+
+describe('an action without an answer', () => {
+  it('is found in the calm (G7)', () => {
+    expect(found([], unanswered(13_000))).toEqual(['G7 the pause ask-1 was never answered: API_DEADLINE'])
+  })
+
+  it('is none in the storm, nor while a process of the API stands still', () => {
+    expect(found([], unanswered(9_000))).toEqual([])
+    expect(found([], unanswered(11_500))).toEqual([])
+  })
+})
