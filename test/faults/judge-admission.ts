@@ -4,8 +4,9 @@ import type { Violation } from './judge.ts'
 
 /**
  * While admission stands, of one version or of two at once, no template that somebody else writes on a bound DaemonSet is stored under a
- * strategy by which the native controller would roll it out past every batch (G3); and no `RollingUpdate` is put back in the place of
- * `OnDelete` in mid-release (G11). Who has disabled or deleted the Rollout wants nothing of the kind: what they apply then is their own, also
+ * strategy by which the native controller would roll it out past every batch (G3); no `RollingUpdate` is put back in the place of
+ * `OnDelete` in mid-release (G11); and what our keys say stays, partition, pause and binding with it (G3, G4, G9, G11). Whoever may change a
+ * DaemonSet may delete it: that is none of this. Who has disabled or deleted the Rollout wants nothing of the kind: what they apply then is their own, also
  * while the release lets go.
  *
  * @param admitted when it stood
@@ -20,16 +21,66 @@ export function findPassed(writes: readonly RecordedWrite[], admitted: readonly 
     const next = write.o as unknown as RecordedDaemonSet
     const before = known.get(uid)
     known.set(uid, next)
-    if (before === undefined || !isBound(before) || isOurs(actor) || next.strategy?.type === 'OnDelete') return []
-    if (letGo.has(`${write.namespace}/${before.annotations?.['tranche.dev/rollout']}`)) return []
+    if (before === undefined || write.type === 'DELETED' || !isBound(before) || isOurs(actor)) return []
+    if (letGo.has(`${write.namespace}/${before.annotations?.[ROLLOUT]}`)) return []
     const stood = admitted.some(({ fromMs, toMs }) => fromMs < t && (toMs === null || t < toMs))
     if (!stood) return []
-    if (before.template === next.template) {
-      if (before.strategy?.type !== 'OnDelete' || !isReleased(before) || !isReleased(next)) return []
-      return [{ guarantee: 'G11', atMs: t, text: `the RollingUpdate of ${actor} has passed admission in mid-release` }]
-    }
-    return [{ guarantee: 'G3', atMs: t, text: `the template of ${actor} has passed admission, and is rolled out natively` }]
+    const changed = changesOfKeys(before, next).map((one) => ({ ...one, atMs: t, text: `${actor} has ${one.text} past admission` }))
+    if (next.strategy?.type === 'OnDelete') return changed
+    return [...changed, ...findNative(before, next, { t, actor })]
   })
+}
+
+/** A strategy by which the native controller rolls out by itself. */
+function findNative(
+  before: RecordedDaemonSet,
+  next: RecordedDaemonSet,
+  { t, actor }: { readonly t: number; readonly actor: string },
+): readonly Violation[] {
+  if (before.template !== next.template)
+    return [{ guarantee: 'G3', atMs: t, text: `the template of ${actor} has passed admission, and is rolled out natively` }]
+  if (before.strategy?.type !== 'OnDelete' || !isReleased(before) || !isReleased(next)) return []
+  return [{ guarantee: 'G11', atMs: t, text: `the RollingUpdate of ${actor} has passed admission in mid-release` }]
+}
+
+/** Our keys stay as they are, whatever a write says; with a new template it is in progress, and the type to restore is remembered. */
+function changesOfKeys(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly Pick<Violation, 'guarantee' | 'text'>[] {
+  const { annotations: was = {} } = before
+  const { annotations: is = {} } = next
+  const kept = Object.entries(guarded).filter(([key]) => was[key] !== undefined && meaningOf(key, is[key]) !== meaningOf(key, was[key]))
+  const begun =
+    before.template === next.template || next.strategy?.type !== 'OnDelete'
+      ? []
+      : [IN_PROGRESSING, ORIGINAL].filter((key) => is[key] === undefined)
+  const isUnlabelled = next.labels?.[TYPE_LABEL] !== before.labels?.[TYPE_LABEL]
+  return [
+    ...kept.map(([key, guarantee]) => ({ guarantee, text: is[key] === undefined ? `removed ${key}` : `changed ${key} to ${is[key]}` })),
+    ...begun.filter((key) => was[key] === undefined).map((key) => ({ guarantee: 'G11', text: `begun a release without ${key}` })),
+    ...(isUnlabelled ? [{ guarantee: 'G11', text: `changed the label ${TYPE_LABEL}` }] : []),
+  ]
+}
+
+/** Of `in-progressing` the Rollout that it names: each version of admission writes the rest as it knows it. */
+function meaningOf(key: string, value: string | undefined): string | undefined {
+  return key === IN_PROGRESSING && value !== undefined ? (JSON.parse(value) as { readonly rolloutName?: string }).rolloutName : value
+}
+
+const ROLLOUT = 'tranche.dev/rollout'
+const TYPE_LABEL = 'rollouts.kruise.io/workload-type'
+const IN_PROGRESSING = 'rollouts.kruise.io/in-progressing'
+const ORIGINAL = 'rollouts.kruise.io/daemonset-original-update-strategy'
+
+/** Our keys on a DaemonSet (product, §2), and the guarantee that breaks where somebody else changes one. */
+const guarded: Readonly<Record<string, string>> = {
+  'rollouts.kruise.io/daemonset-partition': 'G3',
+  'rollouts.kruise.io/daemonset-canary-revision': 'G3',
+  'rollouts.kruise.io/daemonset-stable-revision': 'G11',
+  'tranche.dev/paused': 'G9',
+  'batchrelease.rollouts.kruise.io/control-info': 'G4',
+  [IN_PROGRESSING]: 'G11',
+  [ORIGINAL]: 'G11',
+  [ROLLOUT]: 'G11',
+  'tranche.dev/frozen': 'G11',
 }
 
 /** @param letGo Rollouts that their owner has disabled, or deletes */
@@ -44,11 +95,11 @@ function followRollout(letGo: Set<string>, { namespace, type, o }: RecordedWrite
 }
 
 function isBound({ annotations, labels }: RecordedDaemonSet): boolean {
-  return annotations?.['tranche.dev/rollout'] !== undefined && labels?.['rollouts.kruise.io/workload-type'] === 'daemonset'
+  return annotations?.[ROLLOUT] !== undefined && labels?.[TYPE_LABEL] === 'daemonset'
 }
 
 function isReleased({ annotations }: RecordedDaemonSet): boolean {
-  return annotations?.['rollouts.kruise.io/in-progressing'] !== undefined
+  return annotations?.[IN_PROGRESSING] !== undefined
 }
 
 function isOurs(actor: string): boolean {

@@ -305,6 +305,52 @@ describe('a RollingUpdate that is put back', () => {
   })
 })
 
+describe('a key of ours', () => {
+  const PARTITION = 'rollouts.kruise.io/daemonset-partition'
+  const stored = {
+    'tranche.dev/rollout': 'agent',
+    'tranche.dev/paused': 'true',
+    [PARTITION]: '3',
+    'rollouts.kruise.io/in-progressing': '{"rolloutName":"agent"}',
+    'batchrelease.rollouts.kruise.io/control-info': '{}',
+  }
+  const bound = daemonSet('controller-1').o
+  const write = (actor: string, annotations: object, fields: object = {}) => ({
+    kind: 'DaemonSet',
+    uid: 'd',
+    actor,
+    o: { ...bound, annotations, ...fields },
+  })
+  const without = (key: string): object => Object.fromEntries(Object.entries(stored).filter(([one]) => one !== key))
+
+  it.each<[string, Partial<RecordedWrite>, readonly string[]]>([
+    ['is another partition past admission', write('people', { ...stored, [PARTITION]: '0' }), ['G3']],
+    ['is a partition taken away', write('people', without(PARTITION)), ['G3']],
+    ['is a pause taken away', write('people', without('tranche.dev/paused')), ['G9']],
+    ['is a binding taken away', write('people', without('tranche.dev/rollout')), ['G11']],
+    ['is the BatchRelease in charge', write('people', without('batchrelease.rollouts.kruise.io/control-info')), ['G4']],
+    ['is the label by which admission knows it', write('people', stored, { labels: {} }), ['G11']],
+    ['is missing with a new template', write('people', stored, { template: 'new' }), ['G11']],
+    [
+      'is there with a new template',
+      write('people', { ...stored, 'rollouts.kruise.io/daemonset-original-update-strategy': 'OnDelete' }, { template: 'new' }),
+      [],
+    ],
+    [
+      'names the same Rollout, with what another version says of it',
+      write('people', { ...stored, 'rollouts.kruise.io/in-progressing': '{"rolloutName":"agent","more":1}' }),
+      [],
+    ],
+    ['is changed by us', write('controller-1', without(PARTITION)), []],
+    ['was none before', write('people', { ...stored, 'tranche.dev/frozen': '{}' }), []],
+    ['goes with its DaemonSet', { ...write('people', stored), type: 'DELETED' }, []],
+  ])('%s', (_title, next, expected) => {
+    const writes = writesOf(write('controller-1', stored), next)
+    expect(findPassed(writes, [{ fromMs: 0, toMs: null }]).map(({ guarantee }) => guarantee)).toEqual(expected)
+    expect(findPassed(writes, [])).toEqual([])
+  })
+})
+
 function many(from: number, to: number): readonly object[] {
   return Array.from({ length: to - from }, (_, at) => ({ id: `rest-${from + at}`, type: 'pause' }))
 }
