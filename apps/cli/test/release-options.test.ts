@@ -19,9 +19,12 @@ describe('the options that say whom a command asks', () => {
       expect(toAccessOptions(values, env)).toMatchObject({ source: { kind: 'cluster' } })
   })
 
+  it('looks in all namespaces where both -A and -n are given, as kubectl does', () => {
+    expect(toAccessOptions({ namespace: 'demo', allNamespaces: true }, {})).toMatchObject({ namespace: undefined, allNamespaces: true })
+  })
+
   const refused: Record<string, { values: Record<string, unknown>; says: string }> = {
     'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
-    'one namespace and all': { values: { namespace: 'demo', allNamespaces: true }, says: '--all-namespaces stands beside --namespace' },
     'an authority for what is not verified': {
       values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
       says: '--insecure-skip-tls-verify stands beside --certificate-authority',

@@ -10,7 +10,7 @@ export type Values = Readonly<Record<string, unknown>>
 /** Where a command looks for Rollouts, and how long it waits for one answer. */
 export interface AccessOptions {
   readonly source: ClusterSource | ServerSource
-  /** As `-n` says; undefined: that of the context. */
+  /** As `-n` says; undefined: that of the context, or all of them. As with kubectl, `-A` wins over `-n`. */
   readonly namespace: string | undefined
   readonly allNamespaces: boolean
   /** Only Rollouts with these labels, as the API server reads it. */
@@ -59,13 +59,12 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function toAccessOptions(values: Values, env: CommandIo['env']): AccessOptions {
   const namespace = textOf(values, 'namespace')
   if (namespace !== undefined && !NAMESPACE.test(namespace)) throw invalid('--namespace', namespace, 'give the name of a namespace')
-  if (namespace !== undefined && values['allNamespaces'] === true)
-    throw misplaced('--all-namespaces', 'stands beside --namespace', 'leave one of them out')
+  const allNamespaces = values['allNamespaces'] === true
   const source = toSource(values, env)
   return {
     source,
-    namespace,
-    allNamespaces: values['allNamespaces'] === true,
+    namespace: allNamespaces ? undefined : namespace,
+    allNamespaces,
     selector: toSelector(values, source),
     requestTimeoutMs: toRequestTimeoutMs(textOf(values, 'requestTimeout')),
   }
