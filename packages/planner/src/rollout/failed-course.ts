@@ -50,11 +50,11 @@ function rollbackText(view: RolloutView, course: Course, failure: Failure): stri
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
   const stopped = 'nothing more is deleted for it'
   if (reason === 'AnalysisInconclusive')
-    return `${stopped}; write the action retry (annotation tranche.dev/action) to measure anew, promote with full to go on without, or abort to take it back; or apply another template`
+    return `${stopped}; write the action retry (tranche retry) to measure anew, promote with full to go on without, or abort to take it back; or apply another template`
   const { autoResume } = policyTerms(view).failure ?? {}
   const byItself =
     autoResume === undefined
       ? ''
       : `; it goes on by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
-  return `${stopped}; write the action retry (annotation tranche.dev/action) to go on all the same, or abort to take it back; or apply another template${byItself}`
+  return `${stopped}; write the action retry (tranche retry) to go on all the same, or abort to take it back; or apply another template${byItself}`
 }

@@ -1,4 +1,4 @@
-import type { CanaryStatus } from '@tranche/api-schema'
+import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated, updatedPod } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
@@ -39,12 +39,18 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     succeeded: null,
     heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
     acceptedWishes: {},
-    failure: rollbackFrom === undefined && held === undefined ? undefined : before.failure,
+    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : undefined,
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
   }
   if (held !== undefined) return heldCourse(view, daemonSet, course, { ...held, revision })
   return rollbackFrom === undefined || walksBack ? course : { ...toTheEnd(course), reason: 'Cancelling' }
+}
+
+/** The failure that is known is of the held template itself, and not of another version that was released since. */
+function isOfHeld({ rollbackFrom, canary }: Course, held: HeldRevision | undefined, revision: string): boolean {
+  const failed = rollbackFrom ?? canary.canaryRevision
+  return held !== undefined && (failed === revision || failed === held.revision)
 }
 
 /** The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. */

@@ -12,7 +12,7 @@ describe('a release whose new version is bad', () => {
     expect(condition(toy, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'ReleaseFailed',
-      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry (annotation tranche.dev/action) to go on all the same, or abort to take it back; or apply another template`,
+      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry (tranche retry) to go on all the same, or abort to take it back; or apply another template`,
     })
     expect(toy.rollout?.status).toMatchObject({
       phase: 'Progressing',
@@ -187,6 +187,31 @@ describe('a release whose new version is bad', () => {
     settle(toy, asLongAsItRuns(toy))
     expect(toy.rollout?.status).toMatchObject({ canaryStatus: { canaryRevision: 'hash-v3' } })
     expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
+  })
+
+  it('keeps the failure for the version that failed, and shows it with no other that is held', () => {
+    const toy = paused()
+    toy.act({ id: 'healthy', type: 'abort', by: 'alice' })
+    settle(toy)
+    toy.setImage('v3')
+    settle(toy)
+    toy.latch()
+    toy.act({ id: 'bad', type: 'abort', by: 'alice' })
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ rollbackFrom: 'hash-v3', failure: { message: SEEN } })
+    toy.setImage('v2')
+    settle(toy)
+    expect([stalled(toy), toy.rollout?.status?.canaryStatus?.canaryRevision]).toEqual(['RevisionHeld', 'hash-v2'])
+    expect(toy.rollout?.status).not.toHaveProperty('failure')
+  })
+
+  it('shows the failure of a version that failed when its template is applied again', () => {
+    const toy = failed()
+    toy.act({ id: 'a', type: 'abort', by: 'alice' })
+    settle(toy)
+    toy.setImage('v2')
+    settle(toy)
+    expect([stalled(toy), toy.rollout?.status?.failure?.message]).toEqual(['RevisionHeld', SEEN])
   })
 
   it('is taken back by an abort, and the status keeps saying why', () => {
