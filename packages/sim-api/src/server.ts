@@ -169,7 +169,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     schemas,
     nowMs: () => clock.nowMs(),
-    onRemoved: ({ group, plural }) => hub.closeAll({ group, resource: plural }),
+    onReplaced: ({ group, plural }) => hub.closeAll({ group, resource: plural }),
   })
   const authorizer = createAuthorizer(store)
   const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))

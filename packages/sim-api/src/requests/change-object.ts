@@ -207,7 +207,9 @@ function stored(engine: Engine, request: ApiRequest, served: Served, change: Pre
     removeObject(engine, request, served, current)
     return { kind: 'object', code: 200, object: freezeDeep(setOwners({ ...next }, owners)), warnings }
   }
-  const isSame = jsonEqual(next, current) && (!isOwned || tellTheSame(owners.managers(), ownersOf(current).managers()))
+  const { namespace, name } = current.metadata
+  const isWhole = !engine.store.bucket(served.id).isReduced(storeKey(namespace, name))
+  const isSame = isWhole && jsonEqual(next, current) && (!isOwned || tellTheSame(owners.managers(), ownersOf(current).managers()))
   const object = isSame ? current : putObject(engine, request, served, next, owners)
   return { kind: 'object', code: 200, object, warnings }
 }

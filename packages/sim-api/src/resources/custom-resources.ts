@@ -14,8 +14,8 @@ export interface CustomResourcesOptions {
   readonly registry: Registry
   readonly schemas: SchemaSource
   readonly nowMs: () => number
-  /** Called when a resource is no longer served. */
-  readonly onRemoved: (definition: ResourceDefinition) => void
+  /** Called when a resource is no longer served, or served by another schema: whoever watches it has to watch again. */
+  readonly onReplaced: (definition: ResourceDefinition) => void
 }
 
 /**
@@ -67,13 +67,22 @@ function followDefinition(options: CustomResourcesOptions, change: Change): void
   if (isBuiltIn(options.registry, definition)) return
   if (change.type === 'DELETED') {
     options.registry.remove(idOf(definition))
-    options.onRemoved(definition)
+    options.onReplaced(definition)
     return
   }
   options.registry.add(definition, (version) => options.schemas.custom(change.object, version))
+  if (change.previous !== undefined && !jsonEqual(change.previous['spec'], change.object['spec'])) rereadObjects(options, definition)
   const established = establishedDefinition(change.object, definition, timestamp(options.nowMs()))
   if (!jsonEqual(established, change.object)) options.store.put(change.id, established)
   else if (change.object.metadata.deletionTimestamp !== undefined) removeObjects(options, definition, change.object)
+}
+
+/** What is stored is read by the schema of the day: fields that it does not have are not seen, and come back with a schema that has them. */
+function rereadObjects({ registry, store, onReplaced }: CustomResourcesOptions, definition: ResourceDefinition): void {
+  const id = idOf(definition)
+  const schema = registry.get(id).schemas.get(definition.version)
+  if (schema !== undefined) store.reread(id, (object) => schema.applyDefaults(schema.prune(object).object) as ApiObject)
+  onReplaced(definition)
 }
 
 /** What the server has of its own is served as ever, whatever a definition of the same name says. */

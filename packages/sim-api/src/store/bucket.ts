@@ -1,5 +1,6 @@
 import type { ApiObject } from '../client.ts'
 import type { Change } from './change.ts'
+import { jsonEqual } from './json.ts'
 
 /** The objects of one resource at one revision. `keys` are in order, by code unit. */
 export interface Snapshot {
@@ -19,6 +20,8 @@ export class Bucket {
   /** Revision of the newest change that was forgotten: nothing can be said about times before it. */
   #compacted: number
   readonly #snapshots = new Map<number, Snapshot>()
+  /** What is stored of objects that are read as less than that. */
+  readonly #stored = new Map<string, ApiObject>()
 
   constructor(historySize: number, firstRevision: number) {
     this.#historySize = historySize
@@ -28,6 +31,11 @@ export class Bucket {
   /** @param key see {@link storeKey} */
   get(key: string): ApiObject | undefined {
     return this.#objects.get(key)
+  }
+
+  /** @returns whether more is stored of the object than is read: the next write drops the rest, also one that changes nothing */
+  isReduced(key: string): boolean {
+    return this.#stored.has(key)
   }
 
   /** How many objects there are. */
@@ -69,9 +77,26 @@ export class Bucket {
     const key = storeKey(change.object.metadata.namespace, change.object.metadata.name)
     if (change.type === 'DELETED') this.#objects.delete(key)
     else this.#objects.set(key, change.object)
+    this.#stored.delete(key)
     if (change.type !== 'MODIFIED') this.#keys = undefined
     this.#changes.push(change)
     if (this.#changes.length > 2 * this.#historySize) this.#forget(this.#changes.length - this.#historySize)
+  }
+
+  /**
+   * From now on objects are read as `read` makes them of what is stored, each with its resource version; what is stored stays until the object is
+   * written. Forgets every change up to `revision`.
+   */
+  reread(read: (object: ApiObject) => ApiObject, revision: number): void {
+    for (const [key, known] of this.#objects) {
+      const stored = this.#stored.get(key) ?? known
+      const object = read(stored)
+      const isWhole = jsonEqual(object, stored)
+      this.#objects.set(key, isWhole ? stored : object)
+      if (isWhole) this.#stored.delete(key)
+      else this.#stored.set(key, stored)
+    }
+    this.compact(revision)
   }
 
   /** Takes in an object that was there before the history began. */

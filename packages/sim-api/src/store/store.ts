@@ -66,6 +66,15 @@ export class Store {
     for (const object of objects) bucket.load(freezeDeep(ownedAsTold(object)), this.#revision)
   }
 
+  /**
+   * From now on the objects of a resource are read as `read` makes them of what is stored; what is stored stays until each is written. Nobody is told,
+   * and the history begins anew.
+   */
+  reread(id: ResourceId, read: (object: ApiObject) => ApiObject): void {
+    const reading = (object: ApiObject): ApiObject => freezeDeep(setOwners({ ...read(object) }, ownersOf(object)))
+    this.bucket(id).reread(reading, this.#revision)
+  }
+
   /** Forgets the history of all resources, so that every older resource version is too old to watch from or to list at. */
   compact(): void {
     for (const bucket of this.#buckets.values()) bucket.compact(this.#revision)
