@@ -16,9 +16,9 @@ it('every deliberate fault is another one', () => {
   expect(places.filter((place, at) => places.indexOf(place) < at)).toEqual([])
 })
 
-it('every guarantee has five blunt mutants, each of whose edits stands where it says', () => {
-  const counts = [...Map.groupBy(bluntMutants, ({ guarantee }) => guarantee)].map(([guarantee, own]) => `${guarantee}: ${own.length}`)
-  expect(counts).toEqual(Array.from({ length: 12 }, (_, at) => `G${at + 1}: 5`))
+it('every guarantee has at least five blunt mutants, each of whose edits stands where it says', () => {
+  const enough = [...Map.groupBy(bluntMutants, ({ guarantee }) => guarantee)].filter(([, own]) => own.length >= 5)
+  expect(enough.map(([guarantee]) => guarantee)).toEqual(Array.from({ length: 12 }, (_, at) => `G${at + 1}`))
   const unusable = bluntMutants.flatMap(({ id, edits }) =>
     edits.filter(({ file, find }) => readFileSync(file, 'utf8').split(find).length !== 2).map(({ file, find }) => ({ id, file, find })),
   )

@@ -18,6 +18,7 @@ import {
   type Shape,
   slots,
   type Steps,
+  type TenantDeed,
   type Upgrade,
   type Wish,
 } from './schedule.ts'
@@ -38,7 +39,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
   const clocks = generateClocks(seed, stormMs)
-  const beside = [...clocks.kills, ...generateZones(seed, stormMs)]
+  const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs)]
   const incidents = [first, ...drawn, ...beside, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
@@ -81,6 +82,44 @@ function generateZones(seed: number, stormMs: number): readonly Incident[] {
     if (random.next() < 0.5) return { ...place, kind: 'zoneOutage', forMs }
     return { ...place, kind: 'taintPool', effect: pick(random, ['NoSchedule', 'NoSchedule', 'NoExecute']), forMs }
   })
+}
+
+/** A tenant is in half of the worlds. Drawn from numbers of their own. */
+function generateTenant(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('tenant', seed)
+  if (random.next() < 0.5) return []
+  const deeds = Array.from(
+    { length: 1 + random.integer(5) },
+    (): Incident => ({ atMs: random.integer(stormMs), ...generateForgery(random) }),
+  )
+  if (random.next() < 0.8) return deeds
+  const copy: Incident = {
+    atMs: random.integer(stormMs),
+    kind: 'copyAgent',
+    tag: pick(random, ['v1', 'v2', 'v3']),
+    forMs: duration(random, 10 * MINUTE),
+  }
+  return [...deeds, copy]
+}
+
+function generateForgery(random: Random): TenantDeed {
+  const at = random.integer(1_000)
+  const forMs = duration(random, 10 * MINUTE)
+  switch (random.integer(5)) {
+    case 0:
+    case 1:
+      return {
+        kind: 'forgeRevision',
+        pick: at,
+        copies: pick(random, ['hash', 'hash', 'template', 'nothing']),
+        number: pick(random, ['same', 'oldest', 'newest']),
+      }
+    case 2:
+    case 3:
+      return { kind: 'forgePod', pick: at, phase: pick(random, ['running', 'failed', 'stuck', 'stuck']) }
+    default:
+      return { kind: 'forgeRelease', forMs }
+  }
 }
 
 /** Admission as clusters have it. */

@@ -6,6 +6,7 @@ import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type Wish } from './schedule.ts'
 import { findUnended, standsStill } from './the-end.ts'
+import { createTenant, TENANT, type Tenant } from './tenant-deeds.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
 import { durationText } from './words.ts'
@@ -45,7 +46,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   const owners = createOwners(world, callers)
   const fates = createFates(world)
   const upgrades = createUpgrades({ world, owners, fates, callers })
-  const cast: Cast = { world, owners, fates, upgrades, callers }
+  const cast: Cast = { world, owners, fates, upgrades, callers, tenant: createTenant(world) }
   for (const slot of slotsOf(schedule)) world.start(slot)
   await drive(clock, owners.install())
   const begun = await untilEnded(world, owners, FIRST_MS)
@@ -96,9 +97,10 @@ interface Cast {
   readonly fates: Fates
   readonly upgrades: Upgrades
   readonly callers: Callers
+  readonly tenant: Tenant
 }
 
-async function befall({ world, owners, fates, upgrades, callers }: Cast, incident: Incident): Promise<void> {
+async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast, incident: Incident): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -125,6 +127,11 @@ async function befall({ world, owners, fates, upgrades, callers }: Cast, inciden
       case 'stickPod':
       case 'quota':
         return await changeCluster(world, incident)
+      case 'forgeRevision':
+      case 'forgePod':
+      case 'forgeRelease':
+      case 'copyAgent':
+        return await tenant.forge(incident)
       case 'upgrade':
         return upgrades.begin(incident)
       case 'ask':
@@ -158,7 +165,7 @@ function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
 }
 
 /** Whose requests always succeed. */
-const outsiders: readonly string[] = ['people', 'admission', 'node-operator', 'helm']
+const outsiders: readonly string[] = ['people', TENANT, 'admission', 'node-operator', 'helm']
 
 function weatherText(deed: ApiDeed): string {
   switch (deed.kind) {

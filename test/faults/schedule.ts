@@ -50,7 +50,7 @@ export interface Shape {
 }
 
 /** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
-export type Deed = ProcessDeed | ApiDeed | ClusterDeed | Wish | Ask | Upgrade
+export type Deed = ProcessDeed | ApiDeed | ClusterDeed | TenantDeed | Wish | Ask | Upgrade
 
 /** What happens to one of our programs. */
 export type ProcessDeed =
@@ -111,6 +111,20 @@ export type ClusterDeed =
   | { readonly kind: 'failPod'; readonly pick: number }
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'quota'; readonly forMs: number }
+
+/** What a tenant does in a namespace of their own, whose objects name the DaemonSet and the Rollout of another one. What is forged without an end stays, in the calm too. */
+export type TenantDeed =
+  /** `copies`: what it has of a ControllerRevision of the DaemonSet. */
+  | {
+      readonly kind: 'forgeRevision'
+      readonly pick: number
+      readonly copies: 'hash' | 'template' | 'nothing'
+      readonly number: 'same' | 'oldest' | 'newest'
+    }
+  /** `stuck`: it terminates, and never goes. */
+  | { readonly kind: 'forgePod'; readonly pick: number; readonly phase: 'running' | 'failed' | 'stuck' }
+  | { readonly kind: 'forgeRelease'; readonly forMs: number }
+  | { readonly kind: 'copyAgent'; readonly tag: string; readonly forMs: number }
 
 /** How somebody approves: as `kubectl kruise` does, by the annotation, over REST, or by an annotation that names the step before. */
 export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'
