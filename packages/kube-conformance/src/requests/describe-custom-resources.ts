@@ -1,67 +1,12 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { type Answer, causesOf, valueAt } from '../body.ts'
+import { causesOf, valueAt } from '../body.ts'
 import type { ConformanceTest } from '../fixtures.ts'
 import { pathOf } from '../paths.ts'
-
-const specSchema = {
-  type: 'object',
-  properties: {
-    size: { type: 'integer', minimum: 1, default: 3 },
-    mode: { type: 'string', enum: ['a', 'b'] },
-    low: { type: 'integer' },
-    high: { type: 'integer' },
-    fixed: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is fixed' }] },
-    parts: {
-      type: 'array',
-      items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, weight: { type: 'integer', default: 1 } } },
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    },
-    percent: { 'x-kubernetes-int-or-string': true },
-    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    when: { type: 'string', format: 'date-time' },
-    short: { type: 'string', maxLength: 5, pattern: '^[a-z]*$' },
-    replicas: { type: 'integer' },
-  },
-  'x-kubernetes-validations': [
-    {
-      rule: '!has(self.low) || !has(self.high) || self.low <= self.high',
-      message: 'low is above high',
-      fieldPath: '.low',
-      reason: 'FieldValueForbidden',
-    },
-  ],
-}
-
-/** Without `low`, among others. */
-const narrowSchema = {
-  type: 'object',
-  properties: { size: specSchema.properties.size, mode: specSchema.properties.mode, replicas: { type: 'integer' } },
-}
-
-const statusSchema = { type: 'object', properties: { ready: { type: 'integer' }, replicas: { type: 'integer' } } }
-
-interface Widgets {
-  /** Of the CustomResourceDefinition: `conformance.tranche.dev` begins with the run. */
-  readonly group: string
-  path(name?: string, subresource?: string): string
-}
+import { definitionOf, typed, widget, withWidgets } from './widgets.ts'
 
 /** CustomResourceDefinitions, and what follows from them for the objects they bring. */
 export function describeCustomResources(base: ConformanceTest): void {
-  const it = base.extend('widgets', async ({ api, namespace, uniqueName }, { onCleanup }): Promise<Widgets> => {
-    const group = `${uniqueName}.conformance.tranche.dev`
-    await establish(api, definitionOf(group))
-    onCleanup(async () => void (await api.delete(pathOf.customResourceDefinitions(`widgets.${group}`))))
-    return {
-      group,
-      path: (name, subresource) =>
-        [`/apis/${group}/v1/namespaces/${namespace}/widgets`, name, subresource].filter((word) => word !== undefined).join('/'),
-    }
-  })
-  const widget = (spec: object = {}, metadata: object = {}): object => ({ metadata: { name: 'a', ...metadata }, spec })
-  const typed = ({ group }: Widgets, object: object): object => ({ apiVersion: `${group}/v1`, kind: 'Widget', ...object })
+  const it = withWidgets(base)
 
   describe('a custom resource', () => {
     it('gets its defaults, at any depth', async ({ api, widgets }) => {
@@ -197,44 +142,6 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(body.items.map(({ metadata }) => metadata.name)).toEqual(['b'])
     })
 
-    it('is read by the definition of the day: a field that it lacks is back with a definition that has it', async ({ api, widgets }) => {
-      await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
-      await redefine(api, widgets, narrowSchema)
-      const reduced = await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
-      expect(reduced.body['spec']).toEqual({ size: 7 })
-      await redefine(api, widgets, specSchema)
-      const whole = await api.getUntil(widgets.path('a'), 'a widget with its field', hasLow(true))
-      expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
-      expect(whole.body.metadata.resourceVersion).toBe(reduced.body.metadata.resourceVersion)
-    })
-
-    it('loses what its definition lacks with the next write, also with one that changes nothing', async ({ api, widgets }) => {
-      const { metadata } = await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
-      await redefine(api, widgets, narrowSchema)
-      await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
-      const { body } = await api.patch(widgets.path('a'), 'merge', { spec: { size: 7 } })
-      expect(body.metadata.resourceVersion).not.toBe(metadata.resourceVersion)
-      expect(body.metadata.generation).toBe(1)
-      await redefine(api, widgets, specSchema)
-      // A definition that is seen tells that what follows is read by it.
-      await api.askUntil(
-        () => api.post(widgets.path(), typed(widgets, widget({ low: 1 }, { name: 'b' })), { query: { dryRun: 'All' } }),
-        'the definition with the field',
-        hasLow(true),
-      )
-      expect((await api.get(widgets.path('a'))).body['spec']).toEqual({ size: 7 })
-    })
-
-    it('has to be watched again where its definition has changed', async ({ api, widgets }) => {
-      await api.create(widgets.path(), typed(widgets, widget({ low: 1 })))
-      const watch = await api.watch(widgets.path())
-      expect((await watch.next()).type).toBe('ADDED')
-      await redefine(api, widgets, narrowSchema)
-      expect(await watch.rest()).toEqual([])
-      const { body } = await api.get(widgets.path())
-      expect(body.items.map((item) => item['spec'])).toEqual([{ size: 3 }])
-    })
-
     it('appears in discovery with its names', async ({ api, widgets }) => {
       // Discovery follows a definition in its own time.
       const { body } = await api.getUntil(`/apis/${widgets.group}/v1`, 'the group in discovery', ({ status }) => status === 200)
@@ -316,58 +223,4 @@ export function describeCustomResources(base: ConformanceTest): void {
       await api.getUntil(widgets.path(), 'the end of the resource', ({ status }) => status === 404)
     })
   })
-}
-
-async function establish(api: Api, definition: Definition): Promise<void> {
-  await api.create(pathOf.customResourceDefinitions(), definition)
-  await api.until(pathOf.customResourceDefinitions(), definition.metadata.name, 'the established definition', (object) => {
-    const conditions = (valueAt(object, 'status.conditions') ?? []) as readonly { readonly type: string; readonly status: string }[]
-    return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-  })
-}
-
-interface Definition {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly spec: { readonly versions: readonly object[]; readonly [field: string]: unknown }
-}
-
-/** What its schema says of `spec`, from now on. */
-async function redefine(api: Api, { group }: Widgets, spec: object): Promise<void> {
-  const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec'
-  const answer = await api.patch(pathOf.customResourceDefinitions(`widgets.${group}`), 'json', [{ op: 'replace', path, value: spec }])
-  expect(answer.status).toBe(200)
-}
-
-function hasLow(isThere: boolean): (answer: Answer) => boolean {
-  return ({ status, body }) => status < 300 && (valueAt(body, 'spec.low') !== undefined) === isThere
-}
-
-function definitionOf(group: string): Definition {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `widgets.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind: 'Widget', plural: 'widgets', singular: 'widget', shortNames: ['wi'] },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: specSchema, status: statusSchema } } },
-          subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
-          selectableFields: [{ jsonPath: '.spec.mode' }],
-          additionalPrinterColumns: [
-            { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
-            { name: 'Size', type: 'integer', jsonPath: '.spec.size', priority: 1 },
-            { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
-          ],
-        },
-      ],
-    },
-  }
 }

@@ -3,6 +3,7 @@ import { describeAdmissionPolicies } from './describe-admission-policies.ts'
 import { describeAccess } from './describe-access.ts'
 import { describeApply } from './describe-apply.ts'
 import { describeCreate } from './describe-create.ts'
+import { describeChangedDefinitions } from './describe-changed-definitions.ts'
 import { describeCustomResources } from './describe-custom-resources.ts'
 import { describeDelete } from './describe-delete.ts'
 import { describeOwnership } from './describe-ownership.ts'
@@ -28,6 +29,7 @@ export function describeRequests(it: ConformanceTest): void {
   describePods(it)
   describePolicies(it)
   describeCustomResources(it)
+  describeChangedDefinitions(it)
   describeShapes(it)
   describeServer(it)
   describeAccess(it)

@@ -1,0 +1,68 @@
+import { describe, expect } from 'vitest'
+import type { Api } from '../api.ts'
+import { type Answer, valueAt } from '../body.ts'
+import type { ConformanceTest } from '../fixtures.ts'
+import { pathOf } from '../paths.ts'
+import { specSchema, typed, widget, type Widgets, withWidgets } from './widgets.ts'
+
+/** Without `low`, among others. */
+const narrowSchema = {
+  type: 'object',
+  properties: { size: specSchema.properties.size, mode: specSchema.properties.mode, replicas: { type: 'integer' } },
+}
+
+/** What becomes of objects whose CustomResourceDefinition is written over. */
+export function describeChangedDefinitions(base: ConformanceTest): void {
+  const it = withWidgets(base)
+
+  describe('a custom resource whose definition changes', () => {
+    it('is read by the definition of the day: a field that it lacks is back with a definition that has it', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
+      await redefine(api, widgets, narrowSchema)
+      const reduced = await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
+      expect(reduced.body['spec']).toEqual({ size: 7 })
+      await redefine(api, widgets, specSchema)
+      const whole = await api.getUntil(widgets.path('a'), 'a widget with its field', hasLow(true))
+      expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
+      expect(whole.body.metadata.resourceVersion).toBe(reduced.body.metadata.resourceVersion)
+    })
+
+    it('loses what its definition lacks with the next write, also with one that changes nothing', async ({ api, widgets }) => {
+      const { metadata } = await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
+      await redefine(api, widgets, narrowSchema)
+      await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
+      const { body } = await api.patch(widgets.path('a'), 'merge', { spec: { size: 7 } })
+      expect(body.metadata.resourceVersion).not.toBe(metadata.resourceVersion)
+      expect(body.metadata.generation).toBe(1)
+      await redefine(api, widgets, specSchema)
+      // A definition that is seen tells that what follows is read by it.
+      await api.askUntil(
+        () => api.post(widgets.path(), typed(widgets, widget({ low: 1 }, { name: 'b' })), { query: { dryRun: 'All' } }),
+        'the definition with the field',
+        hasLow(true),
+      )
+      expect((await api.get(widgets.path('a'))).body['spec']).toEqual({ size: 7 })
+    })
+
+    it('has to be watched again where its definition has changed', async ({ api, widgets }) => {
+      await api.create(widgets.path(), typed(widgets, widget({ low: 1 })))
+      const watch = await api.watch(widgets.path())
+      expect((await watch.next()).type).toBe('ADDED')
+      await redefine(api, widgets, narrowSchema)
+      expect(await watch.rest()).toEqual([])
+      const { body } = await api.get(widgets.path())
+      expect(body.items.map((item) => item['spec'])).toEqual([{ size: 3 }])
+    })
+  })
+}
+
+/** What its schema says of `spec`, from now on. */
+async function redefine(api: Api, { group }: Widgets, spec: object): Promise<void> {
+  const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec'
+  const answer = await api.patch(pathOf.customResourceDefinitions(`widgets.${group}`), 'json', [{ op: 'replace', path, value: spec }])
+  expect(answer.status).toBe(200)
+}
+
+function hasLow(isThere: boolean): (answer: Answer) => boolean {
+  return ({ status, body }) => status < 300 && (valueAt(body, 'spec.low') !== undefined) === isThere
+}
