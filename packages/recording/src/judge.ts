@@ -7,6 +7,7 @@ import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
 import { createHandsOffJudge } from './judges/judge-hands-off.ts'
+import { createLoweredJudge } from './judges/judge-lowered.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
 import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
@@ -68,6 +69,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createBatchJudge,
   createShareJudge,
   createFlightJudge,
+  createLoweredJudge,
   createBudgetJudge,
   createNodeRulesJudge,
   createOrderJudge,

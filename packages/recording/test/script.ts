@@ -137,6 +137,11 @@ export class Script {
     return this.#write('BatchRelease', name, o, { actor: 'user', verb: 'create' })
   }
 
+  /** Somebody writes a ReleasePolicy. */
+  policy(name: string, maxUnavailable: number): this {
+    return this.#write('ReleasePolicy', name, { metadata: { name }, spec: { maxUnavailable } }, { actor: 'user', verb: 'patch' })
+  }
+
   rollout(fields: Fields, actor = 'user', options: Fields = {}): this {
     const before = this.#objects.get('Rollout agent') ?? { spec: { workloadRef: { name: 'agent' }, strategy: {} } }
     const o = mergeDeep({ metadata: { name: 'agent' } }, mergeDeep(before, fields))
