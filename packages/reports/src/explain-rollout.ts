@@ -7,7 +7,7 @@ import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage, type PresentWait, presentWait, waitText } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
-import { nextText, ruleOf, standstillOf } from './standstill.ts'
+import { nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** What a Rollout waits for, which rule decides it, and what would change it. */
@@ -38,7 +38,7 @@ function verdictOf(outline: Outline): Decided {
   if (outcome === 'RolledBack')
     return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was taken back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
-  const still = standstillOf(outline)
+  const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message }
   const { generation = 0 } = facts.rollout.metadata
   if ((facts.rollout.status?.observedGeneration ?? 0) < generation) {
@@ -74,7 +74,7 @@ type Fact = Explanation['facts'][number]
 function factsOf(outline: Outline): readonly Fact[] {
   const { facts, fleet, canary, replaced, minReadyMs, failure } = outline
   const { status } = facts.rollout
-  const { nodes, step, maxUnavailable, images, phase, reason, need } = summaryOf(outline)
+  const { nodes, step, maxUnavailable, images, phase, reason, need, outcome } = summaryOf(outline)
   const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
   const waiting = presentWait(outline)
   const said: readonly (readonly [string, string | undefined])[] = [
@@ -92,7 +92,10 @@ function factsOf(outline: Outline): readonly Fact[] {
       'down',
       `${down.length}${maxUnavailable === undefined ? '' : ` of at most ${maxUnavailable}`}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`,
     ],
-    ['waits for', waiting === undefined || need !== undefined ? undefined : waitText(waiting)],
+    [
+      'waits for',
+      waiting === undefined || ofVersionBefore(outline, outcome) !== null || need !== undefined ? undefined : waitText(waiting),
+    ],
     ['failed', failure === undefined ? undefined : failure.message],
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],

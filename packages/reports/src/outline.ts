@@ -1,6 +1,17 @@
 import type { BatchRelease, Failure, ReleaseNodeRules, ReleasePlan, Rollout } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import { batchProgress, type BatchProgress, type Discovery, discoverRevisions, isForeign, nodeRulesFor, stepsOf } from '@tranche/planner'
+import type { PodTemplate } from '@tranche/kube-types'
+import {
+  batchProgress,
+  type BatchProgress,
+  type Discovery,
+  discoverRevisions,
+  hashOf,
+  isForeign,
+  nodeRulesFor,
+  stepsOf,
+  templateOf,
+} from '@tranche/planner'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** What every report looks at, worked out once. */
@@ -66,6 +77,13 @@ export function progressOf({ facts, fleet, canary, replaced: stable, minReadyMs,
 /** Nodes that are passed over: NotReady, excluded, or gone while they were being updated. */
 export function skippedNodes({ skipped, excluded, away }: BatchProgress): readonly string[] {
   return [...skipped, ...excluded, ...away]
+}
+
+/** Images of the revision that the report speaks of, containers in order: those of the template where its history does not know it. */
+export function imagesOf({ facts: { daemonSet, revisions }, canary }: Outline): readonly string[] {
+  const known = daemonSet === undefined ? undefined : revisions.find((revision) => hashOf(revision) === canary)
+  const template = (known === undefined ? undefined : (templateOf(known) as PodTemplate | undefined)) ?? daemonSet?.spec.template
+  return (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
 }
 
 /** One that another made, or that is still of another revision, says nothing of this release. */

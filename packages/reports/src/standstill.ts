@@ -1,4 +1,4 @@
-import type { WishType } from '@tranche/api-schema'
+import type { Outcome, WishType } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -53,7 +53,16 @@ export function unseenTemplate({ facts, discovery, canary }: Outline): Standstil
   if (facts.daemonSet === undefined) return null
   if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has yet to observe the template' }
   if (discovery.canary === canary) return null
-  return { rule: 'Pending', message: `the controller has yet to take revision ${discovery.canary} up, which the template is now` }
+  const images = (facts.daemonSet.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
+  const named = images.length === 0 ? discovery.canary : `${discovery.canary} (${images.join(', ')})`
+  const message = `the template is now revision ${named}, which the controller has yet to take up; if this lasts, tranche doctor says whether one runs`
+  return { rule: 'Pending', message }
+}
+
+/** A template of which the status does not speak, where that makes the status one of the version before; null where it does not. */
+export function ofVersionBefore(outline: Outline, outcome: Outcome): Standstill | null {
+  const { rollout } = outline.facts
+  return outcome !== 'Running' || rollout.status === undefined || otherWorkload(rollout) !== null ? null : unseenTemplate(outline)
 }
 
 /** What would change how it stands: what a person can do, or what is waited for; undefined where nothing is left to do. */
@@ -63,6 +72,7 @@ export function nextText(outline: Outline): string | undefined {
   if (need !== undefined)
     return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => wishTexts[action]).join('; ')
   if (outcome === 'RolledBack') return remedies.TakenBack
+  if (ofVersionBefore(outline, outcome) !== null) return 'the controller takes the template up'
   return outcome === 'Running' ? nextByItself(outline) : undefined
 }
 

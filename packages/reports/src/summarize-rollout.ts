@@ -4,9 +4,10 @@ import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { isUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { imagesOf, isUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { presentMessage } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { ofVersionBefore } from './standstill.ts'
 
 /** A Rollout in one line. Asking again costs what has changed of its nodes since. */
 export function summarizeRollout(facts: ReleaseFacts): RolloutSummary {
@@ -16,7 +17,7 @@ export function summarizeRollout(facts: ReleaseFacts): RolloutSummary {
 /** The same of facts that were read. */
 export function summaryOf(outline: Outline): RolloutSummary {
   const { facts, canary, stable } = outline
-  const { rollout, daemonSet } = facts
+  const { rollout } = facts
   const { metadata, spec, status } = rollout
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
@@ -30,7 +31,11 @@ export function summaryOf(outline: Outline): RolloutSummary {
     phase: status?.phase ?? '',
     reason: other === null ? reasonOf(outline) : OTHER_WORKLOAD,
     outcome,
-    message: other ?? presentMessage(outline) ?? 'no controller has seen it yet: is the controller running?',
+    message:
+      other ??
+      ofVersionBefore(outline, outcome)?.message ??
+      presentMessage(outline) ??
+      'no controller has seen it yet: is the controller running?',
     ...(need !== undefined && { need }),
     paused: spec.strategy.paused === true,
     disabled: spec.disabled === true,
@@ -38,7 +43,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
     ...(stable !== undefined && { stableRevision: stable }),
     ...(canary !== '' && { canaryRevision: canary }),
     ...(from !== undefined && { rollbackFrom: from }),
-    images: (daemonSet?.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
+    images: imagesOf(outline),
     nodes: countsOf(outline),
     ...(limit !== undefined && { maxUnavailable: limit }),
     ...(facts.notBound !== undefined && { notBound: facts.notBound }),

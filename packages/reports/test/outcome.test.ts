@@ -21,6 +21,37 @@ describe('a Rollout of another workload', () => {
   )
 })
 
+describe('a template that no controller has taken up', () => {
+  it('is named, with what would change it, and the images shown are those of the revision beside them', () => {
+    const toy = new ToyCluster({ steps: [{ replicas: '100%' }] })
+    settle(toy)
+    toy.setImage('v2')
+    toy.actNatively()
+    const message =
+      'the template is now revision hash-v2 (v2), which the controller has yet to take up; if this lasts, tranche doctor says whether one runs'
+    expect(summarizeRollout(readToy(toy))).toMatchObject({ canaryRevision: 'hash-v1', images: ['v1'], message })
+    const { answer, rule, facts, next } = explainRollout(readToy(toy))
+    expect([answer, rule, next]).toEqual([message, 'Pending', 'the controller takes the template up'])
+    expect(facts).toContainEqual({ name: 'releases', value: 'hash-v1: v1' })
+  })
+
+  it('is named in place of the failure of the version before', () => {
+    const toy = new ToyCluster({ steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
+    settle(toy)
+    toy.setImage('v2')
+    settle(toy)
+    toy.latch()
+    settle(toy)
+    toy.setImage('v3')
+    toy.actNatively()
+    const facts = readToy(toy)
+    expect([summarizeRollout(facts).message, explainRollout(facts).answer]).toEqual([
+      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
+      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
+    ])
+  })
+})
+
 describe('what a Rollout comes to', () => {
   it.each<[string, (toy: ToyCluster) => void, object]>([
     ['is Done before anything was released', () => {}, { outcome: 'Done', phase: 'Healthy' }],

@@ -79,7 +79,9 @@ export const rolloutSummarySchema = z
       description:
         'Revision that the release under way takes back: it goes to `canaryRevision`, which ran before. Absent of any other release.',
     }),
-    images: z.array(z.string()).meta({ description: "Images of the DaemonSet's template, containers in order." }),
+    images: z
+      .array(z.string())
+      .meta({ description: 'Images of `canaryRevision`, containers in order; of the template of the DaemonSet where that is unknown.' }),
     nodes: nodeCountsSchema,
     maxUnavailable: count('Nodes that may be down at a time, in nodes.').optional(),
     notBound: z.string().optional().meta({
