@@ -23,22 +23,30 @@ export function wishPreview(wish: PreviewedWish, report: RolloutReport, drawing:
 }
 
 function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutReport): string {
-  const { stableRevision, canaryRevision, nodes, step } = report
+  const { stableRevision, canaryRevision, nodes, step, images } = report
   const { revision, toRevision } = body
   if (type === 'promote') {
     const left = step === undefined ? 'all steps' : `the pauses of all steps from ${step.index} to ${step.count}`
     const more = Math.max(0, nodes.desired - nodes.updated)
     return `promote skips ${left}${body.full === true ? ', soaks and analyses too' : ''}: ${more} more nodes get the version, as fast as maxUnavailable lets them; approve goes on by one step`
   }
+  const isShown = images.length > 0 && (revision ?? canaryRevision) === canaryRevision
+  const version = isShown ? ` (${images.map(shortImage).join(', ')})` : ''
   if (type === 'abort')
-    return `abort holds revision ${revision ?? canaryRevision ?? 'of this release'}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
+    return `abort holds revision ${revision ?? canaryRevision ?? 'of this release'}${version}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
   if (toRevision === undefined) return 'undo finds no earlier revision that is not held'
   const over = revision === undefined ? '' : ` in place of that of revision ${nameOf(revision, revisions)}`
-  return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which all ${nodes.desired} nodes get`
+  const there = known(toRevision, revisions)?.nodes ?? 0
+  const already = there === 0 ? '' : `; ${there} of ${nodes.desired} run it already`
+  return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which ${Math.max(0, nodes.desired - there)} nodes get${already}`
 }
 
-/** With its number, where that is known. */
+/** With its number and its images, where they are known. */
 function nameOf(named: string, revisions: readonly RevisionReport[]): string {
-  const known = revisions.find(({ revision, number }) => revision === named || String(number) === named)
-  return known === undefined ? named : `${known.number} (${known.revision})`
+  const found = known(named, revisions)
+  return found === undefined ? named : `${found.number} (${[found.revision, ...found.images.map(shortImage)].join(', ')})`
+}
+
+function known(named: string, revisions: readonly RevisionReport[]): RevisionReport | undefined {
+  return revisions.find(({ revision, number }) => revision === named || String(number) === named)
 }
