@@ -137,6 +137,29 @@ it('definitions that are put back in mid-release stop it before the next batch, 
   expectKept(stage)
 })
 
+it('definitions that have pruned the answers let no action be carried out a second time (G10)', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
+  await untilReleased(stage, 'v1')
+  await stage.setImage('v3')
+  await untilPausedAt(stage, 1)
+  await define(stage, 'theirs')
+  await stage.patchRollout({ metadata: { annotations: { 'example.com/seen': 'under the definitions of OpenKruise' } } })
+  await define(stage, 'ours')
+  await stage.until('the action is refused', async () => (await stage.rollout()).status?.lastAction?.result === 'Refused')
+  expect((await stage.rollout()).status?.lastAction).toMatchObject({
+    id: 'abort-1',
+    reason: expect.stringContaining('the status has lost which actions were answered'),
+  })
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v3')).toHaveLength(2)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-2","type":"abort"}' } } })
+  await untilReleased(stage, 'v1')
+  expectKept(stage)
+})
+
 const byHand: BatchRelease & { readonly apiVersion: string; readonly kind: string } = {
   apiVersion: 'rollouts.kruise.io/v1beta1',
   kind: 'BatchRelease',

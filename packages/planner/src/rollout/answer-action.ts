@@ -62,7 +62,7 @@ export function answerAction(view: RolloutView, before: Course, decided: Course)
     return { lastAction: { id, type, result: 'Refused', ...said, reason, at: stamp(view) }, body, effect: { kind: 'none' } }
   }
   if (isPending(view)) return null
-  const refused = refusalOf(view, { before, decided }, action)
+  const refused = hasLostAnswers(view.rollout) ? LOST_ANSWERS : refusalOf(view, { before, decided }, action)
   const reason = refused ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
   const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }
@@ -90,6 +90,19 @@ export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?
   const isOtherType = type !== undefined && lastAction !== undefined && lastAction.id === id && lastAction.type !== type
   return answeredIds(rollout).includes(id) && !isOtherType
 }
+
+/**
+ * Whether the status is one that lost every field of ours, as a write under the definitions of OpenKruise leaves it, or a backup: it may have
+ * answered the action already, in an earlier release. A status without DaemonSet has answered nothing but refusals.
+ */
+function hasLostAnswers({ status }: Rollout): boolean {
+  if (status?.phase === undefined || status.phase === 'Initial') return false
+  return status.stableRevision === undefined && status.lastAction === undefined && status.answeredActions === undefined
+}
+
+const LOST_ANSWERS =
+  'the status has lost which actions were answered, as older CustomResourceDefinitions do it, so this one may have been answered before; ' +
+  'write it again with an id that was never used'
 
 /**
  * What the status remembers of answered actions, with the answer added. An id that was made from the content is forgotten

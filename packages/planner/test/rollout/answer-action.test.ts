@@ -191,6 +191,18 @@ describe('an action', () => {
     expect(answerOf(toy)).toMatchObject({ type: 'abort', result: 'Refused', reason: expect.stringContaining('already answered') })
   })
 
+  it('is refused, once, where the status has lost every field of ours, and a new id is carried out (G10)', () => {
+    const toy = paused()
+    const { phase, canaryStatus, observedGeneration } = toy.rollout!.status!
+    toy.rollout = { ...toy.rollout!, status: { phase, canaryStatus, observedGeneration } as never }
+    toy.act({ id: '1', type: 'abort' })
+    settle(toy)
+    expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason: expect.stringContaining('lost which actions were answered') })
+    toy.act({ ...approve, id: '2' })
+    settle(toy)
+    expect([answerOf(toy)?.result, toy.rollout?.status?.currentStepIndex]).toEqual(['Accepted', 2])
+  })
+
   it('without an id is carried out once, and again when it was removed in between', () => {
     const toy = paused()
     const unnamed = { type: 'approve', expectedStep: 9, reason: 'first' }

@@ -13,6 +13,8 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
   const answers = new Map<string, { readonly answer: string; readonly text: string | undefined }>()
   /** Rollout → the step as it stood when somebody else wrote `StepReady` there. */
   const words = new Map<string, Standing>()
+  /** Rollouts whose last answer somebody else's write has taken away: what we do not know we refuse. */
+  const forgotten = new Set<string>()
 
   function judgeAnswer(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const { lastAction } = next.status ?? {}
@@ -23,7 +25,9 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     answers.set(key, { answer: String(lastAction.result), text })
     const tell = (guarantee: 'G7' | 'G10', why: string): void =>
       breach({ guarantee, atMs: write.t, text: `the action ${lastAction.type} (${lastAction.id}) was ${why}` })
-    if (known !== undefined && known.text === text) tell('G7', `answered a second time: ${known.answer}, and now ${lastAction.result}`)
+    const isForgotten = forgotten.delete(keyOf(write)) && lastAction.result === 'Refused'
+    if (known !== undefined && known.text === text && !isForgotten)
+      tell('G7', `answered a second time: ${known.answer}, and now ${lastAction.result}`)
     const action = actionOf(before)
     if (lastAction.result !== 'Accepted' || action?.id !== lastAction.id || action.type === 'retry') return
     const { index } = stepOf(before)
@@ -63,6 +67,7 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
         judgeWord(write, before, next)
         return
       }
+      if (before.status?.lastAction !== undefined && next.status?.lastAction === undefined) forgotten.add(key)
       const was = before.status?.currentStepState
       const isWord = stepOf(next).state === 'StepReady' && stepOf(before).state === was && was !== 'StepReady' && was !== undefined
       const { index } = stepOf(before)

@@ -32,6 +32,16 @@ describe('an action', () => {
         (s) => answer(answer(wish(s, 'approve'), 'Accepted', { at: '10:00' }), 'Refused', { at: '10:01' }),
         ['G7'],
       ],
+      [
+        'is refused a second time where somebody else’s write has taken the answer away',
+        (s) => answer(status(answer(wish(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Refused', { at: '10:01' }),
+        [],
+      ],
+      [
+        'is not accepted a second time, also where somebody else’s write has taken the answer away',
+        (s) => answer(status(answer(wish(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
+        ['G7'],
+      ],
       ['is answered again with another content', (s) => answer(wish(answer(wish(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
     ],
     { begin },
