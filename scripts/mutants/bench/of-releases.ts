@@ -84,17 +84,6 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'objects of another namespace count as the DaemonSet’s own',
-    edits: [
-      {
-        file: 'packages/kube-types/src/ownership.ts',
-        find: "ownerKeyOf({ metadata: { namespace = '', uid } }: Pick<OwnerOfObjects, 'metadata'>): string {",
-        replace: "ownerKeyOf({ metadata: { uid } }: Pick<OwnerOfObjects, 'metadata'>): string {\n  const namespace = ''",
-      },
-    ],
-  },
-  {
-    guarantee: 'G6',
     fault: 'a record that was stopped is never opened again',
     edits: [
       {
@@ -119,6 +108,17 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
       { file: advanceStep, find: 'if (leftMs > 0) return {', replace: 'if (leftMs > -1e15) return paused\n  if (leftMs > 0) return {' },
     ],
     worlds: 'timed',
+  },
+  {
+    guarantee: 'G6',
+    fault: 'objects of another namespace count as the DaemonSet’s own',
+    edits: [
+      {
+        file: 'packages/kube-types/src/ownership.ts',
+        find: "ownerKeyOf({ metadata: { namespace = '', uid } }: Pick<OwnerOfObjects, 'metadata'>): string {",
+        replace: "ownerKeyOf({ metadata: { uid } }: Pick<OwnerOfObjects, 'metadata'>): string {\n  const namespace = ''",
+      },
+    ],
   },
   {
     guarantee: 'G7',
