@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { silentLogger } from '@tranche/log'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
@@ -57,6 +59,21 @@ it('answers nothing else', async () => {
   expect((await ask('/metrics', {})).status).toBe(404)
   await server?.close()
   expect((await ask('/readyz', {}, 'POST')).status).toBe(405)
+})
+
+it('answers beside 300 connections that say nothing, of which the oldest are dropped', async () => {
+  server = await startHealth({ host, port: 0 }, new Map([['controller', ready]]))
+  const { port } = new URL(server.url)
+  const silent = Array.from({ length: 300 }, () => connect({ host, port: Number(port) }).on('error', () => {}))
+  try {
+    const dropped = Promise.all(silent.slice(0, 172).map((socket) => once(socket, 'close')))
+    await Promise.all(silent.map((socket) => once(socket, 'connect')))
+    await dropped
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    expect(silent.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(100)
+  } finally {
+    for (const socket of silent) socket.destroy()
+  }
 })
 
 it('says that another program has the port', async () => {

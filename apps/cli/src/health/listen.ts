@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
 
 /** Where a process answers programs that watch over it. */
@@ -20,6 +20,10 @@ export interface DoorOptions {
 
 /** A sender that takes longer (ms) is no probe. */
 const REQUEST_MS = 10_000
+/** How often (ms) requests are looked at that take too long. */
+const CHECK_MS = 1_000
+/** Connections at a time: probes and scrapes are few, and short. */
+const MOST_CONNECTIONS = 128
 
 /**
  * Serves `answer` until closed.
@@ -27,7 +31,9 @@ const REQUEST_MS = 10_000
  * @throws {AppError} PORT_IN_USE
  */
 export async function openDoor({ host, port, option }: DoorOptions, answer: RequestListener): Promise<Door> {
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, answer)
+  const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
+  const server = createServer(times, answer)
+  dropOldest(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: Error & { readonly code?: string }) =>
       reject(error.code === 'EADDRINUSE' ? inUse({ host, port, option }, error) : error),
@@ -43,6 +49,16 @@ export async function openDoor({ host, port, option }: DoorOptions, answer: Requ
       return closed
     },
   }
+}
+
+/** Connections that say nothing cost no memory without end, and shut no probe out: for one too many the oldest goes. */
+function dropOldest(server: Server): void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size > MOST_CONNECTIONS) open.values().next().value?.destroy()
+  })
 }
 
 function inUse({ host, port, option }: DoorOptions, cause: Error): AppError {
