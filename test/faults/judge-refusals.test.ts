@@ -51,6 +51,12 @@ const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [
   `G7 the ${type} ask-1 was refused with ${code}, though nothing spoke against it`,
 ]
 
+it('an abort may be refused once the DaemonSet was deleted, for its history went with it', () => {
+  const gone: RecordedWrite = { t: 500, type: 'DELETED', kind: 'DaemonSet', rv: 0, uid: 'd', o: {} }
+  expect(found([gone, ...rollouts({})], refused('abort', 'WISH_REFUSED'))).toEqual([])
+  expect(found(rollouts({}), refused('abort', 'WISH_REFUSED'))).toEqual(wrongly('abort', 'WISH_REFUSED'))
+})
+
 describe('a refusal without a reason', () => {
   it.each<[string, readonly RecordedWrite[], Asked, readonly string[]]>([
     ['of an approval at the step that waits', rollouts({}, {}, {}), refused('approve', 'MOVED_ON'), wrongly('approve')],

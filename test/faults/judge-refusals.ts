@@ -14,7 +14,8 @@ export interface RefusalFacts {
  * Actions over REST that were refused or left unanswered without a reason (G7). A refusal needs one moment, from when the action was sent until
  * it was refused, at which the Rollout did not allow the action: another step or revision than the action names, no release, a release that
  * failed, a step that does not wait. `WISH_PENDING` needs an action that has no answer. In the calm every request is answered, unless a
- * process of the API stood still. An action in whose place another was written is refused by right.
+ * process of the API stood still. An action in whose place another was written is refused by right, and an abort after the DaemonSet was deleted:
+ * the history of the one before went with it, and with that the template to put back.
  *
  * Knows the rules from docs/wishes.md, and shares no code with what refuses.
  */
@@ -34,6 +35,8 @@ export function findWrongRefusals(
     if (outcome.kind !== 'refused') return []
     const allows = outcome.code === 'WISH_PENDING' ? isAnswered : judgedCodes.includes(outcome.code) ? allowsIt : undefined
     if (allows === undefined) return []
+    if (type === 'abort' && writes.some((write) => write.kind === 'DaemonSet' && write.type === 'DELETED' && write.t <= outcome.atMs))
+      return []
     const versions = versionsBetween(rollouts, sentMs, outcome.atMs)
     if (versions.length === 0 || isReplaced(versions) || !versions.every((version) => version !== undefined && allows(version, one)))
       return []

@@ -54,6 +54,8 @@ export function judge(
   const isOfUs = (actor: string): boolean => isOurs(actor) || actor.startsWith('api-')
   const g7 = findForgotten(recording.writes, isOfUs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  const answers = [...findBrokenAnswers(recording.writes, asked), ...findWrongRefusals(recording.writes, asked, { calmFromMs, stalls })]
+  // What a tenant has in another namespace answers nobody who asks for this Rollout.
+  const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
+  const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { calmFromMs, stalls })]
   return [...breaches, ...g7, ...answers, ...findPassed(recording.writes, admitted), ...g6]
 }

@@ -49,7 +49,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     if ((await rolloutOf(world))?.status?.phase === 'Progressing') inMidRelease++
     const version = world.version() === 'present' ? 'next' : 'present'
     world.note(`the ${version} version comes, ${deed.manner === 'rolling' ? 'one process after the other' : 'all processes at once'}`)
-    await bring(version === 'next' || (deed.definitions === 'goBack' && takesBack(world)) ? version : definitions)
+    await bring(version === 'next' || deed.definitions === 'goBack' ? version : definitions)
     if (deed.admission === 'first') await bringAdmission(version, deed)
     world.setVersion(version)
     const programs = Promise.all(
@@ -140,14 +140,6 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     },
     inMidRelease: () => inMidRelease,
   }
-}
-
-/**
- * An API server takes what a definition does not know away as it reads it; the simulated one as it is written, so that admission
- * would see members go that nobody has taken away.
- */
-function takesBack({ schedule }: World): boolean {
-  return schedule.shape.admission === 'none'
 }
 
 /** Of each Deployment its processes, and when they begin to be replaced; the Deployments are replaced side by side. */
