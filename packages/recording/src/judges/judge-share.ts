@@ -5,7 +5,7 @@ import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { mayBeTaken } from '../world/terms.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { createOpenedSteps, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
+import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
 
 /**
  * G3, from what the user wrote: never more nodes by our doing on a template, or coming back on it, than the highest step has that pauses,
@@ -42,13 +42,15 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     if (story?.latest?.template === template) return
     const { releases, stable } = shareOf(write.namespace, name)
     const isRollback = stable.has(template) && releases.has(template)
+    const isLast =
+      story !== undefined && world.rolloutsOf(story).some((one) => one.metadata.deletionTimestamp !== undefined && isEndingItself(one))
     releases.set(
       template,
       createOpenedSteps({
         world,
         story: () => world.story(write.namespace, name),
         template,
-        isFree: isRollback,
+        isFree: isRollback || isLast,
         begunMs: write.t,
         doubtAt,
       }),

@@ -201,7 +201,8 @@ function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollou
   return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
 }
 
-function isEndingItself({ metadata, spec }: RecordedRollout): boolean {
+/** Whether people have the release end without its steps: the Rollout goes, or is disabled, and `on-delete` says how. */
+export function isEndingItself({ metadata, spec }: RecordedRollout): boolean {
   const policy = metadata.annotations?.['tranche.dev/on-delete']
   return (metadata.deletionTimestamp !== undefined || spec.disabled === true) && (policy === 'Complete' || policy === 'Rollback')
 }

@@ -31,12 +31,36 @@ function at(script: Script, currentStepIndex: number, currentStepState: string):
   return script.rollout({ status: { canaryStatus: { currentStepIndex, currentStepState } } }, 'controller-1')
 }
 
+/** Somebody deletes the Rollout, and its finalizer holds it. */
+function goes(script: Script, onDelete?: string): Script {
+  const annotations = onDelete === undefined ? {} : { 'tranche.dev/on-delete': onDelete }
+  return script.rollout({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', annotations } })
+}
+
+/** Another template comes, and the record lets every node be taken. */
+function takesAllOfAnother(script: Script): Script {
+  const other = script.revision('v4', 'template-4').daemonSet({ template: 'template-4' })
+  other.record({ revision: 'v4', partition: 0, limit: 4 }).seen().wait(1)
+  for (const uid of ['a1', 'b1', 'c1']) other.del(uid).replace(uid, { hash: 'v4' })
+  return other
+}
+
 describe('what people and pauses have opened', () => {
   judgeEach(
     'G3',
     [
       ['is the first step, whatever the record says', (s) => deletes(s, 'a1', 'b1'), ['G3 b']],
       ['is the next with an approval by action', (s) => deletes(s.rollout(approve('w1')), 'a1', 'b1', 'c1'), ['G3 c']],
+      [
+        'is everything of a template that comes while the Rollout goes with on-delete Complete',
+        (s) => takesAllOfAnother(goes(s, 'Complete')),
+        [],
+      ],
+      [
+        'is no more than the first step of one that comes while the Rollout goes without a word',
+        (s) => takesAllOfAnother(goes(s)),
+        ['G3 b', 'G3 c'],
+      ],
       [
         'is the next with an approval by status',
         (s) => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').rollout(ready), 'b1', 'c1'),
