@@ -51,10 +51,12 @@ const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [
   `G7 the ${type} ask-1 was refused with ${code}, though nothing spoke against it`,
 ]
 
-it('an abort may be refused once the DaemonSet was deleted, for its history went with it', () => {
+it('an abort may be refused once the DaemonSet was deleted, until a release has ended', () => {
   const gone: RecordedWrite = { t: 500, type: 'DELETED', kind: 'DaemonSet', rv: 0, uid: 'd', o: {} }
+  const [ended] = rollouts({ phase: 'Healthy' })
   expect(found([gone, ...rollouts({})], refused('abort', 'WISH_REFUSED'))).toEqual([])
-  expect(found(rollouts({}), refused('abort', 'WISH_REFUSED'))).toEqual(wrongly('abort', 'WISH_REFUSED'))
+  expect(found([gone, ...rollouts({})], refused('approve', 'WISH_REFUSED'))).toEqual(wrongly('approve', 'WISH_REFUSED'))
+  expect(found([gone, { ...ended!, t: 700 }, ...rollouts({})], refused('abort', 'WISH_REFUSED'))).toEqual(wrongly('abort', 'WISH_REFUSED'))
 })
 
 describe('a refusal without a reason', () => {

@@ -14,8 +14,8 @@ export interface RefusalFacts {
  * Actions over REST that were refused or left unanswered without a reason (G7). A refusal needs one moment, from when the action was sent until
  * it was refused, at which the Rollout did not allow the action: another step or revision than the action names, no release, a release that
  * failed, a step that does not wait. `WISH_PENDING` needs an action that has no answer. In the calm every request is answered, unless a
- * process of the API stood still. An action in whose place another was written is refused by right, and an abort after the DaemonSet was deleted:
- * the history of the one before went with it, and with that the template to put back.
+ * process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
+ * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back.
  *
  * Knows the rules from docs/wishes.md, and shares no code with what refuses.
  */
@@ -35,9 +35,8 @@ export function findWrongRefusals(
     if (outcome.kind !== 'refused') return []
     const allows = outcome.code === 'WISH_PENDING' ? isAnswered : judgedCodes.includes(outcome.code) ? allowsIt : undefined
     if (allows === undefined) return []
-    if (type === 'abort' && writes.some((write) => write.kind === 'DaemonSet' && write.type === 'DELETED' && write.t <= outcome.atMs))
-      return []
     const versions = versionsBetween(rollouts, sentMs, outcome.atMs)
+    if (type === 'abort' && outcome.code !== 'WISH_PENDING' && hasLostStable(writes, outcome.atMs)) return []
     if (versions.length === 0 || isReplaced(versions) || !versions.every((version) => version !== undefined && allows(version, one)))
       return []
     return [
@@ -79,6 +78,14 @@ function versionsBetween(rollouts: readonly RecordedWrite[], fromMs: number, toM
     .slice(Math.max(0, first))
     .filter(({ t }) => t <= toMs)
     .map(({ type, o }) => (type === 'DELETED' ? undefined : (o as unknown as SeenRollout)))
+}
+
+/** The DaemonSet was deleted, and its history with it, and no release has ended since: nothing tells which template is the good one. */
+function hasLostStable(writes: readonly RecordedWrite[], atMs: number): boolean {
+  const until = writes.filter(({ t }) => t <= atMs)
+  const deleted = until.findLastIndex(({ kind, type }) => kind === 'DaemonSet' && type === 'DELETED')
+  const isHealthy = ({ kind, o }: RecordedWrite): boolean => kind === 'Rollout' && (o as unknown as SeenRollout).status?.phase === 'Healthy'
+  return deleted !== -1 && !until.slice(deleted).some(isHealthy)
 }
 
 /** Another action took the place of the one that was sent: of two that are written, the later one counts. */

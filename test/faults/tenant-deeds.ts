@@ -135,7 +135,7 @@ async function forgeRelease({ world, client }: Attempt, { forMs }: Extract<Tenan
       releasePlan: { batches: [{ canaryReplicas: '100%' }], batchPartition: 0 },
     },
   } as never)
-  world.later(forMs, () => client.delete(resourcePaths.batchReleases, key).catch(() => {}))
+  world.later(forMs, () => client.delete(resourcePaths.batchReleases, key))
 }
 
 /** A DaemonSet of the same name and labels with a Rollout of the same name, which both take part in nothing but their own release. */
@@ -153,8 +153,8 @@ async function copyAgent(
   const rollout = rolloutManifest({ steps: [{ replicas: '100%' }] }) as { readonly metadata: object }
   await client.create(resourcePaths.rollouts, { ...rollout, metadata: { ...rollout.metadata, ...key } } as never)
   world.later(forMs, async () => {
-    await client.delete(resourcePaths.rollouts, key).catch(() => {})
-    await client.delete(resourcePaths.daemonSets, key).catch(() => {})
+    await client.delete(resourcePaths.rollouts, key)
+    await client.delete(resourcePaths.daemonSets, key)
   })
 }
 

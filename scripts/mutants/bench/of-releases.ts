@@ -124,7 +124,11 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     guarantee: 'G7',
     fault: 'no action is ever answered',
     edits: [
-      { file: answerAction, find: 'if (isPending(view)) return null', replace: 'if (isPending(view) || type !== undefined) return null' },
+      {
+        file: answerAction,
+        find: 'if (isPending(view) && !isLost) return null',
+        replace: 'if (isPending(view) || type !== undefined) return null',
+      },
     ],
     worlds: 'people',
   },

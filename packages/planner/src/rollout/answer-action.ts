@@ -61,8 +61,9 @@ export function answerAction(view: RolloutView, before: Course, decided: Course)
     const reason = `id "${cut(id)}" already answered another action: write it again with an id that was never used, or without one`
     return { lastAction: { id, type, result: 'Refused', ...said, reason, at: stamp(view) }, body, effect: { kind: 'none' } }
   }
-  if (isPending(view)) return null
-  const refused = hasLostAnswers(view.rollout) ? LOST_ANSWERS : refusalOf(view, { before, decided }, action)
+  const isLost = hasLostAnswers(view.rollout)
+  if (isPending(view) && !isLost) return null
+  const refused = isLost ? LOST_ANSWERS : refusalOf(view, { before, decided }, action)
   const reason = refused ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
   const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }
@@ -93,9 +94,10 @@ export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?
 
 /**
  * Whether the status is one that lost every field of ours, as a write under the definitions of OpenKruise leaves it, or a backup: it may have
- * answered the action already, in an earlier release. A status without DaemonSet has answered nothing but refusals.
+ * answered the action already, in an earlier release. The next status has fields of ours again, so the answer must be in that very write. A
+ * status without DaemonSet has answered nothing but refusals.
  */
-function hasLostAnswers({ status }: Rollout): boolean {
+export function hasLostAnswers({ status }: Rollout): boolean {
   if (status?.phase === undefined || status.phase === 'Initial') return false
   return status.stableRevision === undefined && status.lastAction === undefined && status.answeredActions === undefined
 }

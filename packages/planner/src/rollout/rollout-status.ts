@@ -2,7 +2,7 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
-import { type ActionEffect, answerAction, rememberAnswer } from './answer-action.ts'
+import { type ActionEffect, answerAction, hasLostAnswers, rememberAnswer } from './answer-action.ts'
 import { courseBefore, courseOf } from './course-of.ts'
 import type { Course, NextStatus } from './course.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
@@ -26,7 +26,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
-  const said = isHeldUp ? {} : rememberAnswer(view.rollout, answer)
+  const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
   const { status, recheckAfterMs: remindInMs } = tellingStatus(view, { ...toStatus(view, course), ...said })
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)

@@ -193,14 +193,34 @@ describe('an action', () => {
 
   it('is refused, once, where the status has lost every field of ours, and a new id is carried out (G10)', () => {
     const toy = paused()
-    const { phase, canaryStatus, observedGeneration } = toy.rollout!.status!
-    toy.rollout = { ...toy.rollout!, status: { phase, canaryStatus, observedGeneration } as never }
+    loseAnswers(toy)
     toy.act({ id: '1', type: 'abort' })
     settle(toy)
     expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason: expect.stringContaining('lost which actions were answered') })
     toy.act({ ...approve, id: '2' })
     settle(toy)
     expect([answerOf(toy)?.result, toy.rollout?.status?.currentStepIndex]).toEqual(['Accepted', 2])
+  })
+
+  it('is refused in the first write after that loss, also while the template is not observed yet (G10)', () => {
+    const toy = paused()
+    toy.setImage('v3')
+    loseAnswers(toy)
+    toy.act({ id: '1', type: 'abort' })
+    writeStatus(toy)
+    expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason: expect.stringContaining('lost which actions were answered') })
+    settle(toy)
+    expect(toy.daemonSet.spec.template).toMatchObject({ spec: { containers: [{ image: expect.stringContaining('v3') }] } })
+  })
+
+  it('is refused in the first write after that loss, also while a failed version is being stopped (G10)', () => {
+    const toy = paused()
+    toy.latch({ action: 'Rollback' })
+    loseAnswers(toy)
+    toy.act({ id: '1', type: 'retry' })
+    writeStatus(toy)
+    expect(toy.rollout?.status?.message).toContain('waiting until no deletion can be accepted any more')
+    expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason: expect.stringContaining('lost which actions were answered') })
   })
 
   it('without an id is carried out once, and again when it was removed in between', () => {
@@ -284,6 +304,17 @@ function paused(): ToyCluster {
   toy.setImage('v2')
   settle(toy)
   return toy
+}
+
+/** As a write under definitions without our fields leaves the status. */
+function loseAnswers(toy: ToyCluster): void {
+  const { phase, canaryStatus, observedGeneration } = toy.rollout!.status!
+  toy.rollout = { ...toy.rollout!, status: { phase, canaryStatus, observedGeneration } as never }
+}
+
+/** Passes until the status is written, of which the message tells. */
+function writeStatus(toy: ToyCluster): void {
+  for (let pass = 0; pass < 5 && toy.rollout?.status?.message === undefined; pass++) toy.passRollout()
 }
 
 function setSteps(toy: ToyCluster, changed: readonly RolloutStep[]): void {

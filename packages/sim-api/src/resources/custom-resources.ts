@@ -14,7 +14,7 @@ export interface CustomResourcesOptions {
   readonly registry: Registry
   readonly schemas: SchemaSource
   readonly nowMs: () => number
-  /** Called when a resource is no longer served, or served by another schema: whoever watches it has to watch again. */
+  /** Called when a resource is no longer served, or served by another schema: its watches have to be opened again. */
   readonly onReplaced: (definition: ResourceDefinition) => void
 }
 

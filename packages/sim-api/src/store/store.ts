@@ -67,8 +67,8 @@ export class Store {
   }
 
   /**
-   * From now on the objects of a resource are read as `read` makes them of what is stored; what is stored stays until each is written. Nobody is told,
-   * and the history begins anew.
+   * From now on the objects of a resource are read as `read` makes them of what is stored; what is stored stays until each is written. No watch hears
+   * of it, and the history begins here.
    */
   reread(id: ResourceId, read: (object: ApiObject) => ApiObject): void {
     const reading = (object: ApiObject): ApiObject => freezeDeep(setOwners({ ...read(object) }, ownersOf(object)))

@@ -206,9 +206,7 @@ function variablesOf(evaluate: Evaluate, { variables }: Policy, values: Values):
   for (const { name, expression } of variables) {
     try {
       known[name] = evaluate(expression, { ...values, variables: known })
-    } catch {
-      continue
-    }
+    } catch {}
   }
   return known
 }
