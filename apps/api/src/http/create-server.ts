@@ -25,6 +25,8 @@ import type { z } from 'zod'
 import { createFairQueue } from './fair-queue.ts'
 import type { Limits } from './limits.ts'
 import { addressOf } from './address-of.ts'
+import { limitBodies } from './limit-bodies.ts'
+import { limitConnections } from './limit-connections.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
@@ -83,6 +85,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
+  const unproven = limitConnections(app.server, limits)
   limitTime(app as unknown as FastifyInstance, { clock, requestMs: limits.requestMs })
   answerOddHttp(app)
   answerProblems(app, log)
@@ -100,15 +103,20 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
       clock,
       atOnce: REVIEWS_AT_ONCE,
       placesOfAddress: limits.strangersOfAddress,
+      places: limits.connections,
       failuresPerSecond: limits.guessesPerSecond,
     }),
     pluginAccess,
   })
+  limitBodies(app as unknown as FastifyInstance, limits)
   app.addHook('onRequest', async (request, reply) => {
+    if (request.caller !== undefined) unproven.release(request.raw)
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store')
   })
+  app.addHook('onResponse', async (request) => unproven.restore(request.raw))
   app.addHook('preHandler', async (request) => {
     const { access } = request.routeOptions.config
+    if (access?.kind === 'signed') unproven.release(request.raw)
     // Wishes are judged by what is read afresh.
     if (request.method === 'POST') return
     if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()
@@ -121,11 +129,13 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
 const HEADERS_MS = 5_000
 /** Slow connections are looked for this often, in milliseconds; Node.js itself does so every 30 s. */
 const CHECK_MS = 1_000
+/** The longest TLS handshake, in milliseconds; Node.js itself waits for 120 s. */
+const HANDSHAKE_MS = 5_000
 
 function transportOf(certificate: Certificate | undefined): { readonly http: { readonly requireHostHeader: false } } {
   const common = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECK_MS } as const
   if (certificate === undefined) return { http: common }
-  return { https: { ...certificate, ...common } } as never
+  return { https: { ...certificate, ...common, handshakeTimeout: HANDSHAKE_MS } } as never
 }
 
 /** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */

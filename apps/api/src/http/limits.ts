@@ -8,6 +8,14 @@ export interface Limits {
   readonly guessesPerSecond: number
   /** Requests from one address that wait until their token is looked at for the first time. @default 200 */
   readonly strangersOfAddress: number
+  /** Connections side by side that serve no request of an authenticated client. @default 1024 */
+  readonly connections: number
+  /** Of these, connections of one address. @default 512 */
+  readonly connectionsOfAddress: number
+  /** Bodies that authenticated users are sending at a time, together, in bytes. @default 67108864 */
+  readonly receivedBytes: number
+  /** Of these, bodies of one user. @default 8388608 */
+  readonly receivedBytesOfUser: number
   /** Largest body, in bytes. @default 65536 */
   readonly bodyBytes: number
   /** Largest manifests to check, in bytes. @default 1048576 */
@@ -37,6 +45,10 @@ export const defaultLimits: Limits = {
   requestsPerSecond: 200,
   guessesPerSecond: 100,
   strangersOfAddress: 200,
+  connections: 1_024,
+  connectionsOfAddress: 512,
+  receivedBytes: 64 * 1024 * 1024,
+  receivedBytesOfUser: 8 * 1024 * 1024,
   bodyBytes: 64 * 1024,
   manifestBytes: 1024 * 1024,
   requestMs: 15_000,

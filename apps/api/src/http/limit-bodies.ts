@@ -1,0 +1,64 @@
+import { AppError } from '@tranche/errors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** Limits on the bodies that are being received, in bytes. */
+export interface BodyLimits {
+  /** Maximum of all authenticated users together. */
+  readonly receivedBytes: number
+  /** Maximum of one user. */
+  readonly receivedBytesOfUser: number
+}
+
+/**
+ * Bounds the memory of bodies that authenticated users send and do not end: each request reserves what it declares, or the largest body of
+ * its route, until its body has arrived. To be called after the users are known. Throws RATE_LIMITED where there is no room.
+ */
+export function limitBodies(app: FastifyInstance, { receivedBytes, receivedBytesOfUser }: BodyLimits): void {
+  const byUser = new Map<string, number>()
+  const reserved = new WeakMap<FastifyRequest, () => void>()
+  let total = 0
+
+  function reserve(user: string, bytes: number): () => void {
+    const before = byUser.get(user) ?? 0
+    if (before + bytes > receivedBytesOfUser) throw tooMuch(`user ${JSON.stringify(user)}`, receivedBytesOfUser)
+    if (total + bytes > receivedBytes) throw tooMuch('all users together', receivedBytes)
+    byUser.set(user, before + bytes)
+    total += bytes
+    return () => {
+      const left = (byUser.get(user) ?? 0) - bytes
+      if (left === 0) byUser.delete(user)
+      else byUser.set(user, left)
+      total -= bytes
+    }
+  }
+
+  function release(request: FastifyRequest): void {
+    reserved.get(request)?.()
+    reserved.delete(request)
+  }
+
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const { caller } = request
+    if (caller === undefined) return payload
+    const bytes = bytesOf(request)
+    if (bytes === 0) return payload
+    reserved.set(request, reserve(caller.username, bytes))
+    reply.raw.once('close', () => release(request))
+    return payload
+  })
+  app.addHook('preValidation', async (request) => release(request))
+}
+
+/** A declared length above the limit of the route is refused when the body is read. */
+function bytesOf({ headers, routeOptions }: FastifyRequest): number {
+  const { bodyLimit } = routeOptions
+  const length = headers['content-length']
+  if (length !== undefined) return Math.min(Number(length), bodyLimit)
+  return headers['transfer-encoding'] === undefined ? 0 : bodyLimit
+}
+
+function tooMuch(whose: string, bytes: number): AppError {
+  return new AppError('RATE_LIMITED', `the unfinished request bodies of ${whose} are above ${bytes / 1024 / 1024} MiB`, {
+    hint: 'Wait until requests in progress are sent, and try again.',
+  })
+}
