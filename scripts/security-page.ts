@@ -17,7 +17,7 @@ const accounts: Readonly<Record<string, string>> = {
 }
 
 /** Of people and other programs, and those that you write yourself, with names of yours. */
-const others = new Set(['viewer', 'approver', 'operator', 'metrics', 'secrets', 'hooks'].map((name) => `tranche-${name}`))
+const others = /^tranche-(cli-|aggregate-|(viewer|approver|operator|metrics|secrets|hooks)$)/
 
 /** What an account may do, and why. */
 export interface AccountRule extends Rule {
@@ -58,7 +58,7 @@ export function accountRules(): readonly AccountRule[] {
   return blocks.flatMap(([, text = '']) =>
     parseAllDocuments(text).flatMap((document) => {
       const { kind, metadata, rules } = document.toJS() as Role
-      if (others.has(metadata.name)) return []
+      if (others.test(metadata.name)) return []
       const account = accounts[metadata.name] ?? metadata.name
       const comments = commentsOf(document.get('rules'))
       const namespace = kind === 'Role' ? (metadata.namespace ?? '') : ''

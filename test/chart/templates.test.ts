@@ -80,6 +80,19 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(role?.rules).toEqual(page.Role['tranche-controller'])
   })
 
+  it('are added to view, edit and admin of Kubernetes, unless the values say otherwise', async () => {
+    const added = (objects: readonly Rendered[]): readonly unknown[] =>
+      objects.flatMap(({ metadata }) =>
+        Object.entries(metadata.labels ?? {}).flatMap(([label, value]) =>
+          label.includes('/aggregate-to-') ? [[metadata.name, label, value]] : [],
+        ),
+      )
+    expect(added(await render({}))).toEqual(
+      ['view', 'edit', 'admin'].map((role) => [`tranche-aggregate-${role}`, `rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
+    )
+    expect(added(await render({ rbac: { aggregateClusterRoles: false } }))).toEqual([])
+  })
+
   it('are given in the namespaces of the scope alone, but for what has none', async () => {
     const objects = await render({ ...choices['two namespaces'], fullnameOverride: 'tranche' })
     const scoped = scopedRoles()

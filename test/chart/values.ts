@@ -85,7 +85,7 @@ export const choices: Readonly<Record<string, Values>> = {
   'nothing but processes': {
     api: { enabled: false },
     crds: { install: false },
-    rbac: { create: false, userRoles: false },
+    rbac: { create: false, userRoles: false, aggregateClusterRoles: false },
     networkPolicy: { enabled: false },
     metrics: { enabled: false },
     podDisruptionBudget: { enabled: false },
