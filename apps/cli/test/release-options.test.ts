@@ -23,7 +23,7 @@ describe('the options that say whom a command asks', () => {
     expect(toAccessOptions({ namespace: 'demo', allNamespaces: true }, {})).toMatchObject({ namespace: undefined, allNamespaces: true })
   })
 
-  const refused: Record<string, { values: Record<string, unknown>; says: string }> = {
+  const refused: Record<string, { values: Record<string, unknown>; env?: Record<string, string>; says: string }> = {
     'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
     'an authority for what is not verified': {
       values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
@@ -32,34 +32,40 @@ describe('the options that say whom a command asks', () => {
     'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
     'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
     'a token that others can read on its way': {
-      values: { server: 'http://tranche.example', token: 'secret' },
+      values: { server: 'http://tranche.example' },
+      env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to tranche.example, where whoever is on the way reads your token',
+    },
+    'a token that others can read in the list of processes': {
+      values: { server: 'https://tranche.example', token: 'secret' },
+      says: '--token holds a token that every user of this machine can read in the list of processes',
     },
     'a file of a token that others can read on its way': {
       values: { server: 'http://10.0.0.1:8080', tokenFile: 'token' },
       says: '--server is plain HTTP to 10.0.0.1',
     },
     'a host that only begins like this machine': {
-      values: { server: 'http://127.0.0.1.example', token: 'secret' },
+      values: { server: 'http://127.0.0.1.example' },
+      env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to 127.0.0.1.example',
     },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
     'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }
 
-  it.each(Object.entries(refused))('refuses %s', (_what, { values, says }) => {
-    expect(() => toAccessOptions(values, {})).toThrow(says)
+  it.each(Object.entries(refused))('refuses %s', (_what, { values, env = {}, says }) => {
+    expect(() => toAccessOptions(values, env)).toThrow(says)
   })
 
   it.each([
-    { server: 'https://tranche.example', token: 'secret' },
-    { server: 'http://tranche.example' },
-    { server: 'http://tranche.example', token: 'secret', allowHttp: true },
-    { server: 'http://127.0.0.1:8080', token: 'secret' },
-    { server: 'http://localhost:8080', token: 'secret' },
-    { server: 'http://[::1]:8080', tokenFile: 'token' },
-  ])('sends a token where nobody else reads it, or where somebody said so: %o', (values) => {
-    expect(toAccessOptions(values, {})).toMatchObject({ source: { kind: 'server', url: values.server } })
+    [{ server: 'https://tranche.example' }, 'secret'],
+    [{ server: 'http://tranche.example' }, ''],
+    [{ server: 'http://tranche.example', allowHttp: true }, 'secret'],
+    [{ server: 'http://127.0.0.1:8080' }, 'secret'],
+    [{ server: 'http://localhost:8080' }, 'secret'],
+    [{ server: 'http://[::1]:8080', tokenFile: 'token' }, ''],
+  ] as const)('sends a token where nobody else reads it, or where somebody said so: %o', (values, token) => {
+    expect(toAccessOptions(values, { TRANCHE_TOKEN: token })).toMatchObject({ source: { kind: 'server', url: values.server } })
   })
 
   it('reads tokens and whether they may be heard from the environment', () => {

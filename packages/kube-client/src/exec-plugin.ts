@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { type Clock, sleep } from '@tranche/clock'
+import { findProgram } from './find-program.ts'
 import { invalidKubeConfig } from './kube-config-error.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
 
@@ -72,9 +73,8 @@ export async function runExecPlugin(clock: Clock, read: ReadKubeConfig, exec: Ex
   }
 }
 
-function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSignal): Promise<string> {
-  const { command } = exec
-  const path = !isAbsolute(command) && command.includes('/') ? join(read.folder, command) : command
+async function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSignal): Promise<string> {
+  const path = pathOf(read, exec)
   const options = { env: environmentOf(read, exec), signal, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT } as const
   return new Promise((resolve, reject) => {
     execFile(path, exec.args ?? [], options, (error, stdout, stderr) => {
@@ -84,6 +84,13 @@ function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSignal): 
       reject(new Error([status, stderr.trim().slice(0, LONGEST_COMPLAINT)].filter((text) => text !== '').join(': ')))
     })
   })
+}
+
+/** A relative path is relative to the kubeconfig. On Windows the system finds programs, which have endings there. */
+function pathOf(read: ReadKubeConfig, { command }: ExecConfig): string {
+  if (isAbsolute(command)) return command
+  if (command.includes('/')) return resolve(read.folder, command)
+  return process.platform === 'win32' ? command : findProgram(command, process.env['PATH'] ?? '')
 }
 
 function environmentOf(read: ReadKubeConfig, exec: ExecConfig): NodeJS.ProcessEnv {

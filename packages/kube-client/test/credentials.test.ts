@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
@@ -51,10 +51,32 @@ describe('an exec plugin', () => {
     })
   })
 
+  it.each([
+    ['a folder that is relative to the current one', false, 'of PATH, which is relative to the current folder; name its absolute path'],
+    ['a folder that every user can write to', true, 'every user of this machine can write to '],
+  ])('is not run from %s in PATH', async (_what, isAbsolutePath, why) => {
+    const open = join(folder, 'open')
+    mkdirSync(open, { recursive: true })
+    chmodSync(open, 0o1777)
+    write('open/planted', `#!/bin/sh\ntouch ${folder}/has-run\necho '${credentialOf('planted')}'\n`, 0o755)
+    const before = process.env['PATH']
+    const exec = { apiVersion: V1, command: 'planted', interactiveMode: 'Never' }
+    process.env['PATH'] = [isAbsolutePath ? open : relative(process.cwd(), open), before].join(delimiter)
+    try {
+      await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
+        code: 'KUBECONFIG_INVALID',
+        message: expect.stringContaining(why) as string,
+      })
+      expect(existsSync(join(folder, 'has-run'))).toBe(false)
+    } finally {
+      process.env['PATH'] = before
+    }
+  })
+
   it('may say itself how it is installed', async () => {
     const exec = { apiVersion: V1, command: 'no-such-plugin', installHint: 'Install it with the package manager.' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
-      message: expect.stringContaining('the plugin no-such-plugin failed: spawn no-such-plugin ENOENT') as string,
+      message: expect.stringContaining('the plugin no-such-plugin failed: there is no such program in the folders of PATH') as string,
       hint: 'Install it with the package manager.',
     })
   })

@@ -93,7 +93,7 @@ function behindCommand({ command, before, option, typed }: Line): Found {
   const asked: Asked = { what: 'rollouts', values: valuesOf(options, before), rollout: names[0] }
   const pending = optionOf(options, option)
   if (pending?.required === true) return valueCandidates(pending, asked, typed)
-  if (typed.startsWith('-')) return plain(options.map(toCandidate), typed)
+  if (typed.startsWith('-')) return plain(options.filter(({ hidden }) => !hidden).map(toCandidate), typed)
   const argument = command.registeredArguments[names.length]?.name() ?? ''
   if (argument === 'shell') return plain(['bash', 'zsh', 'fish'].map(withoutAbout), typed)
   const what = askedArguments[argument]

@@ -98,18 +98,24 @@ function toSelector(values: Values, { kind }: AccessOptions['source']): string |
 }
 
 function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'] {
+  if (values['token'] !== undefined)
+    throw misplaced(
+      '--token',
+      'holds a token that every user of this machine can read in the list of processes',
+      'revoke it; give the next one with --token-file PATH or in TRANCHE_TOKEN',
+    )
   const ofCluster = clusterOptions.find((option) => values[option] !== undefined)
   const asked = textOf(values, 'server')
   const url = asked ?? (ofCluster === undefined ? env['TRANCHE_SERVER'] || undefined : undefined)
   if (url === undefined) {
-    for (const option of ['token', 'tokenFile', 'allowHttp'])
+    for (const option of ['tokenFile', 'allowHttp'])
       if (values[option] !== undefined)
         throw misplaced(`--${dashed(option)}`, 'stands without --server', 'add --server URL: with a kubeconfig, that says who you are')
     return toClusterSource(values)
   }
   if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'stands beside --server', fixBesideServer(ofCluster))
   checkUrl(url)
-  const token = textOf(values, 'token') ?? (env['TRANCHE_TOKEN'] || undefined)
+  const token = env['TRANCHE_TOKEN'] || undefined
   const tokenFile = pathOf(values, 'tokenFile')
   const mayBeHeard = values['allowHttp'] === true || env['TRANCHE_ALLOW_HTTP'] === 'true'
   if ((token ?? tokenFile) !== undefined && !mayBeHeard) checkUnheard(url)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { collect } from './collect.ts'
 
 const ACCESS_HEADING = 'Whom it asks, and where it looks:'
@@ -22,8 +22,8 @@ export function withAccessOptions(command: Command, { choosing = false }: { read
     .option('--certificate-authority <path>', 'certificates that may sign that of the API server, as PEM')
     .option('--insecure-skip-tls-verify', 'take any certificate of the API server: whoever stands in between reads your token')
     .option('--server <url>', 'ask the REST API of Tranche there, not an API server as with kubectl; else TRANCHE_SERVER')
-    .option('--token <token>', 'with --server: who you are there; else TRANCHE_TOKEN')
-    .option('--token-file <path>', 'with --server: file of the token, read for each request')
+    .addOption(new Option('--token <token>', 'refused: every user of the machine reads it in the list of processes').hideHelp())
+    .option('--token-file <path>', 'with --server: file of your token, read for each request; else the token in TRANCHE_TOKEN')
     .option('--allow-http', 'with --server: send the token over plain HTTP to another machine, too; else TRANCHE_ALLOW_HTTP=true')
     .option('--request-timeout <time>', 'for each request, such as 10s; 0 waits for an hour', '15s')
   if (choosing)
