@@ -1,6 +1,5 @@
-# syntax=docker/dockerfile:1
 # The image of every component. How it is built, pinned and checked: docs/operations/image.md
-ARG NODE_IMAGE=node:24.21.0-trixie-slim
+ARG NODE_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
 FROM ${NODE_IMAGE} AS bundle
 WORKDIR /src

@@ -14,7 +14,9 @@ export function findProgram(command: string, path: string): string {
     const file = join(folder, command)
     if (!isProgram(file)) continue
     if (!isAbsolute(folder))
-      throw new Error(`it stands in ${named(folder)} of PATH, which is relative to the current folder; name its absolute path in exec.command`)
+      throw new Error(
+        `it stands in ${named(folder)} of PATH, which is relative to the current folder; name its absolute path in exec.command`,
+      )
     const open = [folder, file].find(isOpenToAll)
     if (open !== undefined) throw new Error(`every user of this machine can write to ${open}; move it, or take that right away (chmod o-w)`)
     return file
