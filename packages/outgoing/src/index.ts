@@ -1,3 +1,4 @@
+export type { Resolve } from './address-rule.ts'
 export { type HostRule, isHostAllowed, parseHostRule } from './host-rule.ts'
 export {
   createOutgoing,

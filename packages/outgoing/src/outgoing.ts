@@ -1,5 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { Agent, type Dispatcher, request as send } from 'undici'
+import { AddressRefused, lookupOutside, type Resolve } from './address-rule.ts'
 import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
 import { createRooms, type Rooms } from './rooms.ts'
@@ -44,6 +45,8 @@ export interface OutgoingOptions {
   readonly allowHosts: readonly HostRule[]
   /** Value of the header user-agent. */
   readonly userAgent: string
+  /** Resolves names. @default the system's */
+  readonly resolve?: Resolve
 }
 
 /** The longest body that is read, in bytes. */
@@ -62,10 +65,11 @@ const KEEP_ALIVE_MS = 10_000
 
 /**
  * Requests leave only for hosts that the installation allows, also by redirects, of which at most three are followed: by GET
- * any, by others those that keep method and body (307, 308). No proxy is asked, whatever the environment says.
+ * any, by others those that keep method and body (307, 308). A name leads to no address of this machine or its cloud. No proxy is asked, whatever the environment says.
  */
-export function createOutgoing({ clock, allowHosts, userAgent }: OutgoingOptions): Outgoing {
-  const agent = new Agent({ connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
+export function createOutgoing({ clock, allowHosts, userAgent, resolve }: OutgoingOptions): Outgoing {
+  const connect = { lookup: lookupOutside(allowHosts, resolve) }
+  const agent = new Agent({ connect, connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
   const rooms = createRooms(LONG_ANSWERS)
   return {
     async send(request, signal) {
@@ -175,7 +179,14 @@ function notAllowedText({ host }: URL, redirects: number): string {
 }
 
 function unreachable(error: unknown, request: OutgoingRequest): OutgoingResult {
+  const refused = refusalOf(error)
+  if (refused !== undefined) return failed('HostNotAllowed', refused.message)
   return failed('Unreachable', `${hostOf(request)} cannot be reached: ${reasonOf(error)}`)
+}
+
+function refusalOf(error: unknown): AddressRefused | undefined {
+  if (error instanceof AggregateError) return error.errors.find((one) => one instanceof AddressRefused)
+  return error instanceof AddressRefused ? error : undefined
 }
 
 function hostOf({ url }: OutgoingRequest): string {

@@ -1,6 +1,7 @@
+import { lookup } from 'node:dns'
 import { text } from 'node:stream/consumers'
 import { FakeClock, systemClock } from '@tranche/clock'
-import { createOutgoing, MAX_ANSWER_BYTES, type Outgoing, type OutgoingRequest, parseHostRule } from '@tranche/outgoing'
+import { createOutgoing, MAX_ANSWER_BYTES, type Outgoing, type OutgoingRequest, parseHostRule, type Resolve } from '@tranche/outgoing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Answer, startServer, type TestServer } from './servers.ts'
 
@@ -107,7 +108,70 @@ describe('a server that does not answer as it should', () => {
   })
 })
 
+describe('a name that leads to', () => {
+  /** Resolves every name to an address, or to one after the other. */
+  const resolving =
+    (addresses: readonly string[], asked: string[] = []): Resolve =>
+    (name, _options, done) => {
+      const address = addresses[Math.min(asked.push(name), addresses.length) - 1]!
+      done(null, [{ address, family: address.includes(':') ? 6 : 4 }])
+    }
+
+  it.each([
+    '169.254.169.254',
+    '169.254.170.2',
+    'fe80::1',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    '100.100.100.200',
+    '192.0.0.192',
+    '168.63.129.16',
+    '127.0.0.1',
+    '127.8.8.8',
+    '0.0.0.0',
+    '::1',
+    '::',
+    '::ffff:169.254.169.254',
+    '::ffff:127.0.0.1',
+    '64:ff9b::a9fe:a9fe',
+  ])('%s is not asked, though the name is allowed', async (address) => {
+    const made = outgoing(systemClock, ['metrics.example', '*.example'], resolving([address]))
+    const result = await made.send({ url: 'http://metrics.example:1/latest/meta-data', method: 'GET', timeoutMs: 20_000 }, never)
+    expect(result).toMatchObject({ kind: 'failed', reason: 'HostNotAllowed' })
+    expect(JSON.stringify(result)).toContain('an address of this machine or of its cloud')
+  })
+
+  it('this machine is asked where a rule writes its address out', async () => {
+    const server = await serve((_request, response) => response.end('there'))
+    const made = outgoing(systemClock, ['metrics.example', '127.0.0.1'], resolving(['127.0.0.1']))
+    const request = { url: `http://metrics.example:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
+    expect(await made.send(request, never)).toMatchObject({ body: 'there' })
+  })
+
+  it('another address the next time is asked at no address but the one that was looked at', async () => {
+    const server = await serve((_request, response) => response.end('secret'))
+    const asked: string[] = []
+    const made = outgoing(systemClock, ['metrics.example'], resolving(['::ffff:127.0.0.1', '127.0.0.1'], asked))
+    const request = { url: `http://metrics.example:${server.port}/`, method: 'POST', timeoutMs: 20_000 } as const
+    for (let time = 0; time < 3; time++) expect(await made.send(request, never)).toMatchObject({ reason: 'HostNotAllowed' })
+    expect([asked.length, server.requests.length]).toEqual([3, 0])
+  })
+})
+
 describe('a redirect', () => {
+  it('leads to no address of this machine by an allowed name', async () => {
+    const target = await serve((_request, response) => response.end('secret'))
+    const server = await serve((_request, response) =>
+      response.writeHead(302, { location: `http://metrics.example:${target.port}/` }).end(),
+    )
+    const made = outgoing(systemClock, ['localhost', 'metrics.example'], (name, options, done) =>
+      name === 'metrics.example' ? done(null, [{ address: '127.0.0.1', family: 4 }]) : lookup(name, options, done),
+    )
+    const request = { url: `http://localhost:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
+    expect(await made.send(request, never)).toMatchObject({ reason: 'HostNotAllowed' })
+    expect(target.requests).toEqual([])
+  })
+
   it('is followed three times', async () => {
     const server = await serve((request, response) => {
       const left = Number(request.url?.slice(1))
@@ -163,9 +227,13 @@ async function serve(answer: Answer): Promise<TestServer> {
   return server
 }
 
-function outgoing(clock: Parameters<typeof createOutgoing>[0]['clock'] = systemClock, hosts = ['127.0.0.1', 'localhost']): Outgoing {
+function outgoing(
+  clock: Parameters<typeof createOutgoing>[0]['clock'] = systemClock,
+  hosts = ['127.0.0.1', 'localhost'],
+  resolve?: Resolve,
+): Outgoing {
   const allowHosts = hosts.map(parseHostRule).filter((rule) => typeof rule !== 'string')
-  const made = createOutgoing({ clock, allowHosts, userAgent: 'test/1' })
+  const made = createOutgoing({ clock, allowHosts, userAgent: 'test/1', ...(resolve !== undefined && { resolve }) })
   closing.push(() => made.close())
   return made
 }
