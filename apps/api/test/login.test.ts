@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FakeClock } from '@tranche/clock'
+import { type FakeClock, systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { identityOf } from '../src/login/identity.ts'
 import { createLogin, safeReturn } from '../src/login/login.ts'
 import type { LoginOptions } from '../src/login/login-options.ts'
@@ -251,6 +251,51 @@ describe('a login with a browser', () => {
   it('waits for a provider that does not answer', async () => {
     const login = createLogin(optionsOf('http://127.0.0.1:1'), { clock, log: silentLogger })
     await expect(login.begin('/')).rejects.toMatchObject({ code: 'LOGIN_UNAVAILABLE' })
+  })
+})
+
+describe('an OpenID provider that redirects', () => {
+  const servers: Server[] = []
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve))
+  })
+
+  async function serve(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<string> {
+    const server = createServer((request, response) => void answer(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    servers.push(server)
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  it.each(['/.well-known/openid-configuration', '/token', '/keys'])('%s is not followed', async (redirected) => {
+    const followed: string[] = []
+    const elsewhere = await serve(({ url }, response) => {
+      followed.push(url ?? '')
+      response.end('{}')
+    })
+    const { privateKey } = await generateKeyPair('RS256')
+    let nonce = ''
+    const issuer = await serve(async ({ url }, response) => {
+      if (url === redirected) return response.writeHead(307, { location: `${elsewhere}${url}` }).end()
+      response.setHeader('content-type', 'application/json')
+      if (url === '/token') {
+        const token = new SignJWT({ nonce, email: 'admin' }).setProtectedHeader({ alg: 'RS256' }).setIssuer(issuer).setAudience('tranche')
+        const id_token = await token.setSubject('1').setIssuedAt().setExpirationTime('5m').sign(privateKey)
+        return response.end(JSON.stringify({ access_token: 'x', token_type: 'Bearer', id_token }))
+      }
+      const [authorization_endpoint, token_endpoint, jwks_uri] = ['authorize', 'token', 'keys'].map((path) => `${issuer}/${path}`)
+      return response.end(JSON.stringify({ issuer, authorization_endpoint, token_endpoint, jwks_uri }))
+    })
+    const login = createLogin(optionsOf(issuer), { clock: systemClock, log: silentLogger })
+    const whole = async (): Promise<unknown> => {
+      const { location, cookies } = await login.begin('/')
+      const query = new URL(location).searchParams
+      nonce = query.get('nonce') ?? ''
+      const cookie = cookies.map((text) => text.split(';', 1)[0]).join('; ')
+      return login.finish(`/login/callback?code=c&state=${query.get('state')}`, { cookie })
+    }
+    await expect(whole()).rejects.toMatchObject({ code: expect.stringMatching(/^LOGIN_(FAILED|UNAVAILABLE)$/) as string })
+    expect(followed).toEqual([])
   })
 })
 
