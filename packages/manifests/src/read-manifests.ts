@@ -1,4 +1,5 @@
-import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
+import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLParseError } from 'yaml'
+import { boundFault, type Fault } from './bounded-document.ts'
 
 /** One document of a text, as parsed. */
 export interface ManifestDocument {
@@ -20,19 +21,18 @@ export function readManifests(text: string): readonly ManifestDocument[] {
   const lineOf = (offset: number): number => lineCounter.linePos(offset).line
   return [...documents].flatMap((document, at) => {
     const [error] = document.errors
-    const fault = error === undefined ? keyTwice(document) : { why: error.message, offset: error.pos[0] }
+    const fault = error === undefined ? (boundFault(document) ?? keyTwice(document)) : { why: wordsOf(error), offset: error.pos[0] }
     if (fault !== undefined) {
       return [{ index: at + 1, line: lineOf(fault.offset), content: { kind: 'unreadable', why: fault.why } }]
     }
     const line = lineOf(document.contents?.range?.[0] ?? document.range?.[0] ?? 0)
-    return itemsOf(toContent(() => document.toJS() as unknown)).map((content) => ({ index: at + 1, line, content }))
+    return itemsOf(toContent(() => document.toJS({ maxAliasCount: -1 }) as unknown)).map((content) => ({ index: at + 1, line, content }))
   })
 }
 
-/** What is wrong with a document, and how many characters into the text. */
-interface Fault {
-  readonly why: string
-  readonly offset: number
+/** The parser stops at what its stack cannot hold. */
+function wordsOf({ code, message }: YAMLParseError): string {
+  return code === 'RESOURCE_EXHAUSTION' ? 'it is nested too deeply' : message
 }
 
 /** Merge keys may stand twice. */
@@ -53,7 +53,6 @@ function keyTwice(document: Document): Fault | undefined {
   return found
 }
 
-/** Anchors that multiply a document without end are refused by the parser. */
 function toContent(read: () => unknown): ManifestDocument['content'] {
   try {
     return { kind: 'value', value: read() }

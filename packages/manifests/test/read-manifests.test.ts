@@ -4,6 +4,41 @@ import { describe, expect, it } from 'vitest'
 const value = (of: unknown) => ({ kind: 'value', value: of })
 const unreadable = (why: string) => ({ kind: 'unreadable', why: expect.stringContaining(why) as unknown })
 
+const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `k${at}: x`).join(',')}}`
+
+describe('a text that becomes much more than it is', () => {
+  it.each([
+    ['lists of lists', `a0: &a0 [x]\n${range(9, (at) => `a${at + 1}: &a${at + 1} [${range(9, () => `*a${at}`, ', ')}]`)}`, 'repeat more'],
+    ['one large list', `a: &a [${'x,'.repeat(20_000)}x]\nb: [${range(99, () => '*a', ', ')}]`, 'repeat more than 100000 values, up to *a'],
+    ['merged maps', `a: &a ${keys(20_000)}\nb:\n${range(99, () => '- {<<: *a}')}`, 'repeat more than 100000 values'],
+    ['a map that is a key', `a: &a ${keys(20_000)}\n${range(99, () => '? *a\n: c')}`, 'repeat more than 100000 values'],
+    ['aliases without number', range(20_000, (at) => `a${at}: &a${at} x\nb${at}: *a${at}`), 'it has more than 1000 aliases'],
+    ['items of a List', `a: &a {b: [${'x,'.repeat(20_000)}]}\nkind: List\nitems: [${range(95, () => '*a', ', ')}]`, 'repeat more'],
+    ['an alias of itself', 'kind: &a {b: [1, *a]}', 'the alias *a stands inside its own anchor'],
+    ['lists in lists', `a: ${'['.repeat(400)}${']'.repeat(400)}`, 'it is nested more than 200 levels deep'],
+    ['lists in lists without end', '['.repeat(200_000), 'it is nested too deeply'],
+    ['lists in lists, in lines', `${'- '.repeat(100_000)}a`, 'it is nested too deeply'],
+  ])('by %s is refused before it is made', (_what, text, why) => {
+    const began = performance.now()
+    expect(readManifests(text)).toEqual([expect.objectContaining({ content: unreadable(why) })])
+    // 22 s for aliases without number, 6 s for merged maps, where nothing bounds them.
+    expect(performance.now() - began).toBeLessThan(3_000)
+  })
+
+  it('goes on behind it', () => {
+    expect(readManifests('a: &a [*a]\n---\nb: 1\n').map(({ content }) => content.kind)).toEqual(['unreadable', 'value'])
+  })
+
+  it('may repeat a template for each of a hundred objects', () => {
+    const text = `x: &template ${keys(400)}\nkind: List\nitems:\n${range(100, (at) => `- {name: a${at}, template: *template}`)}`
+    expect(readManifests(text).map(({ content }) => content.kind)).toEqual(Array(100).fill('value'))
+  })
+})
+
+function range(count: number, line: (at: number) => string, between = '\n'): string {
+  return Array.from({ length: count }, (_, at) => line(at)).join(between)
+}
+
 describe('a text of manifests', () => {
   it.each([
     [

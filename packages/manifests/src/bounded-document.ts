@@ -1,0 +1,64 @@
+import { type Document, isAlias, isCollection, isPair, isScalar, type Node } from 'yaml'
+
+/** What is wrong with a document, and how many characters into the text. */
+export interface Fault {
+  readonly why: string
+  readonly offset: number
+}
+
+/** Maximum of aliases (`*name`) in one document; each is looked up among all anchors. */
+const MOST_ALIASES = 1_000
+/** Maximum of values that aliases repeat in one document. */
+const MOST_REPEATED = 100_000
+/** Maximum of maps and lists inside one another; Kubernetes objects have fewer than 30. */
+const DEEPEST = 200
+
+/**
+ * Bounds what a document becomes before it is made into values: aliases multiply a short text (an alias of a list of aliases, a merge key of
+ * a large map), or contain themselves, and deep nesting overflows the stack of whoever walks through it.
+ *
+ * @returns the first bound that the document breaks; undefined where it keeps all of them
+ */
+export function boundFault(document: Document.Parsed): Fault | undefined {
+  /** Number of values that each anchor stands for, aliases in it included; undefined while it is still open. */
+  const anchors = new Map<string, number | undefined>()
+  let aliases = 0
+  let repeated = 0
+  let fault: Fault | undefined
+
+  function sizeOf(node: unknown, depth: number): number {
+    if (fault !== undefined) return 0
+    if (isPair(node)) return sizeOf(node.key, depth) + sizeOf(node.value, depth)
+    if (isAlias(node)) return sizeOfAlias(node.source, node)
+    if (isScalar(node)) return anchored(node, () => 1)
+    if (!isCollection(node)) return 1
+    if (depth > DEEPEST) fault = { why: `it is nested more than ${DEEPEST} levels deep`, offset: offsetOf(node) }
+    return anchored(node, () => node.items.reduce<number>((sum, item) => sum + sizeOf(item, depth + 1), 1))
+  }
+
+  function anchored(node: Node & { readonly anchor?: string | undefined }, size: () => number): number {
+    const { anchor } = node
+    if (anchor !== undefined) anchors.set(anchor, undefined)
+    const found = size()
+    if (anchor !== undefined) anchors.set(anchor, found)
+    return found
+  }
+
+  function sizeOfAlias(name: string, node: Node): number {
+    const offset = offsetOf(node)
+    if (anchors.has(name) && anchors.get(name) === undefined) fault = { why: `the alias *${name} stands inside its own anchor`, offset }
+    const size = anchors.get(name) ?? 1
+    aliases++
+    repeated += size
+    if (aliases > MOST_ALIASES) fault = { why: `it has more than ${MOST_ALIASES} aliases`, offset }
+    if (repeated > MOST_REPEATED) fault = { why: `its aliases repeat more than ${MOST_REPEATED} values, up to *${name}`, offset }
+    return size
+  }
+
+  sizeOf(document.contents, 1)
+  return fault
+}
+
+function offsetOf({ range }: Node): number {
+  return range?.[0] ?? 0
+}
