@@ -5,7 +5,7 @@ import { AFTER_PAUSE, heldCourse } from './held-course.ts'
 import { takenBack, withHeld } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { asksForRollback, whyNoRollback } from './release-failure.ts'
-import { policyTerms } from './release-policy.ts'
+import { policyInUse, policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -22,21 +22,27 @@ export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Co
   const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
   const stalled = failedStall(view, course, failure)
   if (releaseReport(view).stopped) return { ...said, reason, message: stalled.message, stalled }
-  return { ...said, reason, message: `${seenText(course, failure)}; waiting until no deletion can be accepted any more` }
+  return { ...said, reason, message: `${seenText(view, course, failure)}; waiting until no deletion can be accepted any more` }
 }
 
 /** Says what was seen, what is done about it, and what somebody can do. */
 function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
   return {
     reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
-    message: `${seenText(course, failure)}; ${wayOut(view, failure)}${rollbackText(view, course, failure)}`,
+    message: `${seenText(view, course, failure)}; ${wayOut(view, failure)}${rollbackText(view, course, failure)}`,
   }
 }
 
-function seenText({ canary: { canaryRevision } }: Pick<Course, 'canary'>, { reason, message }: Failure): string {
-  return reason === 'AnalysisInconclusive'
-    ? `it cannot be told whether revision ${canaryRevision} is well: ${message}`
-    : `revision ${canaryRevision} failed: ${message}`
+function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<Course, 'canary'>, { reason, message }: Failure): string {
+  if (reason === 'AnalysisInconclusive')
+    return `it cannot be told whether revision ${canaryRevision} is well: ${message}${policyText(view)}`
+  return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
+}
+
+/** Names where the conditions of an analysis stand. */
+function policyText(view: RolloutView): string {
+  const policy = policyInUse(view)
+  return policy === undefined ? '' : ` (ReleasePolicy ${policy.name})`
 }
 
 /** Says why a version that is to be taken back is not. */

@@ -255,6 +255,15 @@ describe('an analysis that cannot tell', () => {
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
   })
 
+  it.each(['AnalysisInconclusive', 'AnalysisFailed'])('is said with the policy whose conditions these are: %s', (reason) => {
+    const toy = paused()
+    annotate(toy, { 'tranche.dev/release-policy': 'strict' })
+    toy.latch({ ...inconclusive, action: 'Pause', reason })
+    passRollout(toy)
+    passRollout(toy)
+    expect(condition(toy, 'Stalled')?.message).toContain('3 of 3 measurements say nothing (ReleasePolicy strict); ')
+  })
+
   it('is measured anew when a pause that was set since is taken away', () => {
     const toy = failed(inconclusive)
     toy.pause(true)
