@@ -22,7 +22,17 @@ export const layers: readonly Layer[] = [
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
   {
     name: 'adapters',
-    packages: ['kube-client', 'queue-bullmq', 'outgoing', 'notifier', 'certificates', 'metrics', 'tracing-otlp', 'api-client'],
+    packages: [
+      'kube-client',
+      'queue-bullmq',
+      'outgoing',
+      'notifier',
+      'certificates',
+      'connections',
+      'metrics',
+      'tracing-otlp',
+      'api-client',
+    ],
     mayImport: ['words', 'ports'],
   },
   { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },

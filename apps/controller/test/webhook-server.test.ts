@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
@@ -70,12 +71,41 @@ describe('the server of the webhooks', () => {
     const silent = Array.from({ length: 300 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}))
     await Promise.all(silent.map((socket) => once(socket, 'connect')))
     try {
-      const answers = await Promise.all(
-        Array.from({ length: 5 }, () => ask('POST', '/rollouts', review({ operation: 'DELETE', object: null }))),
-      )
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+      expect(await answersOfFive()).toEqual([200, 200, 200, 200, 200])
     } finally {
       for (const socket of silent) socket.destroy()
+    }
+  })
+
+  it('answers while one address holds three hundred connections open that speak TLS and say nothing more', async () => {
+    const port = Number(new URL(server.url).port)
+    const idle = Array.from({ length: 300 }, () => connectTls({ host: '127.0.0.1', port, ca: authority }).on('error', () => {}))
+    try {
+      await Promise.allSettled(idle.map((socket) => Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])))
+      await expect(answersOfFive()).resolves.toEqual([200, 200, 200, 200, 200])
+    } finally {
+      for (const socket of idle) socket.destroy()
+    }
+  })
+
+  it('keeps no more than 32 MiB of bodies that do not end, and answers beside them', async () => {
+    const port = Number(new URL(server.url).port)
+    const head = `POST /rollouts HTTP/1.1\r\nhost: a\r\ncontent-length: ${8 * 1024 * 1024}\r\n\r\n`
+    let closed = 0
+    const halfOpen = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const socket = connectTls({ host: '127.0.0.1', port, ca: authority }).on('error', () => {})
+        socket.once('close', () => closed++)
+        await once(socket, 'secureConnect')
+        socket.write(head + ' '.repeat(7 * 1024 * 1024))
+        return socket
+      }),
+    )
+    try {
+      await expect.poll(() => closed, { timeout: 8_000 }).toBe(4)
+      expect(await answersOfFive()).toEqual([200, 200, 200, 200, 200])
+    } finally {
+      for (const socket of halfOpen) socket.destroy()
     }
   })
 
@@ -85,6 +115,11 @@ describe('the server of the webhooks', () => {
     await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 takes a free one.' })
   })
 })
+
+async function answersOfFive(): Promise<readonly (number | undefined)[]> {
+  const asked = Array.from({ length: 5 }, () => ask('POST', '/rollouts', review({ operation: 'DELETE', object: null })))
+  return (await Promise.all(asked)).map(({ status }) => status)
+}
 
 function review(fields: object): string {
   const object = { metadata: {} }

@@ -1,4 +1,5 @@
 import type { Certificate } from '@tranche/certificates'
+import { limitConnections } from '@tranche/connections'
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
@@ -26,7 +27,6 @@ import { createFairQueue } from './fair-queue.ts'
 import type { Limits } from './limits.ts'
 import { addressOf } from './address-of.ts'
 import { limitBodies } from './limit-bodies.ts'
-import { limitConnections } from './limit-connections.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
@@ -85,7 +85,8 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
-  const unproven = limitConnections(app.server, limits)
+  const { connections, connectionsOfAddress } = limits
+  const idle = limitConnections(app.server, { connections, connectionsOfAddress, addressOf: (ip) => addressOf({ ip }) })
   limitTime(app as unknown as FastifyInstance, { clock, requestMs: limits.requestMs })
   answerOddHttp(app)
   answerProblems(app, log)
@@ -110,13 +111,13 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   })
   limitBodies(app as unknown as FastifyInstance, limits)
   app.addHook('onRequest', async (request, reply) => {
-    if (request.caller !== undefined) unproven.release(request.raw)
+    if (request.caller !== undefined) idle.release(request.raw)
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store')
   })
-  app.addHook('onResponse', async (request) => unproven.restore(request.raw))
+  app.addHook('onResponse', async (request) => idle.restore(request.raw))
   app.addHook('preHandler', async (request) => {
     const { access } = request.routeOptions.config
-    if (access?.kind === 'signed') unproven.release(request.raw)
+    if (access?.kind === 'signed') idle.release(request.raw)
     // Wishes are judged by what is read afresh.
     if (request.method === 'POST') return
     if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from '@tranche/certificates'
+import { limitConnections } from '@tranche/connections'
 import { AppError } from '@tranche/errors'
-import { limitConnections } from './limit-connections.ts'
+import { receiveBodies, type ReceiveBody } from './receive-bodies.ts'
 import type { WebhookDoor } from './webhook-door.ts'
 
 /** Where the webhooks listen. */
@@ -25,11 +26,8 @@ export interface WebhookServer {
 
 /** A sender that takes longer (ms) is no API server. */
 const REQUEST_MS = 10_000
-/** Two objects of the largest size that an API server takes, and what is around them. */
-const LARGEST_REVIEW = 8 * 1024 * 1024
-const MOST_CONNECTIONS = 256
-/** Connections of one address that have not spoken TLS yet. */
-const MOST_SILENT = 64
+/** Connections that serve no review which has arrived, in all and of one address: the API server may be many clients behind one. */
+const limits = { connections: 256, connectionsOfAddress: 128 }
 /** A client that takes longer (ms) to speak TLS is no API server. */
 const HANDSHAKE_MS = 5_000
 /** How often (ms) requests are looked at that take too long. */
@@ -45,9 +43,11 @@ const CLOSE_MS = 2_000
 export async function openWebhookServer({ host, port }: WebhookListen, door: WebhookDoor): Promise<WebhookServer> {
   const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
   const server = createServer({ minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, ...times }, (request, response) => {
-    void answer(door, request, response)
+    response.once('close', () => idle.restore(request))
+    void answer({ door, receive, onReceived: () => idle.release(request) }, request, response)
   })
-  limitConnections(server, { total: MOST_CONNECTIONS, silentPerAddress: MOST_SILENT })
+  const idle = limitConnections(server, limits)
+  const receive = receiveBodies()
   // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -68,33 +68,28 @@ export async function openWebhookServer({ host, port }: WebhookListen, door: Web
   }
 }
 
-async function answer(door: WebhookDoor, request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Answering {
+  readonly door: WebhookDoor
+  readonly receive: ReceiveBody
+  onReceived(): void
+}
+
+async function answer({ door, receive, onReceived }: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('the API server has gone')))
   const say = (status: number, body: string): void =>
     void response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
   if (request.method !== 'POST') return say(405, '{"message":"only POST is answered"}\n')
   try {
-    const body = await bodyOf(request)
+    const body = await receive(request)
     if (body === undefined) return say(413, '{"message":"the review is too large"}\n')
+    onReceived()
     const { status, body: text } = await door(request.url ?? '/', body, gone.signal)
     say(status, text)
   } catch {
     // The connection broke: there is nobody to answer.
     response.destroy()
   }
-}
-
-/** @returns undefined where it is too large */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  // Left half-read, it can still be answered.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if ((size += chunk.length) > LARGEST_REVIEW) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function inUse({ host, port }: WebhookListen, cause: Error): AppError {

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'node:net'
-import { addressOf } from './address-of.ts'
 
-/** Limits on connections that serve no request of an authenticated client. */
+/** Limits on connections that serve no request which their server has released. */
 export interface ConnectionLimits {
   /** Maximum in all. */
   readonly connections: number
-  /** Maximum of one address; of IPv6 of one network of /64. */
+  /** Maximum of one address. */
   readonly connectionsOfAddress: number
+  /** What counts as one address. @default the address itself */
+  readonly addressOf?: (ip: string) => string
 }
 
-/** Connections that serve no request of an authenticated client. */
-export interface UnprovenConnections {
-  /** The client of the request is authenticated: its connection does not count until {@link restore}. */
+/** Connections that are silent, half-open or idle. */
+export interface IdleConnections {
+  /** The request may take its time (its client is authenticated, or it has arrived): its connection does not count until {@link restore}. */
   release(request: Pick<IncomingMessage, 'socket'>): void
   /** The request is answered: its connection counts again, as the newest. */
   restore(request: Pick<IncomingMessage, 'socket'>): void
@@ -20,15 +21,20 @@ export interface UnprovenConnections {
 
 /**
  * Bounds the memory of silent, half-open and idle connections: each counts from the moment it opens, before TLS, except while it serves a
- * request of an authenticated client. Above the maximum of an address the connection is closed that has been without a new request for
- * longest; above the maximum in all that of the address with the most connections.
+ * released request. Above the maximum of an address the connection is closed that has been without a new request for longest; above the
+ * maximum in all that of the address with the most connections.
  *
  * @param server HTTP or HTTPS, before it listens
  */
-export function limitConnections(server: Server, { connections, connectionsOfAddress }: ConnectionLimits): UnprovenConnections {
+export function limitConnections(server: Server, limits: ConnectionLimits): IdleConnections {
+  const { connections, connectionsOfAddress, addressOf = (ip: string) => ip } = limits
   const byAddress = new Map<string, Map<string, Socket>>()
   const open = new Set<string>()
   let counted = 0
+
+  function namesOf({ remoteAddress = '', remotePort }: Socket): Names {
+    return [remoteAddress === '' ? '' : addressOf(remoteAddress), `${remoteAddress} ${remotePort}`]
+  }
 
   function count(socket: Socket): void {
     const [address, key] = namesOf(socket)
@@ -76,7 +82,3 @@ export function limitConnections(server: Server, { connections, connectionsOfAdd
 
 /** Address, and what the same connection has in common below and above TLS. */
 type Names = readonly [address: string, connection: string]
-
-function namesOf({ remoteAddress = '', remotePort }: Socket): Names {
-  return [remoteAddress === '' ? '' : addressOf({ ip: remoteAddress }), `${remoteAddress} ${remotePort}`]
-}

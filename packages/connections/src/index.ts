@@ -1,0 +1,1 @@
+export { type ConnectionLimits, type IdleConnections, limitConnections } from './limit-connections.ts'
