@@ -80,14 +80,13 @@ function createWorld(ports: readonly number[]): World {
     metrics: createMetricPort({ outgoing, secrets }),
     judge: { judge: async (_namespace, judged) => judgeAnswer(judged) },
     clock,
-    log: silentLogger,
     events: { record: () => undefined, flush: async () => undefined },
     wake: () => {
       if (++answers === ANALYSES) onAllAnswered()
     },
   })
   const passAll = async (): Promise<void> => {
-    for (const name of releases.keys()) await analyses.reconcile({ namespace: 'bench', name }, new AbortController().signal)
+    for (const name of releases.keys()) await analyses.reconcile({ namespace: 'bench', name }, new AbortController().signal, silentLogger)
   }
   return {
     async measureAll() {

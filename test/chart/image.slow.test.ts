@@ -221,7 +221,7 @@ async function endAt(run: RunningContainer, isMoment: (call: Call) => boolean): 
 }
 
 async function ready(run: RunningContainer): Promise<void> {
-  const line = await run.said(/(says how it is|started) at http/)
+  const line = await run.said(/(serving health probes|started)/)
   const [origin] = /http:\/\/[^/"]+/.exec(line)!
   await vi.waitUntil(async () => (await fetch(`${origin}/readyz`)).ok, { timeout: 30_000, interval: 50 })
 }

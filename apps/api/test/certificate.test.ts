@@ -45,7 +45,7 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
     const { clock, lines, stop } = await start('first', endOf('first') - 2 * LOOK_MS)
     for (let look = 0; look < 4; look++) clock.advance(LOOK_MS)
     await stop()
-    expect(lines).toEqual(['warn the certificate of the REST API expires soon', 'error the certificate of the REST API has expired'])
+    expect(lines).toEqual(['warn certificate expires soon', 'error certificate has expired'])
   })
 
   it.each([

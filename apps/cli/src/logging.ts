@@ -13,11 +13,12 @@ export interface ClosableLogger {
 /**
  * Logs JSON lines to the standard error of this process.
  *
+ * @param fields of each line, unless a child logger has others of these names
  * @param traceId of the span that is active when a line is written
  */
-export function createStderrLogger(level: LogLevel, traceId?: () => string | undefined): Logger {
+export function createStderrLogger(level: LogLevel, fields: LogFields, traceId?: () => string | undefined): Logger {
   const destination = pino.destination({ fd: 2, sync: true })
-  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime, ...mixing(traceId) }, destination))
+  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime, ...mixing(traceId) }, destination), fields)
 }
 
 function mixing(traceId: (() => string | undefined) | undefined): Pick<LoggerOptions, 'mixin'> {
@@ -63,12 +64,14 @@ export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): Cl
 /** Levels as words: what collects logs shows them as they are. */
 const formatters = { level: (label: string) => ({ level: label }) }
 
-function wrap(logger: PinoLogger): Logger {
+/** Each field is in a line once: the latest value of a name replaces the one of the parent. */
+function wrap(root: PinoLogger, bound: LogFields = {}): Logger {
+  const logger = root.child(bound)
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
-    child: (fields: LogFields) => wrap(logger.child(fields)),
+    child: (fields: LogFields) => wrap(root, { ...bound, ...fields }),
   }
 }

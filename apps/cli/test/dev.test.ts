@@ -109,7 +109,8 @@ describe('tranche controller and tranche executor as processes', () => {
     expect(controller).toMatchObject({
       program: 'tranche-controller',
       identity: expect.stringMatching(/^me_[0-9a-f]{8}_controller$/) as string,
-      msg: 'started; waits for the Lease kube-system/tranche-controller',
+      lease: 'kube-system/tranche-controller',
+      msg: 'started',
     })
     expect(executor).toMatchObject({
       program: 'tranche-executor',

@@ -17,7 +17,9 @@ describe.skipIf(inject('redisServer') === null)('a process whose Redis', () => {
     lookAgain()
     await failed(2)
     expect([health.isReady(), health.says?.()]).toEqual([false, 'REDIS_REFUSED'])
-    expect(lines).toEqual([{ level: 'error', code: 'REDIS_REFUSED', hint: expect.stringContaining('--redis-password-file') as unknown }])
+    expect(lines).toMatchObject([
+      { level: 'error', code: 'REDIS_REFUSED', hint: expect.stringContaining('--redis-password-file') as unknown },
+    ])
     password = 'right'
     lookAgain()
     await vi.waitUntil(() => health.isReady(), { timeout: 10_000, interval: 10 })

@@ -39,7 +39,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     const args = ['--kubeconfig', kubeconfig, '--redis', url, '--redis-password-file', passwordFile, '--health-port', '0']
     const executor = start(['executor', ...args])
     const log = readLog(executor)
-    await log.has('does not accept the user or the password; not ready until that is mended')
+    await log.has('cannot use Redis; not ready until that is fixed')
     const readyz = /http:[^"]+\/readyz/.exec(log.text())![0]
     await expect((await fetch(readyz)).json()).resolves.toMatchObject({ programs: { redis: 'REDIS_REFUSED' } })
     expect((await fetch(readyz)).status).toBe(503)

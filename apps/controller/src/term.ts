@@ -143,12 +143,12 @@ interface Lanes {
 }
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
-  const { clock, log, admission } = options
+  const { clock, admission } = options
   const { client, cluster, events, schemas, outgoing } = parts
   const { wrap } = options.crashPoints ?? noCrashPoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, log, events })
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, outgoing, secrets })
   const uniqueValue = createTouchValues(options.identity)
@@ -159,7 +159,6 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     metrics: wrap('metrics', createMetricPort({ outgoing, secrets })),
     judge: options.judge ?? judgeHere,
     clock,
-    log,
     events,
     wake: (key) => wake('analysis', key),
   })
@@ -169,20 +168,20 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         name: laneNames.rollout,
         reconcile:
           admission === 'policy' || admission === 'webhook'
-            ? withRefusals(passOverRollout, { cluster: createRefusalPort(client, cluster), log })
+            ? withRefusals(passOverRollout, createRefusalPort(client, cluster))
             : passOverRollout,
         workers: 2,
       },
       release: {
         name: laneNames.release,
-        reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, log, events }),
+        reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, events }),
         workers: 2,
       },
       analysis: { name: laneNames.analysis, reconcile: analysis.reconcile, workers: 2 },
-      policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock, log }), workers: 1 },
+      policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock }), workers: 1 },
       notify: {
         name: laneNames.notify,
-        reconcile: createNotifyPass({ cluster: wrap('notify', notifyPort), clock, log }),
+        reconcile: createNotifyPass({ cluster: wrap('notify', notifyPort), clock }),
         workers: NOTIFY_WORKERS,
       },
     },

@@ -86,7 +86,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const ending = new AbortController()
   const real = createExecutorPort(client, cluster, createTouchValues(options.identity))
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
-  const pass = createExecutorPass({ cluster: port, clock, log })
+  const pass = createExecutorPass({ cluster: port, clock })
   const end = Promise.withResolvers<void>()
   const announcer = createAnnouncer({ queue, clock, log, tracer })
   let worker: Worker | undefined

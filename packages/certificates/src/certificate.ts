@@ -24,7 +24,7 @@ export function goodUntilMs({ cert }: Pick<Certificate, 'cert'>): number {
 /**
  * Logs once that a certificate expires soon, and once that it has.
  *
- * @param of whose it is, for the text: `the REST API`
+ * @param of whose it is: `the REST API`
  * @param before what this has returned the last time; `fresh` at first
  */
 export function sayAge(
@@ -36,8 +36,8 @@ export function sayAge(
   const leftMs = Date.parse(validTo) - clock.nowMs()
   const age = leftMs <= 0 ? 'has expired' : leftMs < EXPIRES_SOON_MS ? 'expires soon' : 'fresh'
   if (age === before || age === 'fresh') return age
-  if (age === 'has expired') log.error({ validTo }, `the certificate of ${of} has expired`)
-  else log.warn({ validTo }, `the certificate of ${of} expires soon`)
+  if (age === 'has expired') log.error({ validTo, server: of }, 'certificate has expired')
+  else log.warn({ validTo, server: of }, 'certificate expires soon')
   return age
 }
 

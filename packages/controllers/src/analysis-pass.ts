@@ -25,7 +25,6 @@ export interface AnalysisParts {
   readonly metrics: MetricPort
   readonly judge: JudgePort
   readonly clock: Clock
-  readonly log: Logger
   readonly events: EventRecorder
   /** Brings a key (as `keyText` writes it) to another pass: a measurement has ended. */
   readonly wake: (key: string) => void
@@ -47,7 +46,7 @@ export interface AnalysisPass {
 export function createAnalysisPass(parts: AnalysisParts): AnalysisPass {
   const memories = new Map<string, Memory>()
   return {
-    async reconcile(key, signal) {
+    async reconcile(key, signal, log) {
       const reading = parts.cluster.read(key)
       const memory = memories.get(keyText(key)) ?? { underWay: new Map<string, UnderWay>() }
       if (reading === null) {
@@ -56,7 +55,7 @@ export function createAnalysisPass(parts: AnalysisParts): AnalysisPass {
         return awaitChange
       }
       memories.set(keyText(key), memory)
-      return passOver(reading, { ...parts, key, memory, signal })
+      return passOver(reading, { ...parts, key, memory, signal, log })
     },
     stop() {
       for (const memory of memories.values()) endAll(memory)
@@ -79,6 +78,7 @@ interface UnderWay {
 }
 
 interface Doing extends AnalysisParts {
+  readonly log: Logger
   readonly key: ObjectKey
   readonly memory: Memory
   readonly signal: AbortSignal

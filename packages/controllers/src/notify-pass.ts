@@ -11,7 +11,6 @@ import type { NotifyPort, NotifyReading, Told } from './notify-port.ts'
 export interface NotifyParts {
   readonly cluster: NotifyPort
   readonly clock: Clock
-  readonly log: Logger
 }
 
 /** @returns the key of one receiver of one Rollout: each has passes of its own, so that one that is down holds nobody up */
@@ -25,7 +24,7 @@ export function receiverKey({ namespace, name }: ObjectKey, receiver: string): O
  */
 export function createNotifyPass(parts: NotifyParts): Reconcile {
   const unwritten = new Map<string, Unwritten>()
-  return async function passOverReceiver(key, signal) {
+  return async function passOverReceiver(key, signal, log) {
     const { rollout: name, receiver } = parseReceiverKey(key)
     const reading = parts.cluster.read({ namespace: key.namespace, name })
     if (reading === null) return forget(unwritten, key)
@@ -35,7 +34,7 @@ export function createNotifyPass(parts: NotifyParts): Reconcile {
       return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
     }
     const { notification } = plan
-    const patching = { ...parts, reading, signal }
+    const patching = { ...parts, reading, signal, log }
     if (plan.kind === 'drop') return write(removalPatch(reading.rollout, notification.id), patching)
     const known = unwritten.get(keyText(key))
     const told = known?.id === notification.id ? known.told : await tell(plan, key, patching)
@@ -65,6 +64,7 @@ function parseReceiverKey({ name }: ObjectKey): { readonly rollout: string; read
 }
 
 interface Patching extends NotifyParts {
+  readonly log: Logger
   readonly reading: NotifyReading
   readonly signal: AbortSignal
 }
@@ -74,8 +74,8 @@ async function tell({ notification, receiver }: NotifyPlan & { kind: 'tell' }, k
   const rollout = reading.rollout.metadata.name
   const told = await cluster.tell({ namespace: key.namespace, rollout, notification, receiver }, signal)
   const fields = { receiver: keyText(key), event: notification.event, attempt: (notification.attempts ?? 0) + 1 }
-  if (told.kind === 'taken') log.info(fields, 'told a receiver')
-  else log.warn({ ...fields, why: told.message }, 'could not tell a receiver')
+  if (told.kind === 'taken') log.info(fields, 'sent notification')
+  else log.warn({ ...fields, why: told.message }, 'could not send notification')
   return told
 }
 

@@ -2,7 +2,6 @@ import type { ReleasePolicy } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { PatchOperation } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
 import { hasReadableFields, planPolicyStatus, type PolicyView } from '@tranche/planner'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 
@@ -30,7 +29,6 @@ export interface PolicyPort {
 export interface PolicyParts {
   readonly cluster: PolicyPort
   readonly clock: Clock
-  readonly log: Logger
 }
 
 /** Nobody watches Secrets, so that while one is missing it is looked for so often, in milliseconds. */
@@ -40,9 +38,9 @@ export const EXAMINE_EVERY_MS = 30_000
  * Says of one ReleasePolicy whether it is valid, whether all of it can be used, and who uses it. Releases go by its spec, never
  * by what is said here.
  */
-export function createPolicyPass({ cluster, clock, log }: PolicyParts): Reconcile {
+export function createPolicyPass({ cluster, clock }: PolicyParts): Reconcile {
   const examinations = new Map<string, Examination>()
-  return async function passOverPolicy(key, signal) {
+  return async function passOverPolicy(key, signal, log) {
     const reading = cluster.read(key)
     if (reading === null) {
       examinations.delete(keyText(key))
@@ -56,8 +54,8 @@ export function createPolicyPass({ cluster, clock, log }: PolicyParts): Reconcil
     examinations.set(keyText(key), examination)
     const patch = planPolicyStatus({ ...reading, unusable: examination.unusable, nowMs: clock.nowMs() })
     if (patch === null) return untilExamined(examination, clock)
-    log.info({ releasePolicy: keyText(key), plan: 'writeStatus' }, 'planned release policy')
     await cluster.patchStatus(policy, patch, signal)
+    log.info({ releasePolicy: keyText(key) }, 'wrote status of policy')
     return recheckAfter(0)
   }
 }

@@ -1,6 +1,5 @@
 import { planRefusals, type Refusal, type RefusalView } from '@tranche/admission'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
 import type { Reconcile } from '@tranche/reconcile'
 
 /** What marking refused revisions needs from the cluster. */
@@ -15,17 +14,17 @@ export interface RefusalPort {
  * Marks the revisions whose templates the API server is to refuse, then lets `next` pass over the same Rollout: a version is
  * refused before its template is put back. A mark that cannot be written keeps no release waiting; it fails the pass afterwards.
  */
-export function withRefusals(next: Reconcile, { cluster, log }: { readonly cluster: RefusalPort; readonly log: Logger }): Reconcile {
-  return async (key, signal) => {
+export function withRefusals(next: Reconcile, cluster: RefusalPort): Reconcile {
+  return async (key, signal, log) => {
     const view = cluster.read(key)
     const marked = await Promise.allSettled(
       (view === null ? [] : planRefusals(view)).map(async (refusal) => {
         const revision = refusal.revision.metadata.name
-        log.info({ rollout: keyText(key), revision, plan: refusal.isRefused ? 'refuse' : 'refuseNoMore' }, 'planned refusal')
         await cluster.mark(refusal, signal)
+        log.info({ rollout: keyText(key), revision, plan: refusal.isRefused ? 'refuse' : 'refuseNoMore' }, 'marked revision')
       }),
     )
-    const outcome = await next(key, signal)
+    const outcome = await next(key, signal, log)
     const failed = marked.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason as Error
     return outcome

@@ -21,15 +21,16 @@ import {
   watchRelease,
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { fieldsOf } from './log-plans.ts'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
+import { outcomeOfRecord, writeRecord } from './write-record.ts'
 
 /** What the BatchRelease reconciler is made of. */
 export interface ReleaseParts {
   readonly cluster: ReleasePort
   readonly clock: Clock
-  readonly log: Logger
   readonly events: EventRecorder
 }
 
@@ -37,8 +38,6 @@ export interface ReleaseParts {
 const UNCLEAR_RECHECK_MS = 500
 /** For so long a pass begins touches; then it writes what it has been answered, so that who follows need not ask again. */
 const TOUCHING_MS = 5_000
-/** A record that somebody else wrote is read again by its watch; this is for the case that it is slow. */
-const OVERTAKEN_RECHECK_MS = 1_000
 /** A pod that could not be labelled is tried again after this long. */
 const UNLABELLED_RECHECK_MS = 30_000
 /** The same for the mark of one that leaked: it is put on before the pod is Ready, or not at all. */
@@ -47,7 +46,7 @@ const UNMARKED_RECHECK_MS = 1_000
 /** Drives one BatchRelease: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
   const memories = new Map<string, Memory>()
-  return async function passOverRelease(key, signal) {
+  return async function passOverRelease(key, signal, log) {
     const reading = await parts.cluster.read(key, signal)
     if (reading === null) {
       memories.delete(keyText(key))
@@ -57,8 +56,8 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
     const toView = (read: ReleaseReading): ReleaseView => viewOf(read, memory, parts.clock)
     const view = toView(reading)
     const plan = planBatchRelease(view)
-    if (plan.kind !== 'wait') parts.log.info({ batchRelease: keyText(key), plan: plan.kind, ...whyOf(plan) }, 'planned release')
-    return apply(plan, view, { ...parts, key, signal, toView, memory })
+    if (plan.kind !== 'wait') log.debug({ batchRelease: keyText(key), plan: plan.kind, ...whyOf(plan) }, 'planned release')
+    return apply(plan, view, { ...parts, key, signal, log, toView, memory })
   }
 }
 
@@ -77,6 +76,8 @@ interface Memory {
 }
 
 interface Doing extends ReleaseParts {
+  /** Of this pass. */
+  readonly log: Logger
   readonly key: ObjectKey
   readonly signal: AbortSignal
   readonly toView: (reading: ReleaseReading) => ReleaseView
@@ -126,7 +127,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'restoreRecord':
       return restored(await restoreRecord(plan, { ...view, daemonSet: daemonSetOf(view) }, doing))
     case 'writeRecord':
-      return plan.confirm ? confirmAndWrite(plan, doing) : outcomeOfRecord(await cluster.writeRecord(view.release, plan.record, signal))
+      return plan.confirm ? confirmAndWrite(plan, doing) : writeRecord(view.release, plan.record, plan.why, doing)
     case 'touchPermits':
       return touchPermits(plan.permits, plan.lowerTo, view, doing)
     case 'touchOldPods':
@@ -184,11 +185,12 @@ async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise
 async function patchDaemonSet(plan: BatchReleasePlan & { kind: 'patchDaemonSet' }, view: ReleaseView, doing: Doing): Promise<Outcome> {
   try {
     await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
+    doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
     doing.memory.pauseRefused = false
   } catch (error) {
     if (plan.why !== 'pause' || isLostRace(error)) throw error
     doing.memory.pauseRefused = true
-    doing.log.warn({ batchRelease: keyText(doing.key), err: error }, 'could not announce a stop')
+    doing.log.warn({ batchRelease: keyText(doing.key), err: error }, 'could not pause DaemonSet')
   }
   return again
 }
@@ -219,7 +221,7 @@ async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doi
         else memory.labels.refused(pod, fleet, Number.POSITIVE_INFINITY)
       } catch (error) {
         signal.throwIfAborted()
-        log.warn({ batchRelease: keyText(key), pod: pod.name, err: error }, 'could not label a pod')
+        log.warn({ batchRelease: keyText(key), pod: pod.name, err: error }, 'could not label pod')
         const recheckMs = pod.resourceVersion === null ? UNLABELLED_RECHECK_MS : UNMARKED_RECHECK_MS
         memory.labels.refused(pod, fleet, clock.monotonicMs() + recheckMs)
       }
@@ -229,10 +231,10 @@ async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doi
 }
 
 /** F2: the watermark of the first record is the highest version of a live pod list. */
-async function createFirstRecord(allowance: Allowance, view: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {
-  const pods = await cluster.listPods(daemonSetOf(view), signal)
+async function createFirstRecord(allowance: Allowance, view: ReleaseView, doing: Doing): Promise<Outcome> {
+  const pods = await doing.cluster.listPods(daemonSetOf(view), doing.signal)
   const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')
-  return outcomeOfRecord(await cluster.writeRecord(view.release, createRecord(allowance, watermark), signal))
+  return writeRecord(view.release, createRecord(allowance, watermark), 'create', doing)
 }
 
 /**
@@ -250,7 +252,7 @@ async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' },
     return recheckAfter(UNCLEAR_RECHECK_MS)
   }
   const record = { ...write.record, watermark: newerResourceVersion(write.record.watermark, plan.record.watermark) }
-  return outcomeOfRecord(await doing.cluster.writeRecord(live.release, record, doing.signal))
+  return writeRecord(live.release, record, write.why, doing)
 }
 
 /** F8, F10: touch the pods, then write what the answers allow. */
@@ -267,7 +269,7 @@ async function touchPermits(
   const done = unclear === null && lowerTo !== null ? widenRecord(erased, lowerTo) : erased
   const moved = done.state !== record.state || done.permits.length !== record.permits.length || (lowerTo !== null && unclear === null)
   if (!moved) return recheckAfter(UNCLEAR_RECHECK_MS)
-  const outcome = outcomeOfRecord(await doing.cluster.writeRecord(view.release, done, doing.signal))
+  const outcome = await writeRecord(view.release, done, 'touch', doing)
   return unclear === null ? outcome : recheckAfter(UNCLEAR_RECHECK_MS)
 }
 
@@ -275,7 +277,7 @@ async function touchPermits(
 function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Doing): string | null {
   const unclear = touched.filter(({ answer }) => answer.kind === 'unclear')
   memory.unclear = unclear[0] === undefined ? null : unclearText(unclear[0], unclear.length - 1)
-  if (memory.unclear !== null) log.warn({ batchRelease: keyText(key), why: memory.unclear }, 'touched a pod without a clear answer')
+  if (memory.unclear !== null) log.warn({ batchRelease: keyText(key), why: memory.unclear }, 'got no clear answer to touch of pod')
   return memory.unclear
 }
 
@@ -312,10 +314,6 @@ async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Do
 
 function restored(written: boolean | null): Outcome {
   return written === null ? recheckAfter(UNCLEAR_RECHECK_MS) : outcomeOfRecord(written)
-}
-
-function outcomeOfRecord(written: boolean): Outcome {
-  return written ? again : recheckAfter(OVERTAKEN_RECHECK_MS)
 }
 
 function daemonSetOf({ daemonSet }: ReleaseView): DaemonSet {

@@ -3,6 +3,7 @@ import { createRecord, lostPermits, type TouchAnswer } from '@tranche/flight'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'
+import { fieldsOf } from './log-plans.ts'
 import type { ReleasePort } from './release-port.ts'
 
 /** What is needed to touch pods and write a record. */
@@ -26,7 +27,7 @@ export async function restoreRecord(
   parts: RestoreParts,
 ): Promise<boolean | null> {
   const { cluster, clock, log, key, signal } = parts
-  log.warn({ batchRelease: keyText(key) }, 'restoring a lost permit record')
+  log.warn({ ...fieldsOf(release), batchRelease: keyText(key) }, 'restoring lost permit record')
   if ((await touchStandingPods(daemonSet, parts)) === null) return null
   const pods = await cluster.listPods(daemonSet, signal)
   const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')

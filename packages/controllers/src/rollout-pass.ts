@@ -1,22 +1,21 @@
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
 import { type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
 /** What the Rollout reconciler is made of. */
 export interface RolloutParts {
   readonly cluster: RolloutPort
   readonly clock: Clock
-  readonly log: Logger
   readonly events: EventRecorder
 }
 
 /** Drives one Rollout: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
-  return async function passOverRollout(key, signal) {
+  return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       statusWrittenMs.delete(keyText(key))
@@ -30,10 +29,10 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       monotonicMs: clock.monotonicMs(),
     }
     const plan = planRollout(view)
-    if (plan.kind !== 'wait')
-      parts.log.info({ rollout: keyText(key), plan: plan.kind, phase: view.rollout.status?.phase ?? '' }, 'planned rollout')
+    if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
     await apply(plan, view, parts, signal)
+    logRolloutPlan(plan, view.rollout, log)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     return outcomeOf(plan)
   }

@@ -197,7 +197,7 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
     judged: [] as string[],
     wakes: 0,
     analyses: begin(),
-    pass: () => world.analyses.reconcile(key, new AbortController().signal),
+    pass: () => world.analyses.reconcile(key, new AbortController().signal, silentLogger),
     runs: () => world.release?.status?.analysis,
     async answer(body: unknown) {
       const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(body), conceal: (text: string) => text }
@@ -239,7 +239,6 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
         },
       },
       clock,
-      log: silentLogger,
       events: {
         record: ({ kind, name }, type, reason, message) => void world.told.push(`${type} ${reason} ${kind}/${name}: ${message}`),
         flush: async () => undefined,

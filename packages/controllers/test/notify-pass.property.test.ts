@@ -136,14 +136,14 @@ function createWorld(): World {
   }
 
   function startProcess(): Reconcile {
-    return createNotifyPass({ cluster: port, clock, log: silentLogger })
+    return createNotifyPass({ cluster: port, clock })
   }
 
   let pass = startProcess()
 
   async function run(receiver: string): Promise<void> {
     try {
-      await pass(receiverKey({ namespace: 'demo', name: 'agent' }, receiver), new AbortController().signal)
+      await pass(receiverKey({ namespace: 'demo', name: 'agent' }, receiver), new AbortController().signal, silentLogger)
     } catch (error) {
       if (error instanceof Died) {
         pass = startProcess()

@@ -85,7 +85,7 @@ function policyWorld() {
     async settle() {
       for (;;) {
         const before = writes
-        const outcome = await pass(key, never)
+        const outcome = await pass(key, never, silentLogger)
         if (writes === before) return { recheckAfterMs: outcome.kind === 'recheckAfter' ? outcome.ms : null }
       }
     },
@@ -101,6 +101,6 @@ function policyWorld() {
       policy = applyPatch(read, patch) ?? policy
     },
   }
-  const pass = createPolicyPass({ cluster, clock, log: silentLogger })
+  const pass = createPolicyPass({ cluster, clock })
   return world
 }

@@ -294,6 +294,6 @@ function asksForPause(): RecordingPort {
 
 function passOf(cluster: RecordingPort, clock = new FakeClock()): (signal?: AbortSignal) => Promise<Outcome> {
   const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
-  const run = createReleasePass({ cluster, clock, log: silentLogger, events })
-  return (signal = new AbortController().signal) => run(key, signal)
+  const run = createReleasePass({ cluster, clock, events })
+  return (signal = new AbortController().signal) => run(key, signal, silentLogger)
 }

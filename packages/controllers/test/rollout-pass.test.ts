@@ -110,6 +110,6 @@ async function pass(
   const events = {
     record: ({ kind }: { readonly kind: string }, _type: unknown, reason: string) => void calls.push(`event ${reason} on ${kind}`),
   } as never
-  const run = createRolloutPass({ cluster, clock: new FakeClock(), log: silentLogger, events })
-  return { outcome: await run(key, new AbortController().signal), calls }
+  const run = createRolloutPass({ cluster, clock: new FakeClock(), events })
+  return { outcome: await run(key, new AbortController().signal, silentLogger), calls }
 }

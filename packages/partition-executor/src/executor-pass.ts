@@ -2,7 +2,7 @@ import type { Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/log'
 import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
@@ -14,7 +14,6 @@ import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-
 export interface ExecutorParts {
   readonly cluster: ExecutorPort
   readonly clock: Clock
-  readonly log: Logger
 }
 
 /** After a write that somebody else overtook, the watch that shows theirs wakes us; this is for the case that it is slow. */
@@ -38,7 +37,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
   // Steps of the wall clock would move deadlines. It is read by the first pass: the clock shows the API server's time once that has answered.
   let epochMs: number | undefined
 
-  function decide(key: ObjectKey): Decision | null {
+  function decide(key: ObjectKey, log: Logger): Decision | null {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       memories.delete(keyText(key))
@@ -47,17 +46,17 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     const memory = memoryOf(memories, key)
     epochMs ??= parts.clock.nowMs() - parts.clock.monotonicMs()
     const plan = planPass(toView(reading, memory, { monotonicMs: parts.clock.monotonicMs(), epochMs }))
-    if (plan.kind !== 'wait') parts.log.info({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
+    if (plan.kind !== 'wait') log.debug({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
     return { plan, reading, memory }
   }
 
-  return async function passOver(key, signal) {
-    const doing = { ...parts, signal }
+  return async function passOver(key, signal, log) {
+    const doing = { ...parts, signal, log }
     // Nothing is awaited between the last decision and the sending of its first request: F1 holds when chosen and when used.
-    const first = decide(key)
+    const first = decide(key, log)
     if (first?.plan.kind !== 'confirm') return first === null ? awaitChange : apply(first, doing)
     await confirm(first.plan, first, doing)
-    const second = decide(key)
+    const second = decide(key, log)
     return second === null ? awaitChange : apply(second, doing)
   }
 }
@@ -75,13 +74,15 @@ interface Decision {
 }
 
 interface Doing extends ExecutorParts {
+  /** Of this pass. */
+  readonly log: Logger
   readonly signal: AbortSignal
 }
 
 async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise<Outcome> {
   switch (plan.kind) {
     case 'execute':
-      return execute(plan.pods, memory.sent, doing)
+      return execute(plan.pods, reading, memory.sent, doing)
     // Others have become available, or have left, meanwhile.
     case 'confirm':
       return recheckAfter(0)
@@ -99,13 +100,22 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
 }
 
 /** Sends the first deletes side by side: each stands alone. What one of them throws is thrown when all have ended. The others are decided anew. */
-async function execute(pods: readonly PermittedPod[], sent: SentDeletes, { cluster, clock, signal }: Doing): Promise<Outcome> {
+async function execute(
+  pods: readonly PermittedPod[],
+  reading: ExecutorReading,
+  sent: SentDeletes,
+  { cluster, clock, signal, log }: Doing,
+): Promise<Outcome> {
+  const fields = fieldsOf(reading)
   const ends = await Promise.allSettled(
     pods.slice(0, DELETES_AT_ONCE).map(async (pod) => {
       sent.add(pod.permit)
       try {
         const isAccepted = await cluster.deletePod(pod, signal)
         if (!isAccepted) sent.refused(pod.permit, clock.monotonicMs())
+        const where = { ...fields, pod: pod.podName, node: pod.permit.node }
+        if (isAccepted) log.info(where, 'deleted pod')
+        else log.debug(where, 'did not delete pod that has changed')
         return isAccepted
       } catch (error) {
         sent.unknown(pod.permit)
@@ -134,7 +144,7 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
     } catch (error) {
       if (signal.aborted) throw error
       confirmations.open(permits, podVersion, clock.monotonicMs())
-      log.warn({ ...what, err: error }, 'could not read whether a node is back, or has left')
+      log.warn({ ...what, err: error }, 'could not read pod or node')
     }
   }
 
@@ -224,6 +234,18 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations() }
   memories.set(text, memory)
   return memory
+}
+
+/** By which lines of one release are found. */
+function fieldsOf({ release }: ExecutorReading): LogFields {
+  const { namespace = '', name } = release.metadata
+  const { canaryStatus, flight } = release.status ?? {}
+  return {
+    daemonSet: keyText({ namespace, name: release.spec.workloadRef?.name ?? name }),
+    batchRelease: keyText({ namespace, name }),
+    revision: flight?.revision,
+    ...(canaryStatus !== undefined && { step: canaryStatus.currentBatch + 1 }),
+  }
 }
 
 function podsOf(plan: PassPlan): number {

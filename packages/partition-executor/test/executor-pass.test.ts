@@ -352,9 +352,9 @@ function aStage(fields: Partial<FlightRecord>): Stage {
         announcement: { ...reading.announcement, minReadySeconds: stage.minReadySeconds },
       }
     },
-    pass: (signal = new AbortController().signal) => run(key, signal),
+    pass: (signal = new AbortController().signal) => run(key, signal, silentLogger),
   }
-  const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock, log: silentLogger })
+  const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock })
   return stage
 }
 

@@ -39,7 +39,7 @@ export function watchOutages({ client, settings, clock, log, check, onBack }: Ou
     if (connection !== connections) return
     if (fault !== null) {
       awaySinceMs ??= clock.monotonicMs()
-      if (told !== fault.code) log.error({ redis, code: fault.code, hint: fault.hint }, fault.message)
+      if (told !== fault.code) log.error({ redis, code: fault.code, hint: fault.hint, why: fault.message }, 'cannot use Redis')
       told = fault.code
       // It may be mended, as a replica by its promotion, without a new connection.
       again = clock.setTimer(CHECK_AGAIN_MS, () => void judge())
@@ -60,7 +60,7 @@ export function watchOutages({ client, settings, clock, log, check, onBack }: Ou
     if (client.status === 'end' || awaySinceMs !== null) return
     awaySinceMs = clock.monotonicMs()
     const { code, message, hint } = explainRedisError(lastError, settings)
-    log.warn({ redis, code, hint }, `${message}; jobs wait until it is back`)
+    log.warn({ redis, code, hint, why: message }, 'lost Redis; jobs wait until it is back')
   })
   client.on('ready', () => {
     lastError = new Error('the connection was closed')

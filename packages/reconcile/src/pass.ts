@@ -105,7 +105,7 @@ async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSigna
   stop.addEventListener('abort', onStop, { once: true })
   const deadline = armDeadline(options, key, controller, log)
   try {
-    return await options.reconcile(key, controller.signal)
+    return await options.reconcile(key, controller.signal, log)
   } catch (error) {
     if (stop.aborted) return { kind: 'stopped' }
     return resultOf(error, options.unmendedRecheckMs ?? DEFAULT_UNMENDED_RECHECK_MS)

@@ -1,4 +1,5 @@
 import type { ObjectKey } from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
 
 /**
  * One pass over one key: read everything, decide, write one thing.
@@ -6,9 +7,11 @@ import type { ObjectKey } from '@tranche/kube-types'
  * Runs for one key at a time per runner, but possibly elsewhere at the same moment. Signals of change collapse, so a pass
  * looks at the present and never asks what happened. The signal aborts at the deadline of the pass and when the runner stops.
  *
+ * `log` adds the id of the pass (`reconcileId`) to each line.
+ *
  * @throws AppError or anything; the runtime logs it once and decides by its remedy when the key comes again
  */
-export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<Outcome>
+export type Reconcile = (key: ObjectKey, signal: AbortSignal, log: Logger) => Promise<Outcome>
 
 /**
  * What the runtime does next with the key: nothing until a watch reports a change, or another pass in `ms` (≥ 0) at the

@@ -16,7 +16,7 @@ import {
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import { readTracingSettings } from '@tranche/tracing-otlp'
@@ -67,12 +67,12 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   const stop = cleanup.adopt(listenForStop(STOP_GRACE_MS), ({ release }) => release())
   const sockets = cleanup.adopt(createUndiciExchange(cluster), (open) => open.close())
   let tracer = noTracer
-  const log = createStderrLogger(options.logLevel, ...(tracing === null ? [] : [() => tracer.traceId()]))
   const identity = `${options.identity ?? hostname()}_${randomBytes(4).toString('hex')}`
+  const own = { program: `tranche-${options.command}`, identity }
+  const log = createStderrLogger(options.logLevel, own, ...(tracing === null ? [] : [() => tracer.traceId()]))
   if (tracing !== null) {
-    const own = log.child({ program: options.command, identity })
     // Adopted before the programs, so that it sends what their end has told.
-    const sender = cleanup.adopt(await startTracing(tracing, own, identity), (open) => open.close(TRACES_CLOSE_MS))
+    const sender = cleanup.adopt(await startTracing(tracing, log, identity), (open) => open.close(TRACES_CLOSE_MS))
     tracer = sender.tracer
   }
   const healthOf = new Map<ProgramName | 'redis', ProgramHealth>(programsOf(options).map((name) => [name, notYet]))
@@ -80,7 +80,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (options.health !== null) {
     // Adopted before the programs, so that it answers to their end; and asked while nothing else answers.
     const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
-    log.info({ program: options.command }, `says how it is at ${url}/readyz`)
+    log.info({ url: `${url}/readyz` }, 'serving health probes')
   }
   const client = createKubeClient({
     exchange: sockets.exchange,
@@ -147,7 +147,7 @@ async function startPrograms(
   const programs: Pick<Running, 'stopped'>[] = []
   if (options.metrics !== null && metrics.metrics !== undefined) {
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
-    log.info({ program: options.command, identity }, `tells its metrics at ${url}/metrics`)
+    log.info({ url: `${url}/metrics` }, 'serving metrics')
   }
   // Adopted before the programs, so that it watches to their end.
   const watching = cleanup.adopt(new AbortController(), (open) => open.abort(new Error('the process stops')))
@@ -162,9 +162,9 @@ async function startPrograms(
   const readies: Promise<unknown>[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
-  const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, next = ''): void => {
+  const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, fields: LogFields = {}): void => {
     const who = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
-    log.info(who, `started${next}`)
+    log.info({ ...who, ...fields }, 'started')
     programs.push(program)
     readies.push(program.ready)
     stops.push(() => program.stop().then(() => log.info(who, 'stopped')))
@@ -174,7 +174,7 @@ async function startPrograms(
   const runs = new Set(programsOf(options))
   if (runs.has('controller')) {
     const { admission, leaderElection } = options
-    const next = leaderElection ? `; waits for the Lease ${leaseNamespace}/${LEASE_NAME}` : ''
+    const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }
     const judge = cleanup.adopt(createThreadJudge({ clock: systemClock }), (open) => open.close())
     const controller = startController({
       ...common,
@@ -188,7 +188,7 @@ async function startPrograms(
       allowHosts: options.hostRules,
       ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
     })
-    keep('controller', controller, next)
+    keep('controller', controller, leaderElection ? fields : {})
     const witness = startWitness({ ...common, isLeading: () => controller.isLeading() })
     stops.push(() => witness.stop())
     if (options.webhook !== null) {
@@ -199,7 +199,7 @@ async function startPrograms(
         listen,
         certificate: certificate.kind === 'own' ? { ...certificate, isLeading: () => controller.isLeading() } : certificate,
       })
-      keep('webhook', webhook, ` at ${webhook.url}`)
+      keep('webhook', webhook, { url: webhook.url })
     }
   }
   if (runs.has('executor')) {
@@ -207,12 +207,12 @@ async function startPrograms(
   }
   if (options.api !== null) {
     const api = await startApiProgram({ ...common, ...shared }, options.api)
-    keep('api', api, ` at ${api.url}`)
+    keep('api', api, { url: api.url })
   }
   // What keeps one of them from being ready ends the process, or is waited for; memory that is not given back ends nothing.
   Promise.all(readies)
     .then(shrinkHeap)
-    .catch((error: unknown) => log.debug({ err: error }, 'gave no memory back'))
+    .catch((error: unknown) => log.debug({ err: error }, 'could not shrink heap'))
   return programs
 }
 

@@ -28,7 +28,8 @@ export function followRedis({ redis, prefix, clock, log, signal }: FollowRedisOp
   const failed = (error: unknown): void => {
     if (!isAppError(error) || error.code === says) return
     says = error.code
-    if (error.remedy !== 'retry') log.error({ code: error.code, hint: error.hint }, `${error.message}; not ready until that is mended`)
+    if (error.remedy !== 'retry')
+      log.error({ code: error.code, hint: error.hint, why: error.message }, 'cannot use Redis; not ready until that is fixed')
   }
   const ask = (): Promise<unknown> => checkRedis({ redis, signal, ...(prefix !== undefined && { prefix }) })
   askPatiently(ask, { clock, signal, mayPass: isAppError, failed }).then(

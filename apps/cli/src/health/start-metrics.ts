@@ -16,7 +16,7 @@ export function startMetrics(options: PortOptions, metrics: Pick<Metrics, 'text'
     metrics.text().then(
       (text) => say(response, 200, text, metrics.contentType),
       (error: unknown) => {
-        log.error({ err: error }, 'could not tell the metrics')
+        log.error({ err: error }, 'could not export metrics')
         say(response, 500, 'the metrics could not be told; the log says why\n')
       },
     )

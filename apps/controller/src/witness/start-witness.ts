@@ -75,7 +75,7 @@ export function startWitness(given: WitnessOptions): RunningWitness {
     versions.subscribe({ onChange: (_key, _previous, seen) => seen && keep(seen) })
     versions
       .start(ending.signal)
-      .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'sees no more what others do'))
+      .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'stopped observing actions by other programs'))
   }
 
   function keep({ rollout, daemonSet, actions }: SeenVersion): void {
@@ -158,13 +158,14 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
     const missing = its.map(({ action }) => action).filter(({ id }) => !known.has(id))
     if (missing.length === 0) return true
     await patchOrConflict(client, resourcePaths.rollouts, rollout, seenPatch(rollout, missing), { signal })
-    log.info({ rollout: key, objects: missing.length }, 'recorded what was written past us')
+    for (const { type, manager, step, reason } of missing)
+      log.info({ rollout: key, action: type, actor: manager, step, why: reason }, 'recorded action by another program')
     return true
   } catch (error) {
     if (isNotFound(error) || signal.aborted) return true
     // A conflict is how writes go when others write too; it is tried again in a moment.
     const level = isAppError(error) && error.code === 'WRITE_CONFLICT' ? 'debug' : 'warn'
-    log[level]({ rollout: key, err: error }, 'could not record what was written past us')
+    log[level]({ rollout: key, err: error }, 'could not record actions by other programs')
     return false
   }
 }

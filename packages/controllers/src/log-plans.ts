@@ -1,0 +1,87 @@
+import type { BatchRelease, FlightRecord, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { keyText } from '@tranche/kube-types'
+import type { LogFields, Logger } from '@tranche/log'
+import { rolloutEvents, type RolloutPlan } from '@tranche/planner'
+
+/**
+ * Logs a write of the Rollout reconciler that changed the release, after the write. A Warning event of the Rollout is a line at `warn`.
+ *
+ * A status that changed only in its texts or counts is logged at `debug`.
+ */
+export function logRolloutPlan(plan: RolloutPlan, rollout: Rollout, log: Logger): void {
+  const { namespace = '', name } = rollout.metadata
+  const fields = { rollout: keyText({ namespace, name }), daemonSet: keyText({ namespace, name: rollout.spec.workloadRef.name }) }
+  switch (plan.kind) {
+    case 'patchDaemonSet':
+      return log.info({ ...fields, reason: plan.why }, 'patched DaemonSet')
+    case 'createRelease':
+      return log.info({ ...fields, ...revisionOf(rollout.status) }, 'created BatchRelease')
+    case 'deleteRelease':
+      return log.info(fields, 'deleted BatchRelease')
+    case 'writeStatus':
+      return logStatus(plan, rollout.status, log.child(fields))
+    case 'updateRelease':
+      return log.debug(fields, 'updated BatchRelease')
+    case 'setFinalizer':
+    case 'setHash':
+    case 'wait':
+      return
+    default:
+      plan satisfies never
+  }
+}
+
+/** Logs a write of the permit record by the controller: what it allows from now on. */
+export function logRecord(release: BatchRelease, record: FlightRecord, reason: string, log: Logger): void {
+  const { state, size, limit, revision, permits } = record
+  log.info({ ...fieldsOf(release), revision, state, size, limit, pods: permits.length, reason }, 'wrote permit record')
+}
+
+/** @returns the fields by which lines of one release are found */
+export function fieldsOf({ metadata, spec, status }: BatchRelease): LogFields {
+  const { namespace = '', name } = metadata
+  const step = status?.canaryStatus === undefined ? {} : { step: status.canaryStatus.currentBatch + 1 }
+  return { batchRelease: keyText({ namespace, name }), daemonSet: keyText({ namespace, name: spec.workloadRef?.name ?? name }), ...step }
+}
+
+function logStatus(
+  { status, warning }: Extract<RolloutPlan, { kind: 'writeStatus' }>,
+  before: RolloutStatus | undefined,
+  log: Logger,
+): void {
+  const fields = { phase: status.phase, ...revisionOf(status), ...stepOf(status) }
+  logAnswer(before, status, log)
+  const events = rolloutEvents(before, status, warning).filter(({ reason }) => !answers.has(reason) || warning !== null)
+  for (const { type, reason, message } of events)
+    log[type === 'Warning' ? 'warn' : 'info']({ ...fields, reason, why: message }, 'changed release')
+  if (events.length > 0) return
+  log[stateOf(before) === stateOf(status) ? 'debug' : 'info'](fields, 'wrote status of Rollout')
+}
+
+/** Reasons of events that `logAnswer` logs. */
+const answers: ReadonlySet<string> = new Set(['WishAccepted', 'WishRefused'])
+
+/** Which user acted, and what became of it. */
+function logAnswer(before: RolloutStatus | undefined, { lastAction, ...status }: RolloutStatus, log: Logger): void {
+  if (lastAction === undefined || lastAction.id === before?.lastAction?.id) return
+  const { id, type, result, by, reason } = lastAction
+  const fields = { ...revisionOf(status), ...stepOf(before ?? status), action: type, actionId: id, actor: by, why: reason }
+  if (result === 'Accepted') log.info(fields, 'accepted action')
+  else log.warn(fields, 'rejected action')
+}
+
+function revisionOf(status: RolloutStatus | undefined): { readonly revision?: string } {
+  const revision = status?.canaryStatus?.canaryRevision
+  return revision === undefined || revision === '' ? {} : { revision }
+}
+
+function stepOf(status: RolloutStatus): LogFields {
+  const { currentStepIndex: step, currentStepState: stepState } = status.canaryStatus ?? {}
+  const fields = { step, stepState }
+  return step === undefined ? {} : fields
+}
+
+/** What a reader of the log wants to know of a status; two that are alike differ in texts and counts. */
+function stateOf(status: RolloutStatus | undefined): string {
+  return JSON.stringify([status?.phase, status === undefined ? {} : stepOf(status), revisionOf(status)])
+}

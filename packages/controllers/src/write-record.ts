@@ -1,0 +1,26 @@
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+import type { Logger } from '@tranche/log'
+import type { RecordWriteReason } from '@tranche/planner'
+import { type Outcome, recheckAfter } from '@tranche/reconcile'
+import { logRecord } from './log-plans.ts'
+import type { ReleasePort } from './release-port.ts'
+
+/** A record that another process wrote is read again by its watch; this is for the case that it is slow. */
+const OVERTAKEN_RECHECK_MS = 1_000
+
+/** Writes the permit record, unless another process has written it since it was read, and logs what it allows. */
+export async function writeRecord(
+  release: BatchRelease,
+  record: FlightRecord,
+  reason: RecordWriteReason | 'create' | 'touch',
+  { cluster, signal, log }: { readonly cluster: Pick<ReleasePort, 'writeRecord'>; readonly signal: AbortSignal; readonly log: Logger },
+): Promise<Outcome> {
+  const written = await cluster.writeRecord(release, record, signal)
+  if (written) logRecord(release, record, reason, log)
+  return outcomeOfRecord(written)
+}
+
+/** @returns when the next pass comes; after our own write at once, since its answer is known */
+export function outcomeOfRecord(written: boolean): Outcome {
+  return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
+}
