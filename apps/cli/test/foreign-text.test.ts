@@ -10,7 +10,15 @@ import { done } from './release-pictures.ts'
 const STEERING = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
 /** Whatever a server says it is called. */
 const foreign = { ...done.report, namespace: `demo${STEERING}`, name: `agent${STEERING}` }
+/** As lists have them: with a name that becomes a line of its own, and a command to a shell. */
+const { steps: _steps, conditions: _conditions, ...summary } = done.report
+const listed = [
+  { ...summary, name: 'agent\n$(touch owned);x' },
+  { ...summary, name: 'agent-2', outcome: 'Done', daemonSet: `x\n$(touch owned)${STEERING}` },
+]
 const server = createServer((request, response) => {
+  if (request.url?.startsWith('/api/v1/namespaces/demo/rollouts?') === true || request.url === '/api/v1/namespaces/demo/rollouts')
+    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items: listed, total: 2 }))
   if (request.method === 'GET') return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(foreign))
   const answer = { id: 'rest-1', type: 'pause', state: 'accepted', message: `waits for ${STEERING} node-1`, repeated: false }
   response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
@@ -25,6 +33,16 @@ it('prints what the status of a Rollout says without what steers a terminal', as
   const { port } = server.address() as AddressInfo
   await expect(run(['pause', 'agent', '-n', 'demo', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(0)
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
+})
+
+it('completes no word that a shell would read as more than a name, and explains words without what steers a terminal', async () => {
+  let out = ''
+  const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
+  const { port } = server.address() as AddressInfo
+  const words = ['get', '-n', 'demo', '--server', `http://127.0.0.1:${port}`, '']
+  await expect(run(['__complete', '--directive', '--', ...words], io)).resolves.toBe(0)
+  expect(out).toMatch(/^agent-2\t[^\n]+\n:4\n$/)
+  expect(out.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
 })
 
 it('asks about a Rollout without what its names say to a terminal', async () => {

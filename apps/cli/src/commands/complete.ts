@@ -7,9 +7,13 @@ import { findRollout } from '../desk/find-rollout.ts'
 import { openCluster, openSession, type Session } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
+import { printable } from '../view/styled-line.ts'
 
 /** A Tab that takes longer is no help. */
 const TIMEOUT = '3s'
+
+/** A word that means itself to every shell: the line that it completes is run as it stands. Names come from clusters and kubeconfigs. */
+const PLAIN = /^[\w.,:/@%+=-]*$/
 
 /** What is completed, and for whom. */
 export interface CompleteOptions {
@@ -24,7 +28,8 @@ export async function complete(program: Command, { words, directive }: CompleteO
   const { candidates, ask, files, typed, prefix } = findCandidates(program, words)
   const asked = ask === null ? [] : await askedOf(ask, typed, io).catch(() => [])
   const lines = [...candidates, ...asked.filter(({ word }) => word.startsWith(typed))]
-  io.out.write(lines.map(({ word, about }) => `${prefix}${about === '' ? word : `${word}\t${about}`}\n`).join(''))
+  const shown = lines.filter(({ word }) => PLAIN.test(word)).map(({ word, about }) => ({ word, about: printable(about) }))
+  io.out.write(shown.map(({ word, about }) => `${prefix}${about === '' ? word : `${word}\t${about}`}\n`).join(''))
   if (directive) io.out.write(`:${files ? 0 : 4}\n`)
   return exitCodes.done
 }
