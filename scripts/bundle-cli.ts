@@ -31,12 +31,14 @@ const bundle = await rolldown({
     manualPureFunctions: ['z'],
   },
 })
+const keepNames = { class: true, function: false }
 const { output } = await bundle.write({
   dir: join(folder, 'lib'),
   format: 'esm',
   entryFileNames: '[name].mjs',
   chunkFileNames: '[name]-[hash].mjs',
-  minify: true,
+  // Errors are logged with the names of their classes.
+  minify: { compress: { keepNames }, mangle: { keepNames } },
   comments: { legal: true },
 })
 await bundle.close()

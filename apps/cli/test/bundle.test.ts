@@ -34,6 +34,17 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(JSON.parse(result)).toMatchObject({ phase: 'Healthy', updated: 6 })
   })
 
+  it('logs errors with the names of their classes', () => {
+    const kubeconfig = join(folder, 'away')
+    const away = { clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }], users: [{ name: 'a', user: { token: 'x' } }] }
+    const contexts = [{ name: 'a', context: { cluster: 'a', user: 'a' } }]
+    writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...away, contexts, 'current-context': 'a' }))
+    const args = [join(there, 'node_modules/.bin/tranche'), 'executor', '--kubeconfig', kubeconfig]
+    const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 5_000, killSignal: 'SIGTERM' })
+    const [line = ''] = stderr.split('\n')
+    expect(JSON.parse(line)).toMatchObject({ msg: 'the API server did not answer', err: { type: 'AppError' } })
+  })
+
   it('checks manifests', () => {
     const files = ['rollout.yaml', 'policies/metrics.yaml'].flatMap((name) => ['-f', join(process.cwd(), 'examples', name)])
     expect(tranche('tranche', 'lint', ...files)).toContain('no problems')
