@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import sbom from 'rollup-plugin-sbom'
+import { bundledLicenses } from './bundle-licenses.ts'
 
 const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
 rmSync(folder, { recursive: true, force: true })
@@ -49,6 +50,7 @@ copyDocumentationPage()
 writeBins()
 writeManifest()
 for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
+writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), bundledLicenses(filesOfLibraries()))
 const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
 console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
 
@@ -100,11 +102,20 @@ function keepBillOfMaterials(): void {
 
 /** What the REST API serves under `/docs`, where the library looks for it. */
 function copyDocumentationPage(): void {
-  const library = dirname(createRequire(resolve('apps/api/package.json')).resolve('@fastify/swagger-ui'))
+  const library = documentationPage()
   cpSync(join(library, 'static'), join(folder, 'static'), { recursive: true })
   copyFileSync(join(library, 'LICENSE'), join(folder, 'static/LICENSE'))
   mkdirSync(join(folder, 'lib/static'))
   copyFileSync(join(library, 'static/logo.svg'), join(folder, 'lib/static/logo.svg'))
+}
+
+function documentationPage(): string {
+  return dirname(createRequire(resolve('apps/api/package.json')).resolve('@fastify/swagger-ui'))
+}
+
+/** Modules in the bundle, and what is copied beside it. */
+function filesOfLibraries(): readonly string[] {
+  return [...output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])), join(documentationPage(), 'static/index.html')]
 }
 
 /** The same starters as in the checkout, for the bundled code. */
@@ -131,7 +142,7 @@ function writeManifest(): void {
       'kubectl-tranche': 'bin/tranche.mjs',
       'kubectl_complete-tranche': 'bin/kubectl_complete-tranche.mjs',
     },
-    files: ['bin', 'lib', 'static', 'sbom.cdx.json'],
+    files: ['bin', 'lib', 'static', 'sbom.cdx.json', 'THIRD-PARTY-LICENSES'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -34,6 +34,21 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(JSON.parse(result)).toMatchObject({ phase: 'Healthy', updated: 6 })
   })
 
+  it('has the licence text of every library that its bill of materials names', () => {
+    const installed = join(there, 'node_modules/tranche')
+    const { components } = JSON.parse(readFileSync(join(installed, 'sbom.cdx.json'), 'utf8')) as {
+      readonly components: readonly { readonly group?: string; readonly name: string; readonly version: string }[]
+    }
+    const parts = readFileSync(join(installed, 'THIRD-PARTY-LICENSES'), 'utf8')
+      .split(/^={80}\n/m)
+      .slice(1)
+    const texts = new Map(parts.map((part) => [/^\S+ \S+(?= \()/.exec(part)?.[0], part]))
+    const titles = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name} ${version}`)
+    expect(titles.length).toBeGreaterThan(100)
+    const grant = /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak Model License|CC0/
+    expect(titles.filter((title) => !grant.test(texts.get(title) ?? ''))).toEqual([])
+  })
+
   it('logs errors with the names of their classes', () => {
     const kubeconfig = join(folder, 'away')
     const away = { clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }], users: [{ name: 'a', user: { token: 'x' } }] }

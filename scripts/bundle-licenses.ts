@@ -1,0 +1,83 @@
+/** Licence texts of the libraries that a bundle holds: a bundler leaves the packages behind, and their licences ask for the texts. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+interface Library {
+  readonly name: string
+  readonly version: string
+  /** As its manifest names it. */
+  readonly license: string
+  /** Of its files named LICENSE, COPYING or NOTICE, or of its README. */
+  readonly text: string
+}
+
+/** What a text grants, in the words of the licences that occur. */
+const terms = /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak Model License|CC0/
+
+const textFiles = /^(?:licen[cs]e|copying|notice)/i
+
+/**
+ * @param modules files that the bundle was made of, and files beside it
+ * @returns one text with the licence of every package below a `node_modules` folder that they are of, by name
+ * @throws Error naming the packages that have no licence text
+ */
+export function bundledLicenses(modules: readonly string[]): string {
+  const folders = new Set(modules.flatMap((file) => (file.includes('/node_modules/') ? [folderOf(file)] : [])))
+  const libraries = [...folders].map(readLibrary).toSorted((a, b) => titleOf(a).localeCompare(titleOf(b), 'en'))
+  const bare = libraries.filter(({ text }) => !terms.test(text))
+  if (bare.length > 0) throw new Error(`no licence text in ${bare.map(titleOf).join(', ')}: add the terms of its licence to withTerms`)
+  const unique = new Map(libraries.map((library) => [titleOf(library), library]))
+  const parts = [...unique.values()].map((library) => `${titleOf(library)} (${library.license})\n\n${library.text}`)
+  parts.push(`swagger-ui (Apache-2.0), in the folder static\n\n${readFileSync('LICENSE', 'utf8').trim()}`)
+  return `Tranche holds code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
+}
+
+function titleOf({ name, version }: Library): string {
+  return `${name} ${version}`
+}
+
+/** @returns the folder of the nearest manifest that has a name and a version */
+function folderOf(file: string): string {
+  for (let folder = dirname(file.replace(/^\0/, '').replace(/\?.*$/, '')); ; folder = dirname(folder)) {
+    const { name, version } = manifestOf(folder)
+    if (name !== undefined && version !== undefined) return folder
+    if (!folder.includes('/node_modules/')) throw new Error(`${file} is of no package`)
+  }
+}
+
+function manifestOf(folder: string): { readonly name?: string; readonly version?: string; readonly license?: string } {
+  const path = join(folder, 'package.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ReturnType<typeof manifestOf>) : {}
+}
+
+function readLibrary(folder: string): Library {
+  const { name = '', version = '', license = '' } = manifestOf(folder)
+  const files = readdirSync(folder).filter((file) => textFiles.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  return { name, version, license, text: withTerms(license, texts.length === 0 ? inReadme(folder) : texts.join('\n\n')) }
+}
+
+/** Some packages have the text in their README alone. */
+function inReadme(folder: string): string {
+  const readme = readdirSync(folder).find((file) => /^readme/i.test(file))
+  if (readme === undefined) return ''
+  const text = readFileSync(join(folder, readme), 'utf8')
+  return /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*)/im.exec(text)?.[1]?.trim() ?? ''
+}
+
+/** A package whose README names its licence and its owner, and only links to the terms, gets the terms of that licence. */
+function withTerms(license: string, text: string): string {
+  return license === 'MIT' && text !== '' && !terms.test(text) ? `${text}\n\n${mitTerms}` : text
+}
+
+const mitTerms = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files
+(the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge,
+publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so,
+subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR
+ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
+SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`
