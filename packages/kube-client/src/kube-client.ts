@@ -3,6 +3,7 @@ import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { call, type CallLimits } from './call.ts'
+import { createCredentialNotice } from './credential-notice.ts'
 import type { JsonPatchOperation } from './json-patch.ts'
 import { type ListPage, parseAnswer, readList, readPageFrom } from './list.ts'
 import { collectionPath, objectPath, type Query, type ResourcePath, withQuery } from './resource-path.ts'
@@ -130,12 +131,15 @@ const patchContentTypes = {
  * Builds a client over a transport. Waits by `clock` alone.
  *
  * Reads are tried again on 429, 5xx and broken connections; writes only on 429 with Retry-After. A 409 or 422 is never
- * tried again here: only the caller can read anew and decide anew.
+ * tried again here: only the caller can read anew and decide anew. Credentials that the server does not accept (401) are logged here, once
+ * for all calls.
  */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
-  const { exchange, clock, log } = options
+  const { clock, log } = options
+  const notice = createCredentialNotice({ clock, log })
+  const exchange = notice(options.exchange)
   const ports = { exchange, clock, log, random: createRandom(options.seed ?? 0) }
-  const watchPorts = { exchange: options.watchExchange ?? exchange, clock }
+  const watchPorts = { exchange: options.watchExchange === undefined ? exchange : notice(options.watchExchange), clock }
   const fieldManager = options.userAgent.split('/', 1)[0]
 
   return {

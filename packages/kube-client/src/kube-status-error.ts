@@ -104,6 +104,11 @@ export function isNotFound(error: unknown): error is KubeStatusError {
   return hasStatus(error, 404)
 }
 
+/** @returns whether the server does not accept the credentials (401); the client logs that itself */
+export function isUnauthorized(error: unknown): error is KubeStatusError {
+  return hasStatus(error, 401)
+}
+
 /** @returns whether the server does not let us (403) */
 export function isForbidden(error: unknown): error is KubeStatusError {
   return hasStatus(error, 403)

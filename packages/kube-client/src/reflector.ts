@@ -3,7 +3,7 @@ import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
 import type { KubeClient, Scope } from './kube-client.ts'
-import { isExpired, isForbidden, isNotFound } from './kube-status-error.ts'
+import { isExpired, isForbidden, isNotFound, isUnauthorized } from './kube-status-error.ts'
 import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
@@ -164,7 +164,8 @@ async function runUntil<T, O extends KubeObject>(state: State<T, O>, signal: Abo
     if (isExpired(fault) || fault instanceof SetBackError || failures % DOUBT_AFTER_FAILURES === 0) state.mustList = true
     const recheckAfterMs = backoffMs(BACKOFF, failures, random)
     const hint = hintFor(fault)
-    if (hint === undefined) log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
+    if (isUnauthorized(fault)) log.debug({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
+    else if (hint === undefined) log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
     else log.error({ attempt: failures, recheckAfterMs, hint, err: fault }, 'may not watch, or there is nothing to watch')
     await pause(recheckAfterMs)
   }

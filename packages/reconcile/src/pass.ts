@@ -98,6 +98,9 @@ const DEFAULT_UNMENDED_RECHECK_MS = 300_000
 /** Conflicts are the everyday price of reading from a watch; more of them in a row are worth a line. */
 const QUIET_CONFLICTS = 4
 
+/** The client of the API server logs by itself that its credentials are not accepted, once for all passes. */
+const UNAUTHORIZED = 401
+
 async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSignal, log: Logger): Promise<PassResult> {
   if (stop.aborted) return { kind: 'stopped' }
   const controller = new AbortController()
@@ -138,6 +141,7 @@ function logFailure(log: Logger, result: PassResult, attempt: number, durationMs
   if (result.kind !== 'retry' && result.kind !== 'unmended') return
   const { error } = result
   const fields: LogFields = { attempt, durationMs, ...(isAppError(error) ? { code: error.code } : {}), err: error }
+  if (isAppError(error) && error.details['status'] === UNAUTHORIZED) return log.debug(fields, 'pass failed')
   if (result.kind === 'unmended') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed until somebody acts')
   if (!isAppError(error)) return log.error(fields, 'pass failed unexpectedly')
   if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass met a conflict')

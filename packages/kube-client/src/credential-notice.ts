@@ -1,0 +1,44 @@
+import type { Clock } from '@tranche/clock'
+import type { Logger } from '@tranche/log'
+import type { Exchange } from '@tranche/wire'
+
+/** Least time between two lines that say that credentials are not accepted, in milliseconds. */
+const REPEAT_MS = 60_000
+const UNAUTHORIZED = 401
+
+/**
+ * Builds a wrapper for the exchanges of one client that logs when the API server does not accept its credentials (401): one line at the
+ * start, one a minute while it lasts, and one at its end. The callers of the client log such failures at `debug`.
+ */
+export function createCredentialNotice({ clock, log }: { readonly clock: Clock; readonly log: Logger }): (exchange: Exchange) => Exchange {
+  let sinceMs: number | null = null
+  let loggedMs = Number.NEGATIVE_INFINITY
+  let isLogged = false
+
+  function refused(attempt: string): void {
+    const nowMs = clock.monotonicMs()
+    sinceMs ??= nowMs
+    if (nowMs < loggedMs + REPEAT_MS) return
+    loggedMs = nowMs
+    isLogged = true
+    const hint =
+      'Check the token or client certificate: that of the service account of the pod, or of the user in the kubeconfig. The process reads ' +
+      'new ones by itself (docs/operations/credentials.md).'
+    log.error({ hint, why: `${attempt} was answered with 401`, awayMs: nowMs - sinceMs }, 'API server does not accept the credentials')
+  }
+
+  function accepted(): void {
+    if (sinceMs === null) return
+    if (isLogged) log.info({ awayMs: clock.monotonicMs() - sinceMs }, 'API server accepts the credentials again')
+    isLogged = false
+    sinceMs = null
+  }
+
+  return (exchange) => async (request, signal) => {
+    const response = await exchange(request, signal)
+    if (response.status === UNAUTHORIZED) refused(`${request.method} ${request.path.split('?', 1)[0]}`)
+    // Of its own failures a server knows before it looks at credentials.
+    else if (response.status < 500 && response.status !== 429) accepted()
+    return response
+  }
+}

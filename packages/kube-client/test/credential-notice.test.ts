@@ -1,0 +1,30 @@
+import { FakeClock } from '@tranche/clock'
+import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import type { Exchange } from '@tranche/wire'
+import { expect, it } from 'vitest'
+import { createCredentialNotice } from '../src/credential-notice.ts'
+
+it('credentials that are not accepted are one line a minute with what to check, and one line at their end', async () => {
+  const clock = new FakeClock()
+  const lines: (LogFields & { readonly msg: string })[] = []
+  const write = (fields: LogFields, msg: string): void => void lines.push({ ...fields, msg })
+  const log: Logger = { ...silentLogger, info: write, warn: write, error: write }
+  let status = 401
+  const exchange: Exchange = async () => ({ status, headers: {}, body: nothing() })
+  const noticed = createCredentialNotice({ clock, log })(exchange)
+  const ask = (): Promise<unknown> => noticed({ method: 'GET', path: '/version?timeout=1s', headers: {} }, new AbortController().signal)
+  for (let second = 0; second < 150; second++) {
+    await ask()
+    clock.advance(1_000)
+  }
+  expect(lines.map(({ msg }) => msg)).toEqual(Array(3).fill('API server does not accept the credentials'))
+  expect(lines[0]).toMatchObject({ hint: expect.stringContaining('service account') as string, why: 'GET /version was answered with 401' })
+  status = 503
+  await ask()
+  status = 200
+  await ask()
+  await ask()
+  expect(lines.slice(3)).toEqual([{ msg: 'API server accepts the credentials again', awayMs: 150_000 }])
+})
+
+async function* nothing(): AsyncGenerator<string> {}
