@@ -42,9 +42,23 @@ export function watchEvents(options: {
   return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
 }
 
+/** The longest message and reason that are kept, in characters: those of events.k8s.io. The API server takes longer ones in core/v1. */
+const LONGEST_MESSAGE = 1_024
+const LONGEST_REASON = 128
+/** The longest name of an object, in characters. */
+const LONGEST_NAME = 253
+
+/** Many accounts may write events: what one event takes of our memory is bounded. */
 function toKept(event: SeenEvent): KeptEvent | null {
-  if (!kinds.includes(event.involvedObject?.kind ?? '')) return null
-  const report = toEventReport(event)
+  const { kind = '', name = '' } = event.involvedObject ?? {}
+  if (!kinds.includes(kind) || name.length > LONGEST_NAME) return null
+  const { reason, message, ...report } = toEventReport(event)
   const { namespace = '', resourceVersion } = event.metadata
-  return { namespace, object: report.object, resourceVersion, report }
+  const kept = { ...report, reason: cut(reason, LONGEST_REASON), message: cut(message, LONGEST_MESSAGE) }
+  return { namespace, object: report.object, resourceVersion, report: kept }
+}
+
+/** The cut text holds nothing of the long one in memory. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${Buffer.from(text.slice(0, most - 1).toWellFormed()).toString()}…`
 }
