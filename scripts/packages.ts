@@ -26,7 +26,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/outgoing': 'Requests to servers that a policy names: allow-list of hosts, deadline, bounded answer.',
   'packages/notifier': 'What Slack and webhooks are sent, signed, and what their answers mean.',
   'packages/certificates': 'Certificates of our own servers: read and followed as files, made, renewed before their end.',
-  'packages/connections': 'Bounds on the connections that a server of ours holds.',
+  'packages/connections': 'Bounds on what clients take of a server of ours: connections, and shares of its work.',
   'packages/metrics': 'What controller and executor count: every metric with its labels, as Prometheus reads it.',
   'packages/tracing-otlp': 'The Tracer port on OpenTelemetry, sent by OTLP over HTTP.',
   'packages/api-client': 'The REST API as typed calls; only what is safe is tried again.',

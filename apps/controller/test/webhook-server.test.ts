@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { issueCertificate } from '@tranche/certificates'
+import { type Certificate, issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics } from '@tranche/metrics'
@@ -14,6 +14,7 @@ const listen = { host: '127.0.0.1', port: 0 }
 let server: WebhookServer
 let metrics: Metrics
 let authority = ''
+let certificate: Certificate
 beforeAll(async () => {
   metrics = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
   const gone = () => Promise.reject(new Error('the API server is gone'))
@@ -30,6 +31,7 @@ describe('the server of the webhooks', () => {
     const issued = await issueCertificate({ names: ['127.0.0.1'], nowMs: Date.now(), lastsMs: 60_000 })
     server.use(issued)
     authority = issued.authority
+    certificate = issued
   })
 
   it.each<[string, string, string, string, number]>([
@@ -109,6 +111,22 @@ describe('the server of the webhooks', () => {
     }
   })
 
+  it('reads for no more than 32 reviews of one address at a time, and turns the others away', async () => {
+    const reads: (() => void)[] = []
+    const slow = await openWebhookServer(listen, async () => {
+      await new Promise<void>((resolve) => reads.push(resolve))
+      return { status: 200, body: '' }
+    })
+    slow.use(certificate)
+    const asked = Array.from({ length: 60 }, () => ask('POST', '/reapply', review({}), slow.url))
+    await expect.poll(() => reads.length).toBe(32)
+    const turnedAway = asked.map((one) => one.then(({ status }) => status))
+    await expect.poll(async () => (await Promise.all(turnedAway.map(settledOrNull))).filter((status) => status === 429).length).toBe(28)
+    for (const resolve of reads) resolve()
+    expect((await Promise.all(turnedAway)).filter((status) => status === 200)).toHaveLength(32)
+    await slow.close()
+  })
+
   it('says which port is taken', async () => {
     const port = Number(new URL(server.url).port)
     const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
@@ -127,9 +145,19 @@ function review(fields: object): string {
   return JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: asked })
 }
 
-function ask(method: string, path: string, body: string): Promise<{ readonly status: number | undefined; readonly body: string }> {
+/** @returns null for what is not settled yet */
+function settledOrNull<T>(promise: Promise<T>): Promise<T | null> {
+  return Promise.race([promise, new Promise<null>((resolve) => setImmediate(() => resolve(null)))])
+}
+
+function ask(
+  method: string,
+  path: string,
+  body: string,
+  at = server.url,
+): Promise<{ readonly status: number | undefined; readonly body: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${server.url}${path}`, { method, agent: false, ...(authority !== '' && { ca: authority }) }, (response) => {
+    const sent = request(`${at}${path}`, { method, agent: false, ...(authority !== '' && { ca: authority }) }, (response) => {
       let text = ''
       response.on('data', (chunk) => (text += String(chunk)))
       response.once('end', () => resolve({ status: response.statusCode, body: text }))

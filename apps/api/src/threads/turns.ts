@@ -1,6 +1,6 @@
 import { AppError } from '@tranche/errors'
 import { abortable } from '@tranche/kube-client'
-import { createShares } from '../http/shares.ts'
+import { createShares } from '@tranche/connections'
 
 /** What turns are for, as people call it. */
 export interface TurnNames {

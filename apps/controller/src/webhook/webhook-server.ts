@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from '@tranche/certificates'
-import { limitConnections } from '@tranche/connections'
+import { createShares, limitConnections, type Shares } from '@tranche/connections'
 import { AppError } from '@tranche/errors'
 import { receiveBodies, type ReceiveBody } from './receive-bodies.ts'
 import type { WebhookDoor } from './webhook-door.ts'
@@ -28,6 +28,8 @@ export interface WebhookServer {
 const REQUEST_MS = 10_000
 /** Connections that serve no review which has arrived, in all and of one address: the API server may be many clients behind one. */
 const limits = { connections: 256, connectionsOfAddress: 128 }
+/** Reviews of one address that are answered at a time: each may cost the API server a read. */
+const REVIEWS_OF_ADDRESS = 32
 /** A client that takes longer (ms) to speak TLS is no API server. */
 const HANDSHAKE_MS = 5_000
 /** How often (ms) requests are looked at that take too long. */
@@ -44,10 +46,11 @@ export async function openWebhookServer({ host, port }: WebhookListen, door: Web
   const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
   const server = createServer({ minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, ...times }, (request, response) => {
     response.once('close', () => idle.restore(request))
-    void answer({ door, receive, onReceived: () => idle.release(request) }, request, response)
+    void answer({ door, receive, shares, onReceived: () => idle.release(request) }, request, response)
   })
   const idle = limitConnections(server, limits)
   const receive = receiveBodies()
+  const shares = createShares(REVIEWS_OF_ADDRESS)
   // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -71,10 +74,12 @@ export async function openWebhookServer({ host, port }: WebhookListen, door: Web
 interface Answering {
   readonly door: WebhookDoor
   readonly receive: ReceiveBody
+  /** Of the reviews that are being answered, by address. */
+  readonly shares: Shares
   onReceived(): void
 }
 
-async function answer({ door, receive, onReceived }: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer({ door, receive, shares, onReceived }: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('the API server has gone')))
   const say = (status: number, body: string): void =>
@@ -83,8 +88,10 @@ async function answer({ door, receive, onReceived }: Answering, request: Incomin
   try {
     const body = await receive(request)
     if (body === undefined) return say(413, '{"message":"the review is too large"}\n')
+    const giveBack = shares.take(request.socket.remoteAddress ?? '')
+    if (giveBack === null) return say(429, '{"message":"too many reviews of this address are being answered"}\n')
     onReceived()
-    const { status, body: text } = await door(request.url ?? '/', body, gone.signal)
+    const { status, body: text } = await door(request.url ?? '/', body, gone.signal).finally(giveBack)
     say(status, text)
   } catch {
     // The connection broke: there is nobody to answer.
