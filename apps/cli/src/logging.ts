@@ -18,7 +18,10 @@ export interface ClosableLogger {
  */
 export function createStderrLogger(level: LogLevel, fields: LogFields, traceId?: () => string | undefined): Logger {
   const destination = pino.destination({ fd: 2, sync: true })
-  return wrap(pino({ level, base: {}, formatters, timestamp: pino.stdTimeFunctions.isoTime, ...mixing(traceId) }, destination), fields)
+  return wrap(
+    pino({ level, base: {}, formatters, hooks, timestamp: pino.stdTimeFunctions.isoTime, ...mixing(traceId) }, destination),
+    fields,
+  )
 }
 
 function mixing(traceId: (() => string | undefined) | undefined): Pick<LoggerOptions, 'mixin'> {
@@ -55,7 +58,7 @@ export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): Cl
       broken = true
     })
     const timestamp = (): string => `,"time":"${new Date(nowMs()).toISOString()}"`
-    return { log: wrap(pino({ level: 'debug', base: {}, formatters, timestamp }, destination)), close: () => destination.end() }
+    return { log: wrap(pino({ level: 'debug', base: {}, formatters, hooks, timestamp }, destination)), close: () => destination.end() }
   } catch (error) {
     throw cannotWrite(path, error)
   }
@@ -63,6 +66,18 @@ export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): Cl
 
 /** Levels as words: what collects logs shows them as they are. */
 const formatters = { level: (label: string) => ({ level: label }) }
+
+/** What JSON leaves as it is and steers a terminal that shows the log: C1 and bidi characters, foreign line breaks. */
+const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Names and messages in fields come from the cluster. All of these characters stand inside JSON texts, where their escapes mean the same. */
+const hooks: NonNullable<LoggerOptions['hooks']> = {
+  streamWrite: (line) => line.replace(STEERING, (one) => one.split('').map(escaped).join('')),
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 /** Each field is in a line once: the latest value of a name replaces the one of the parent. */
 function wrap(root: PinoLogger, bound: LogFields = {}): Logger {

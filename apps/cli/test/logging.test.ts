@@ -19,3 +19,17 @@ it('a line of the log names its level in words, its moment and its fields', () =
   })
   rmSync(folder, { recursive: true })
 })
+
+it('a line of the log holds nothing that steers a terminal, and is read back as it was', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'logging-'))
+  const path = join(folder, 'log')
+  const { log, close } = createFileLogger({ path, nowMs: () => 0, report: () => {} })
+  const foreign = 'x\u001b[2J\u009b31m\u202eevil\u2028\u007f\n\u{e0041}😀 ü'
+  log.warn({ [foreign]: foreign, err: new Error(foreign) }, 'refused action')
+  close()
+  const line = readFileSync(path, 'utf8')
+  expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  expect(line).toContain('😀 ü')
+  expect(JSON.parse(line)).toMatchObject({ [foreign]: foreign, err: { message: foreign } })
+  rmSync(folder, { recursive: true })
+})
