@@ -8,10 +8,16 @@ import { choices } from './values.ts'
 interface Rule {
   readonly alert: string
   readonly expr: string
-  readonly annotations: { readonly description: string }
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url?: string }
 }
 interface Dashboard {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[]
+  readonly templating: { readonly list: readonly { readonly name: string }[] }
+  readonly panels: readonly {
+    readonly title: string
+    readonly description?: string
+    readonly targets: readonly { readonly expr: string }[]
+  }[]
 }
 
 /** Metrics of the REST API, as its source names them, and those of controller and executor. */
@@ -52,6 +58,56 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
   it('shows every metric that exists', async () => {
     const shown = (await dashboardExpressions()).join(' ')
     expect(counted.filter((name) => !shown.includes(name ?? ''))).toEqual([])
+  })
+
+  it('says of every panel what it shows, and lets a viewer choose namespaces and Rollouts', async () => {
+    for (const { templating, panels } of await dashboards()) {
+      const variables = templating.list.map(({ name }) => name)
+      for (const { title, description, targets } of panels) {
+        expect(description, title).toMatch(/\w+.*\.$/)
+        for (const { expr } of targets) {
+          const selectors = [...expr.matchAll(/\b((?:tranche|process)_\w+)(\{[^}]*\})?/g)].map(([, name = '', chosen = '']) => ({
+            name,
+            chosen,
+          }))
+          for (const { name, chosen } of selectors) {
+            expect(chosen, expr).toContain('namespace=~"$namespace"')
+            const labels = Object.keys((metricCatalog as Readonly<Record<string, MetricDefinition>>)[metricOf(name)]?.labels ?? {})
+            if (labels.includes('rollout')) expect(chosen, expr).toContain('rollout=~"$rollout"')
+          }
+        }
+      }
+      expect(variables.slice(0, 2)).toEqual(['datasource', 'namespace'])
+    }
+  })
+
+  it('shows processes of Tranche alone, by what they count, and not by names of jobs that others may have too', async () => {
+    const found = (await dashboardExpressions()).filter((expr) => expr.includes('process_'))
+    expect(found).toHaveLength(4)
+    for (const expr of found) {
+      expect(expr).toMatch(/ and on \(namespace, job, instance\) tranche_\w+/)
+      expect(expr).not.toContain('job=')
+    }
+  })
+
+  it('gives each alert the severity that its runbook says, unless the values say otherwise', async () => {
+    const page = readFileSync('docs/operations/alerts.md', 'utf8')
+    const written = [...page.matchAll(/^## (\w+)\n\nSeverity `(\w+)`/gm)].map(([, alert, severity]) => [alert, severity])
+    const given = await rules(choices['watched by Prometheus']!)
+    expect([...new Map(given.map(({ alert, labels }) => [alert, labels.severity]))]).toEqual(written)
+    expect(given.some(({ annotations }) => annotations.runbook_url !== undefined)).toBe(false)
+    const [stalled, ...others] = await rules()
+    expect(stalled).toMatchObject({ alert: 'TrancheReleaseStalled', labels: { severity: 'page' } })
+    for (const { alert, annotations } of [stalled!, ...others])
+      expect(annotations.runbook_url).toBe(`https://runbooks.example/tranche/alerts#${alert.toLowerCase()}`)
+  })
+
+  it('fires alerts from the values that are set', async () => {
+    const found = new Map((await rules()).map((rule) => [rule.alert, rule]))
+    expect(found.get('TrancheReleaseStandsStill')?.expr).toMatch(/> 900$/)
+    expect(found.get('TrancheReleaseStandsStill')?.annotations.summary).toContain('for 15m')
+    expect(found.get('TrancheApiErrors')?.expr).toMatch(/> 0\.01$/)
+    expect(found.get('TrancheApprovalWaits')?.expr).toMatch(/> 86400$/)
   })
 
   it('leads from every alert to what to do', async () => {
@@ -158,16 +214,18 @@ function metricOf(name: string): string {
   return histograms.includes(stem) || stem.startsWith('tranche_api_') ? stem : name
 }
 
-async function rules(): Promise<readonly Rule[]> {
-  const { spec } = (await render(choices['every option']!)).find(({ kind }) => kind === 'PrometheusRule') as Rendered
+async function rules(values = choices['every option']!): Promise<readonly Rule[]> {
+  const { spec } = (await render(values)).find(({ kind }) => kind === 'PrometheusRule') as Rendered
   return (spec as unknown as { readonly groups: readonly { readonly rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules)
 }
 
 async function dashboardExpressions(): Promise<readonly string[]> {
+  return (await dashboards()).flatMap(({ panels }) => panels).flatMap(({ targets }) => targets.map(({ expr }) => expr))
+}
+
+async function dashboards(): Promise<readonly Dashboard[]> {
   const map = (await render(choices['every option']!)).find(({ metadata }) => metadata.name.endsWith('-dashboard'))
   const { data } = map as unknown as { readonly data: Readonly<Record<string, string>> }
   expect(Object.keys(data)).toEqual(['tranche.json', 'tranche-api.json'])
-  return Object.values(data)
-    .flatMap((text) => (JSON.parse(text) as Dashboard).panels)
-    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  return Object.values(data).map((text) => JSON.parse(text) as Dashboard)
 }

@@ -68,7 +68,12 @@ export const choices: Readonly<Record<string, Values>> = {
         labels: { release: 'prometheus' },
         authorization: { credentials: { name: 'scrape', key: 'token' } },
       },
-      prometheusRule: { enabled: true },
+      prometheusRule: {
+        enabled: true,
+        runbookUrl: 'https://runbooks.example/tranche/alerts',
+        severities: { TrancheReleaseStalled: 'page' },
+        thresholds: { standsStillSeconds: 900, apiErrorRatio: 0.01 },
+      },
       dashboard: { enabled: true },
     },
     tracing: {

@@ -127,7 +127,7 @@ async function start(): Promise<void> {
   writeFileSync(kubeconfig, JSON.stringify({ ...config, users: [{ name: 'admin', user: { token } }] }))
   running = spawn(process.execPath, [tranche, ...args, '--kubeconfig', kubeconfig], { stdio: ['ignore', 'ignore', 'pipe'] })
   running.stderr!.on('data', (chunk) => (output += String(chunk)))
-  const line = await said(/started at (https:\/\/[^"]+)/)
+  const line = await said(/"url":"(https:[^"]+)"[^\n]*"msg":"started"/)
   port = Number(new URL(line[1]!).port)
 }
 

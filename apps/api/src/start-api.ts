@@ -49,6 +49,8 @@ export interface UnboundApiOptions {
   readonly audiences?: readonly string[]
   /** Whether Secrets with the label of a hook let pipelines in. @default false */
   readonly hooks?: boolean
+  /** Whether `/metrics` has what the process uses of processor and memory. @default false */
+  readonly withProcess?: boolean
   /** How people log in with a browser. @default not at all */
   readonly login?: LoginOptions | undefined
   /** Whether answers are held against their schemas; costs much. @default false */
@@ -140,7 +142,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })
   const source = createWatchedStreamSource({ cluster, events, reads })
-  const metrics = createApiMetrics()
+  const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
   let hub: StreamHub | undefined
   let isStopping = false
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { OnReview } from '../auth/remembered-reviews.ts'
 import type { ApiServer } from './create-server.ts'
 
@@ -13,9 +13,14 @@ export interface ApiMetrics {
   readonly contentType: string
 }
 
-/** Builds counters that stand at nothing. */
-export function createApiMetrics(): ApiMetrics {
+/**
+ * Builds counters that stand at nothing.
+ *
+ * @param options `withProcess`: also what the process uses of processor and memory, as `process_…` and `nodejs_…`
+ */
+export function createApiMetrics({ withProcess = false }: { readonly withProcess?: boolean } = {}): ApiMetrics {
   const registry = new Registry()
+  if (withProcess) collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const requests = new Counter({
     name: 'tranche_api_requests_total',

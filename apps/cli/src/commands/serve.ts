@@ -236,7 +236,7 @@ async function startApiProgram(
   { requestsPerSecond, ...options }: ApiProcessOptions,
 ): Promise<RunningApi> {
   const { startApi } = await import('@tranche/api')
-  return startApi({ ...common, ...options, limits: { requestsPerSecond } })
+  return startApi({ ...common, ...options, withProcess: true, limits: { requestsPerSecond } })
 }
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }
