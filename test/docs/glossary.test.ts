@@ -8,7 +8,7 @@ const words = [...page.matchAll(/^\| \*\*([^*]+)\*\*/gm)].flatMap(([, cell = '']
 
 /** Words in names of packages that are not the domain's: of a library, of a format, or of how software is made. */
 const general = new Set(
-  'api bullmq cel certificates cli client clock cluster conformance errors faults kube log manifests metrics nodes otlp queue reconcile schema sim testing types validation wire'.split(
+  'api bullmq cel certificates cli client clock cluster conformance connections errors faults kube log manifests metrics nodes otlp queue reconcile schema sim testing types validation wire'.split(
     ' ',
   ),
 )
