@@ -80,13 +80,12 @@ function escaped(unit: string): string {
 }
 
 /** Each field is in a line once: the latest value of a name replaces the one of the parent. */
-function wrap(root: PinoLogger, bound: LogFields = {}): Logger {
-  const logger = root.child(bound)
+function wrap(logger: PinoLogger, bound: LogFields = {}): Logger {
   return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    child: (fields: LogFields) => wrap(root, { ...bound, ...fields }),
+    debug: (fields, message) => logger.debug({ ...bound, ...fields }, message),
+    info: (fields, message) => logger.info({ ...bound, ...fields }, message),
+    warn: (fields, message) => logger.warn({ ...bound, ...fields }, message),
+    error: (fields, message) => logger.error({ ...bound, ...fields }, message),
+    child: (fields: LogFields) => wrap(logger, { ...bound, ...fields }),
   }
 }

@@ -20,6 +20,19 @@ it('a line of the log names its level in words, its moment and its fields', () =
   rmSync(folder, { recursive: true })
 })
 
+it('a field is in a line once, with the value that was given last', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'logging-'))
+  const path = join(folder, 'log')
+  const { log, close } = createFileLogger({ path, nowMs: () => 0, report: () => {} })
+  const child = log.child({ program: 'tranche-all-in-one', identity: 'a' }).child({ program: 'tranche-executor' })
+  child.info({ identity: 'a_executor' }, 'started')
+  close()
+  expect(readFileSync(path, 'utf8')).toBe(
+    '{"level":"info","time":"1970-01-01T00:00:00.000Z","program":"tranche-executor","identity":"a_executor","msg":"started"}\n',
+  )
+  rmSync(folder, { recursive: true })
+})
+
 it('a line of the log holds nothing that steers a terminal, and is read back as it was', () => {
   const folder = mkdtempSync(join(tmpdir(), 'logging-'))
   const path = join(folder, 'log')
