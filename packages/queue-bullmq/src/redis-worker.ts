@@ -131,7 +131,7 @@ interface Taken {
 }
 
 async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
-  const key: string | undefined = job.data.key
+  const key = keyOf(job)
   // What stood in the job is gone, with it the worker that held it or Redis' memory; its key has been announced since, or will be.
   if (key === undefined) return
   // Taken while we closed: given back.
@@ -145,6 +145,15 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   const ended = await run(state, taken, { trace, waitedMs })
   state.taken.delete(String(job.id))
   await noteEnd(state, key, ended)
+}
+
+/** Longest key, in characters: a namespace and a name, which DNS bounds. */
+const LONGEST_KEY = 512
+
+/** What is in Redis is not believed: another writer may have put anything there. */
+function keyOf({ data }: Job<unknown>): string | undefined {
+  const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : undefined
+  return typeof key === 'string' && key.length <= LONGEST_KEY ? key : undefined
 }
 
 /** How a run ended; `error` is for the log. */
