@@ -59,14 +59,34 @@ async function lastRefusal(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const fieldSelector = `involvedObject.uid=${uid},reason=FailedCreate`
+  let newest: Refusal = { at: '', message: undefined }
+  // Many accounts may write events, of any number and size: one of them is kept, and the beginning of its message.
+  const transform = (event: KubeObject): null => {
+    const { lastTimestamp = '', message = '' } = event as FailedCreate
+    if (newest.message === undefined || lastTimestamp > newest.at) newest = { at: lastTimestamp, message: cut(message) }
+    return null
+  }
   try {
-    const { items } = await client.list<FailedCreate>(resourcePaths.events, { namespace, fieldSelector, signal })
-    const newest = items.toSorted((a, b) => ((a.lastTimestamp ?? '') < (b.lastTimestamp ?? '') ? 1 : -1))[0]
-    return newest?.message?.replace(COMBINED, '')
+    await client.list(resourcePaths.events, { namespace, fieldSelector, signal, transform })
+    return newest.message
   } catch {
     signal.throwIfAborted()
     return undefined
   }
+}
+
+interface Refusal {
+  readonly at: string
+  readonly message: string | undefined
+}
+
+/** The longest message that is kept, in characters: that of events.k8s.io. The API server takes longer ones in core/v1. */
+const LONGEST_MESSAGE = 1_024
+
+/** The cut text holds nothing of the long one in memory. */
+function cut(message: string): string {
+  const text = message.replace(COMBINED, '')
+  return text.length <= LONGEST_MESSAGE ? text : `${Buffer.from(text.slice(0, LONGEST_MESSAGE - 1).toWellFormed()).toString()}…`
 }
 
 const missingPerBlock = keptPerBlock<null, readonly string[]>({

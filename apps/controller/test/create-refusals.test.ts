@@ -1,0 +1,44 @@
+import { FakeClock } from '@tranche/clock'
+import type { FleetView } from '@tranche/fleet'
+import { createKubeClient } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { expect, it } from 'vitest'
+import { createCreateRefusals } from '../src/create-refusals.ts'
+
+const never = new AbortController().signal
+const daemonSet = { metadata: { uid: 'u', namespace: 'demo', name: 'agent' } } as never
+const missing = { blocks: [[{ name: 'node-1', desired: true, pods: [] }]] } as unknown as FleetView
+const event = (second: number, message: string): object => ({
+  metadata: { name: `e${second}`, namespace: 'demo' },
+  lastTimestamp: `2026-11-24T00:00:${String(second).padStart(2, '0')}Z`,
+  message,
+})
+
+async function refusalBy(items: readonly object[]): Promise<string | undefined> {
+  const clock = new FakeClock()
+  const exchange = async () => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: (async function* () {
+      yield JSON.stringify({ kind: 'EventList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items })
+    })(),
+  })
+  const client = createKubeClient({ exchange, clock, userAgent: 'test/1', log: silentLogger })
+  const refusals = createCreateRefusals(client, clock)
+  await refusals.of(daemonSet, missing, never)
+  clock.advance(5_000)
+  return refusals.of(daemonSet, missing, never)
+}
+
+it('the newest event says why no pod is created', async () => {
+  const items = [event(1, 'old'), event(3, '(combined from similar events): Error creating: quota'), event(2, 'older')]
+  expect(await refusalBy(items)).toBe('Error creating: quota')
+})
+
+it('an event that a tenant wrote takes no more of a status than one of events.k8s.io', async () => {
+  expect(await refusalBy([event(1, 'm'.repeat(1_000_000))])).toBe(`${'m'.repeat(1_023)}…`)
+})
+
+it('without an event nothing is said', async () => {
+  expect(await refusalBy([])).toBe(undefined)
+})
