@@ -2,6 +2,7 @@ import { customResourceDefinitions, type Forecast, forecastSchema, type Problem 
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
+import { resources } from '@tranche/sim-api'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
@@ -71,9 +72,11 @@ it('tells it to those who may read the Rollout', async () => {
   expect((await plan({}, 'eve')).status).toBe(403)
 })
 
+const planLimits = { planMs: 1_000, planNodes: 4, planCharacters: 1024 * 1024, planMebibytes: 512 }
+
 it('makes one forecast at a time, lets four wait, and turns the next away', async () => {
   const client = { get: () => new Promise(() => {}) } as never
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const { signal } = new AbortController()
   for (const by of ['ann', 'bob', 'cid', 'dan', 'eve']) void planner({ key, request: {}, mayGet: async () => true, by }, signal)
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
@@ -81,7 +84,7 @@ it('makes one forecast at a time, lets four wait, and turns the next away', asyn
 
 it('lets who goes away while others are served make room for the next', async () => {
   const client = { get: () => new Promise(() => {}) } as never
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const [staying, leaving] = [new AbortController(), new AbortController()]
   for (const by of ['ann', 'bob', 'cid', 'dan']) void planner({ key, request: {}, mayGet: async () => true, by }, staying.signal)
   const left = planner({ key, request: {}, mayGet: async () => true, by: 'eve' }, leaving.signal)
@@ -95,7 +98,7 @@ it('lets who goes away while others are served make room for the next', async ()
 
 it('has one place for each user, who gets it back', async () => {
   const client = { get: () => new Promise(() => {}) } as never
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 1_000, planNodes: 4, planMebibytes: 512 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const leaving = new AbortController()
   const first = planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toMatchObject({
@@ -109,13 +112,30 @@ it('has one place for each user, who gets it back', async () => {
 
 it('refuses a forecast that takes more memory than the container leaves, and lives on', async () => {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
-  const planner = createPlanner({ client, clock: systemClock, limits: { planMs: 60_000, planNodes: 4, planMebibytes: 8 } })
+  const planner = createPlanner({ client, clock: systemClock, limits: { ...planLimits, planMs: 60_000, planMebibytes: 8 } })
   await expect(
     planner({ key, request: { image: 'registry.example/agent:v2' }, mayGet: async () => true, by: 'ann' }, new AbortController().signal),
   ).rejects.toMatchObject({
     code: 'FORECAST_INVALID',
     message: 'a forecast of 4 nodes takes more than the 8 MiB that it may have here',
   })
+})
+
+it('refuses a forecast where a tenant has filled the namespace, before it holds what stands there', async () => {
+  const admin = simulator.clientFor({ name: 'admin' })
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
+  const planner = createPlanner({ client, clock: systemClock, limits: { ...planLimits, planMs: 60_000 } })
+  const asked = (): Promise<Forecast> =>
+    planner({ key, request: { image: 'registry.example/agent:v2' }, mayGet: async () => true, by: 'ann' }, new AbortController().signal)
+  const names = ['a', 'b', 'c', 'd']
+  const secrets = [{ name: 'x'.repeat(300_000) }]
+  for (const name of names) await admin.create(resources.serviceAccounts, { metadata: { name, namespace: 'demo' }, secrets } as never)
+  await expect(asked()).rejects.toMatchObject({
+    code: 'FORECAST_INVALID',
+    message: 'the pods, revisions, service accounts, quotas and limits of the namespace are above 1 MiB',
+  })
+  for (const name of names) await admin.delete(resources.serviceAccounts, name, 'demo')
+  expect((await asked()).nodes).toHaveLength(4)
 })
 
 it.each([

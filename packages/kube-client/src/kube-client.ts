@@ -54,6 +54,8 @@ export interface Scope {
 export interface ListOptions<T> extends CallOptions, Scope {
   /** Chosen as each object arrives, so that whole ones need not be held; null leaves one out. @default keeps objects whole */
   readonly transform?: (object: KubeObject) => T | null
+  /** Called with the length in characters of each object of which something is kept; what it throws ends the list. */
+  readonly onKept?: ((characters: number) => void) | undefined
   /** A word that stands in every object that is wanted, of ASCII letters: others are left out before they are read as JSON. */
   readonly mark?: string
 }

@@ -54,7 +54,7 @@ async function readChunks<T>(
 export async function readPageFrom<T>(
   attempt: string,
   body: AsyncIterable<string>,
-  { mark, transform = (object) => object as T }: Pick<ListOptions<T>, 'mark' | 'transform'>,
+  { mark, onKept = () => {}, transform = (object) => object as T }: Pick<ListOptions<T>, 'mark' | 'onKept' | 'transform'>,
 ): Promise<ListPage<T>> {
   const splitter = createListSplitter()
   const kept: T[] = []
@@ -64,7 +64,9 @@ export async function readPageFrom<T>(
       const object = parseAnswer<KubeObject>(text, attempt)
       try {
         const value = transform(object)
-        if (value !== null) kept.push(value)
+        if (value === null) continue
+        onKept(text.length)
+        kept.push(value)
       } catch (error) {
         return { kept: [], fault: { error } }
       }

@@ -1,5 +1,6 @@
 import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
-import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { AppError } from '@tranche/errors'
+import { isForbidden, isNotFound, type KubeClient, type ListOptions, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import {
   isOwnedBy,
   type ControllerRevision,
@@ -19,6 +20,8 @@ export interface ReadSnapshotOptions {
   /** Epoch milliseconds now, by our clock. */
   readonly nowMs: number
   readonly signal?: AbortSignal
+  /** Maximum of what is read of the namespace, in characters of JSON: its tenants decide how much that is. @default no limit */
+  readonly mostCharacters?: number
 }
 
 /**
@@ -26,10 +29,15 @@ export interface ReadSnapshotOptions {
  * beside these, such as quotas, is named in `unread`.
  *
  * @param key of the Rollout
- * @throws {AppError} ROLLOUT_NOT_FOUND; as KubeClient
+ * @throws {AppError} ROLLOUT_NOT_FOUND; FORECAST_INVALID above `mostCharacters`; as KubeClient
  */
-export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, signal }: ReadSnapshotOptions): Promise<ClusterSnapshot> {
+export async function readSnapshot(
+  client: KubeClient,
+  key: ObjectKey,
+  { nowMs, signal, mostCharacters = Number.POSITIVE_INFINITY }: ReadSnapshotOptions,
+): Promise<ClusterSnapshot> {
   const call = { signal }
+  const ofNamespace = { ...call, namespace: key.namespace, onKept: createBudget(mostCharacters) }
   const { namespace } = key
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, call)
   if (rollout === undefined) throw rolloutNotFound(key)
@@ -44,9 +52,9 @@ export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, 
       ? undefined
       : getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, { namespace, name: policyName }, call),
     client.list<Node>(resourcePaths.nodes, { ...call, transform: toNode }),
-    client.list<Pod>(resourcePaths.pods, { ...call, namespace, ...labelsOf(daemonSet), transform: owned<Pod> }),
-    client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...call, namespace, transform: owned<ControllerRevision> }),
-    readOthers(client, namespace, daemonSet?.spec.template, signal),
+    client.list<Pod>(resourcePaths.pods, { ...ofNamespace, ...labelsOf(daemonSet), transform: owned<Pod> }),
+    client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...ofNamespace, transform: owned<ControllerRevision> }),
+    readOthers(client, daemonSet?.spec.template, ofNamespace),
   ])
   return {
     takenAtMs: nowMs,
@@ -62,6 +70,23 @@ export async function readSnapshot(client: KubeClient, key: ObjectKey, { nowMs, 
   }
 }
 
+/** @returns takes characters from a budget. @throws {AppError} FORECAST_INVALID where nothing is left */
+function createBudget(mostCharacters: number): (characters: number) => void {
+  let left = mostCharacters
+  return (characters) => {
+    left -= characters
+    if (left >= 0) return
+    const most = Math.floor(mostCharacters / 1024 / 1024)
+    throw new AppError(
+      'FORECAST_INVALID',
+      `the pods, revisions, service accounts, quotas and limits of the namespace are above ${most} MiB`,
+      {
+        hint: 'Run tranche plan, which knows no such limit.',
+      },
+    )
+  }
+}
+
 /** What is not asked for need not be sent. */
 function labelsOf(daemonSet: DaemonSet | undefined): { readonly labelSelector?: string } {
   const labels = Object.entries(daemonSet?.spec.selector?.matchLabels ?? {})
@@ -74,10 +99,10 @@ interface Others {
 }
 
 /** What decides whether the API server takes a new pod. */
-async function readOthers(client: KubeClient, namespace: string, template: PodTemplate | undefined, signal?: AbortSignal): Promise<Others> {
+async function readOthers(client: KubeClient, template: PodTemplate | undefined, ofNamespace: ListOptions<KubeObject>): Promise<Others> {
   const { priorityClassName } = (template?.spec ?? {}) as { readonly priorityClassName?: string }
   const list = (resource: ResourcePath): Promise<readonly KubeObject[]> =>
-    client.list<KubeObject>(resource, { namespace, signal }).then(({ items }) => items)
+    client.list<KubeObject>(resource, ofNamespace).then(({ items }) => items)
   const parts = await Promise.all([
     readOther({ kind: 'ServiceAccount', apiVersion: 'v1', what: 'service accounts' }, list(serviceAccounts)),
     readOther({ kind: 'ResourceQuota', apiVersion: 'v1', what: 'quotas' }, list(resourceQuotas)),
@@ -87,7 +112,9 @@ async function readOthers(client: KubeClient, namespace: string, template: PodTe
       : [
           readOther(
             { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', what: `priority class ${priorityClassName}` },
-            client.get<KubeObject>(priorityClasses, { namespace: '', name: priorityClassName }, { signal }).then((one) => [one]),
+            client
+              .get<KubeObject>(priorityClasses, { namespace: '', name: priorityClassName }, { signal: ofNamespace.signal })
+              .then((one) => [one]),
           ),
         ]),
   ])

@@ -26,6 +26,8 @@ export interface Limits {
   readonly planMs: number
   /** Nodes of the largest cluster of which forecasts are made. @default 10000 */
   readonly planNodes: number
+  /** What is read of one namespace for a forecast, in characters of JSON. @default 134217728 */
+  readonly planCharacters: number
   /** What one forecast may keep in memory, in MiB. @default what the memory limit of the container leaves, at most 1536 */
   readonly planMebibytes: number
   /** Streams side by side. @default 1000 */
@@ -54,6 +56,7 @@ export const defaultLimits: Limits = {
   requestMs: 15_000,
   planMs: 60_000,
   planNodes: 10_000,
+  planCharacters: 128 * 1024 * 1024,
   planMebibytes: planMemory(),
   streams: 1_000,
   streamsOfCaller: 100,

@@ -33,7 +33,7 @@ export interface ForecastOrder {
 export interface PlannerParts {
   readonly client: KubeClient
   readonly clock: Clock
-  readonly limits: Pick<Limits, 'planMs' | 'planNodes' | 'planMebibytes'>
+  readonly limits: Pick<Limits, 'planMs' | 'planNodes' | 'planCharacters' | 'planMebibytes'>
 }
 
 /** Makes one forecast at a time, each in a thread of its own, from what is read afresh: whatever it takes, the server goes on answering. */
@@ -41,7 +41,8 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
   const takeTurn = createTurns({ one: 'a forecast', many: 'forecasts' })
 
   async function plan({ key, request, mayGet }: ForecastOrder, signal: AbortSignal): Promise<Forecast> {
-    const snapshot = await readSnapshot(client, key, { nowMs: clock.nowMs(), signal }).catch((error: unknown) => {
+    const options = { nowMs: clock.nowMs(), signal, mostCharacters: limits.planCharacters }
+    const snapshot = await readSnapshot(client, key, options).catch((error: unknown) => {
       throw isNotFound(error) ? rolloutNotFound(key) : error
     })
     const { rollout, daemonSet } = snapshot
