@@ -39,7 +39,8 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
   const clocks = generateClocks(seed, stormMs)
-  const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs)]
+  const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
+  const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
   const incidents = [first, ...drawn, ...beside, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
@@ -120,6 +121,16 @@ function generateForgery(random: Random): TenantDeed {
     default:
       return { kind: 'forgeRelease', forMs }
   }
+}
+
+/** Other definitions come in a third of the worlds. Drawn from numbers of their own. */
+function generateSwaps(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('definitions', seed)
+  const count = pick(random, [0, 0, 1])
+  return Array.from(
+    { length: count },
+    (): Incident => ({ atMs: random.integer(stormMs), kind: 'swapDefinitions', forMs: duration(random, 3 * MINUTE) }),
+  )
 }
 
 /** Admission as clusters have it. */

@@ -6,6 +6,7 @@ import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type Wish } from './schedule.ts'
 import { findUnended, standsStill } from './the-end.ts'
+import { swapDefinitions } from './swap-definitions.ts'
 import { createTenant, TENANT, type Tenant } from './tenant-deeds.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
@@ -132,6 +133,8 @@ async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast,
       case 'forgeRelease':
       case 'copyAgent':
         return await tenant.forge(incident)
+      case 'swapDefinitions':
+        return await swapDefinitions(world, incident.forMs)
       case 'upgrade':
         return upgrades.begin(incident)
       case 'ask':
@@ -144,7 +147,10 @@ async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast,
   }
 }
 
-function changeWeather(world: World, deed: ApiDeed): void {
+/** What goes wrong with requests, events, jobs and clocks. */
+type WeatherDeed = Exclude<ApiDeed, { readonly kind: 'swapDefinitions' }>
+
+function changeWeather(world: World, deed: WeatherDeed): void {
   world.note(weatherText(deed))
   if (deed.kind === 'stepServerClock') {
     world.stepServerClock(deed.ms)
@@ -156,7 +162,7 @@ function changeWeather(world: World, deed: ApiDeed): void {
   )
 }
 
-function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
+function isMeant(world: World, deed: WeatherDeed, actor: string): boolean {
   if (deed.kind === 'lag') return world.programIn(deed.slot)?.identity === actor
   if (deed.kind !== 'weather') return true
   const role = /^(controller|executor|api)-\d+$/.exec(actor)?.[1]
@@ -167,7 +173,7 @@ function isMeant(world: World, deed: ApiDeed, actor: string): boolean {
 /** Whose requests always succeed. */
 const outsiders: readonly string[] = ['people', TENANT, 'admission', 'node-operator', 'helm']
 
-function weatherText(deed: ApiDeed): string {
+function weatherText(deed: WeatherDeed): string {
   switch (deed.kind) {
     case 'weather':
       return `for ${durationText(deed.forMs)}, ${deed.requests * 100} % of the requests and ${deed.events * 100} % of the events of ${deed.who} go wrong, by ${durationText(deed.mostDelayMs)} at most`

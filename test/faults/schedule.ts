@@ -89,6 +89,8 @@ export type ApiDeed =
   | { readonly kind: 'badQueue'; readonly lost: number; readonly doubled: number; readonly mostDelayMs: number; readonly forMs: number }
   /** Steps the wall clock of API server, native controllers and kubelets. */
   | { readonly kind: 'stepServerClock'; readonly ms: number }
+  /** OpenKruise's CustomResourceDefinitions are applied over ours, which lack fields of ours, and ours are put back. */
+  | { readonly kind: 'swapDefinitions'; readonly forMs: number }
 
 /** What happens to nodes and pods without us. */
 export type ClusterDeed =

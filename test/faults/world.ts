@@ -195,7 +195,7 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
     if (upgrades === 0) return controller
     // What it takes of its own lists is nothing that the reconcilers know.
     const { exchange } = program.process
-    const witness = startWitness({ ...portsOf(program), exchange, isLeading: () => controller.isLeading() })
+    const witness = startWitness({ ...portsOf(program), exchange, mayWrite: () => controller.mayWrite() })
     return { ...controller, stop: async () => void (await Promise.all([controller.stop(), witness.stop()])) }
   }
 

@@ -1,5 +1,5 @@
 import { customResourceDefinitions } from '@tranche/api-schema'
-import { resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { drive, type Stage } from './stage.ts'
 
 /** What OpenKruise's definitions have of spec and status. */
@@ -37,11 +37,16 @@ const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonl
 
 /** Serves the definitions of this version, or OpenKruise's, which lack fields of ours. */
 export async function define(stage: Stage, whose: 'ours' | 'theirs'): Promise<void> {
+  await drive(stage.clock, defineBy(stage.client, whose))
+}
+
+/** The same, where somebody else moves the clock. */
+export async function defineBy(client: KubeClient, whose: 'ours' | 'theirs'): Promise<void> {
   for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
     const spec = whose === 'ours' ? definition.spec : reduced(definition)
     const { name } = definition.metadata
     const body = [{ op: 'replace', path: '/spec', value: spec }] as const
-    await drive(stage.clock, stage.client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body }))
+    await client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body })
   }
 }
 

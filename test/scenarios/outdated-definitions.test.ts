@@ -129,10 +129,55 @@ it('definitions that are put back in mid-release stop it before the next batch, 
   await untilPausedAt(stage, 1)
   await define(stage, 'theirs')
   await stage.approve()
-  await untilOutdated()
+  await untilWarned()
   await stage.pass(60_000)
   expect(deletions(stage)).toBe(2)
   await define(stage, 'ours')
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('definitions that come and go make a release forget nothing that was stored (F11, G10)', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
+  await untilReleased(stage, 'v1')
+  await stage.setImage('v3')
+  await untilPausedAt(stage, 1)
+  const before = (await stage.rollout()).status!
+  expect(before).toMatchObject({ heldRevisions: [{}], answeredActions: ['abort-1'], stableDigest: expect.any(String) })
+  await define(stage, 'theirs')
+  // Whatever makes the controller look again: it has something to say of the counts, and of a generation.
+  const [node] = await nodesOn(stage, 'v1')
+  const old = (await stage.pods()).find(({ spec }) => spec?.nodeName === node)
+  await breakPod(stage, old!)
+  await untilWarned()
+  await stage.pass(60_000)
+  await define(stage, 'ours')
+  await stage.pass(1_000)
+  const { heldRevisions, answeredActions, stableDigest, stableRevision } = before
+  expect((await stage.rollout()).status).toMatchObject({ heldRevisions, answeredActions, stableDigest, stableRevision })
+  await stage.approve()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
+it('a controller that starts under other definitions forgets nothing that was stored (F11, G10)', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const before = (await stage.rollout()).status!
+  stage.program('controller-1').kill()
+  await define(stage, 'theirs')
+  await stage.startController('controller-2')
+  await untilWarned()
+  await stage.pass(60_000)
+  await define(stage, 'ours')
+  await stage.pass(20_000)
+  const { stableDigest, stableRevision, releaseGeneration } = before
+  expect((await stage.rollout()).status).toMatchObject({ stableDigest, stableRevision, releaseGeneration })
+  await stage.approve()
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
@@ -172,6 +217,18 @@ const byHand: BatchRelease & { readonly apiVersion: string; readonly kind: strin
 
 async function untilOutdated(): Promise<void> {
   await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'CRDOutdated')
+}
+
+/** What cannot be said in a status that must not be written. */
+async function untilWarned(): Promise<void> {
+  await stage.until('an event warns of it', async () => (await warnings()).length > 0)
+  expect(await warnings()).toMatchObject([{ message: expect.stringMatching(lacks) }])
+}
+
+async function warnings(): Promise<readonly { readonly message: string }[]> {
+  const { namespace } = stageKey
+  const { items } = await stage.client.list<{ readonly reason: string; readonly message: string }>(resourcePaths.events, { namespace })
+  return items.filter(({ reason }) => reason === 'CRDOutdated')
 }
 
 async function rollouts(): Promise<number> {

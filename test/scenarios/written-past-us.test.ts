@@ -22,9 +22,9 @@ afterEach(async () => {
   await stage.end()
 })
 
-async function watch(isLeading: () => boolean = () => true): Promise<void> {
+async function watch(mayWrite: () => boolean = () => true): Promise<void> {
   const exchange = stage.simulator.exchangeFor('controller-1', 'everything')
-  witnesses.push(startWitness({ exchange, clock: stage.clock, log: silentLogger, isLeading }))
+  witnesses.push(startWitness({ exchange, clock: stage.clock, log: silentLogger, mayWrite }))
   await stage.pass(1_000)
 }
 

@@ -18,7 +18,7 @@ import { countEvents } from './metrics/count-events.ts'
 import { tellOfReleases } from './metrics/tell-of-releases.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createTerm } from './term.ts'
-import { wakeAll, wakeByWatches } from './wake.ts'
+import { wakeAll, wakeAtFirst, wakeByWatches } from './wake.ts'
 
 /**
  * Who sees an update of a DaemonSet before it is stored: nobody, this process, policies that the API server evaluates, or a webhook
@@ -88,6 +88,8 @@ export interface RunningController {
   readonly stopped: Promise<void>
   /** Whether it acts at this moment: leads, or runs without leader election. */
   isLeading(): boolean
+  /** Whether this process leads, and the API server keeps every field of ours: a write under other definitions would drop what is stored. */
+  mayWrite(): boolean
   /** Takes no more work, lets what runs end for a moment, gives leadership up, then ends. */
   stop(): Promise<void>
 }
@@ -128,7 +130,14 @@ export function startController(given: ControllerOptions): RunningController {
   const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log, tracer })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
-  const schemas = createSchemaWatch({ client, clock, log, onChange: () => wakeAll(cluster, term.woken) })
+  const schemas = createSchemaWatch({
+    ...{ client, clock, log },
+    watches: [cluster.rollouts, cluster.batchReleases],
+    onChange() {
+      wakeAll(cluster, term.woken)
+      wakeAtFirst(cluster, term.woken)
+    },
+  })
   const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
   const term = createTerm({ ...options, log }, { client, cluster, events, schemas, outgoing })
   const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
@@ -172,6 +181,7 @@ export function startController(given: ControllerOptions): RunningController {
     ready,
     stopped: end.promise,
     isLeading,
+    mayWrite: () => isLeading() && schemas.gap() === undefined,
     async stop() {
       isStopping = true
       if (options.leaderElection) await elector.stop()

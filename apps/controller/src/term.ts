@@ -33,6 +33,7 @@ import { createPolicyPort } from './policy-port.ts'
 import { createRefusalPort } from './refusal-port.ts'
 import { createReleasePort } from './release-port.ts'
 import { createRolloutPort } from './rollout-port.ts'
+import { createSchemaGates } from './schema-gates.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 import { createSecretReader } from './secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
@@ -162,26 +163,30 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     events,
     wake: (key) => wake('analysis', key),
   })
+  const { settledOnly, keptOnly } = createSchemaGates(schemas)
   return {
     lanes: {
       rollout: {
         name: laneNames.rollout,
-        reconcile:
+        reconcile: settledOnly(
           admission === 'policy' || admission === 'webhook'
             ? withRefusals(passOverRollout, createRefusalPort(client, cluster))
             : passOverRollout,
+        ),
         workers: 2,
       },
       release: {
         name: laneNames.release,
-        reconcile: createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, events }),
+        reconcile: settledOnly(
+          createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, events }),
+        ),
         workers: 2,
       },
-      analysis: { name: laneNames.analysis, reconcile: analysis.reconcile, workers: 2 },
+      analysis: { name: laneNames.analysis, reconcile: keptOnly(analysis.reconcile), workers: 2 },
       policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock }), workers: 1 },
       notify: {
         name: laneNames.notify,
-        reconcile: createNotifyPass({ cluster: wrap('notify', notifyPort), clock }),
+        reconcile: keptOnly(createNotifyPass({ cluster: wrap('notify', notifyPort), clock })),
         workers: NOTIFY_WORKERS,
       },
     },

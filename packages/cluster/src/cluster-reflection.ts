@@ -14,6 +14,7 @@ import {
   controllerOf,
   type ControllerRevision,
   type DaemonSet,
+  isSameJson,
   type KubeObject,
   type Node,
   type Pod,
@@ -83,11 +84,8 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
     },
   })
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
-  const batchReleases = reflect<BatchRelease, BatchRelease>(options, {
-    resource: resourcePaths.batchReleases,
-    transform: withoutManagedFields,
-  })
-  const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, transform: withoutManagedFields })
+  const batchReleases = reflect<BatchRelease, BatchRelease>(options, { resource: resourcePaths.batchReleases, ...defined })
+  const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
   const policies = reflect<ReleasePolicy, ReleasePolicy>(options, {
     resource: resourcePaths.releasePolicies,
     transform: withoutManagedFields,
@@ -138,6 +136,15 @@ const STAMPS = { nowMs: 0, monotonicMs: 0 }
 
 function sight(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+}
+
+/** How objects are kept whose definition others can change: one version of them may be shown with fewer members, and in full again. */
+const defined = {
+  transform<T extends KubeObject>(object: T, previous: T | undefined): T {
+    const kept = withoutManagedFields(object)
+    const isSame = previous?.metadata.resourceVersion === kept.metadata.resourceVersion && isSameJson(previous, kept)
+    return isSame ? previous : kept
+  },
 }
 
 function withoutManagedFields<T extends KubeObject>(object: T): T {

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type DaemonSet, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { logRolloutPlan } from './log-plans.ts'
@@ -15,10 +15,12 @@ export interface RolloutParts {
 /** Drives one Rollout: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
+  const warnings = new Map<string, string>()
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       statusWrittenMs.delete(keyText(key))
+      warnings.delete(keyText(key))
       return awaitChange
     }
     const { clock } = parts
@@ -33,9 +35,19 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
     await apply(plan, view, parts, signal)
     logRolloutPlan(plan, view.rollout, log)
+    warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     return outcomeOf(plan)
   }
+}
+
+/** What a wait warns of is recorded when it begins, and again when it says something else. */
+function warnOnce(warnings: Map<string, string>, plan: RolloutPlan, view: RolloutView, { events }: RolloutParts): void {
+  const key = keyText(keyOf(view.rollout))
+  const warning = plan.kind === 'wait' ? plan.warning : undefined
+  if (warning !== undefined && warnings.get(key) !== warning.message) record(events, view, warning)
+  if (warning === undefined) warnings.delete(key)
+  else warnings.set(key, warning.message)
 }
 
 /** A BatchRelease that the API server has and our watch does not show yet will be shown; this is for the case that it is slow. */

@@ -26,6 +26,10 @@ export function joinReflectors<T>(byNamespace: ReadonlyMap<string, Reflector<T>>
     },
     positionOf: (namespace) => byNamespace.get(namespace)?.resourceVersion ?? '',
     listsOf: (namespace) => byNamespace.get(namespace)?.listsOf(namespace) ?? { begun: 0, done: 0 },
+    get connectionChanges() {
+      return all.reduce((sum, { connectionChanges }) => sum + connectionChanges, 0)
+    },
+    refresh: async (signal) => void (await Promise.all(all.map((reflector) => reflector.refresh(signal)))),
     get synced() {
       return all.every(({ synced }) => synced)
     },

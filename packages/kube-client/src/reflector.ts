@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '@tranche/clock'
-import type { KubeObject } from '@tranche/kube-types'
+import { compareResourceVersions, type KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
 import type { KubeClient, Scope } from './kube-client.ts'
@@ -8,6 +8,7 @@ import { createReflection, type Reflection, type ReflectionOptions, type Reflect
 import type { ResourcePath } from './resource-path.ts'
 import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
 import type { Store, StoreEntry } from './store.ts'
+import { createThreshold, type Threshold } from './threshold.ts'
 
 /** What a reflector needs, and what it keeps. */
 export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOptions<T, O> {
@@ -56,6 +57,16 @@ export interface Reflector<T> {
    * what it does not show then, the server has never held, or holds no more, as when it was restored from a backup.
    */
   listsOf(namespace: string): Lists
+  /**
+   * Raised when a watch begins and when it ends: while it is the same, one connection has stood. The API server ends the watches of a
+   * kind whose definition changes.
+   */
+  readonly connectionChanges: number
+  /**
+   * Lists again, for a server may show the same version of an object with other members: by the definition of the day. Resolves once a
+   * list that began after the call was taken over; rejects when the reflector ends before, or with the signal's reason.
+   */
+  refresh(signal?: AbortSignal): Promise<void>
   /** Whether the first list has arrived in full. */
   readonly synced: boolean
   /** Resolves once synced; rejects when the reflector ends before, or with the signal's reason. */
@@ -90,6 +101,9 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     random: createRandom(seed ^ hashOf(resource.plural)),
     mustList: true,
     lists: { begun: 0, done: 0 },
+    connectionChanges: 0,
+    listed: createThreshold(compareResourceVersions),
+    interrupt: () => {},
   }
   const stopping = new AbortController()
   let started = false
@@ -106,6 +120,15 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     },
     positionOf: () => position.value,
     listsOf: () => state.lists,
+    get connectionChanges() {
+      return state.connectionChanges
+    },
+    async refresh(signal) {
+      const next = state.lists.begun + 1
+      state.mustList = true
+      state.interrupt()
+      await state.listed.whenReached(String(next), signal)
+    },
     get synced() {
       return position.value !== ''
     },
@@ -124,6 +147,11 @@ interface State<T, O extends KubeObject> {
   /** Whether the next round begins with a list. */
   mustList: boolean
   lists: Lists
+  connectionChanges: number
+  /** `lists.done`, as text. */
+  readonly listed: Threshold
+  /** Ends the connection that stands, if there is one, as the server would: the next round begins. */
+  interrupt: () => void
 }
 
 /** Runs until either signal aborts; whoever waits for a position is told how it ended. */
@@ -140,8 +168,10 @@ async function runWithin<T, O extends KubeObject>(
   try {
     await runUntil(state, abort.signal)
     position.end(abort.signal.reason)
+    state.listed.end(abort.signal.reason)
   } catch (error) {
     position.end(error)
+    state.listed.end(error)
     throw error
   } finally {
     abort.release()
@@ -199,15 +229,24 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
   // A list alone proves nothing about watches.
   let progressed = false
   let fault: unknown
+  const round = linkAbort(signal)
+  let isInterrupted = false
   try {
     if (state.mustList) await relist(state, signal)
-    await follow(state, signal, () => (progressed = true))
+    state.interrupt = () => {
+      isInterrupted = true
+      round.abort(new Error('the objects are listed again'))
+    }
+    await follow(state, round.signal, () => (progressed = true))
   } catch (error) {
     if (state.reflection.ownFault !== undefined) throw state.reflection.ownFault.error
-    fault = error
+    if (!isInterrupted) fault = error
+  } finally {
+    state.interrupt = () => {}
+    round.release()
   }
   const livedMs = clock.monotonicMs() - startMs
-  return { fault, livedMs, good: progressed || livedMs >= GOOD_WATCH_MS }
+  return { fault, livedMs, good: progressed || isInterrupted || livedMs >= GOOD_WATCH_MS }
 }
 
 async function relist<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<void> {
@@ -216,10 +255,15 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
   const mark = options.mark === undefined ? {} : { mark: options.mark }
   const list = state.lists.begun + 1
   state.lists = { ...state.lists, begun: list }
-  const listed = await options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, ...mark, signal, transform })
   state.mustList = false
+  const asked = options.client.list<StoreEntry<T>>(options.resource, { ...options.scope, ...mark, signal, transform })
+  const listed = await asked.catch((error: unknown) => {
+    state.mustList = true
+    throw error
+  })
   state.lists = { ...state.lists, done: list }
   reflection.replace(listed)
+  state.listed.set(String(list))
   log.debug({ objects: reflection.store.size, resourceVersion: listed.resourceVersion }, 'listed')
 }
 
@@ -229,9 +273,14 @@ async function follow<T, O extends KubeObject>(state: State<T, O>, signal: Abort
   const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
   const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
   const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }
-  for await (const event of client.watch<O>(resource, watch)) {
-    onProgress()
-    apply(event)
+  state.connectionChanges++
+  try {
+    for await (const event of client.watch<O>(resource, watch)) {
+      onProgress()
+      apply(event)
+    }
+  } finally {
+    state.connectionChanges++
   }
 }
 

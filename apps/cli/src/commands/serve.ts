@@ -189,7 +189,7 @@ async function startPrograms(
       ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
     })
     keep('controller', controller, leaderElection ? fields : {})
-    const witness = startWitness({ ...common, isLeading: () => controller.isLeading() })
+    const witness = startWitness({ ...common, mayWrite: () => controller.mayWrite() })
     stops.push(() => witness.stop())
     if (options.webhook !== null) {
       const { listen, certificate } = options.webhook

@@ -185,7 +185,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
     }),
     startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
   ]
-  const witness = startWitness({ ...common, exchange: simulation.exchangeFor(controller, 'everything'), isLeading: () => true })
+  const witness = startWitness({ ...common, exchange: simulation.exchangeFor(controller, 'everything'), mayWrite: () => true })
   for (const program of [...running, witness]) cleanup.adopt(program, ({ stop }) => stop())
   return running
 }

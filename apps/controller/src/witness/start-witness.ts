@@ -37,8 +37,8 @@ export interface WitnessOptions {
   readonly log: Logger
   /** Whose Rollouts are looked at, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** Only who leads writes; who does not keeps in mind what they have seen, for as long as it may take until somebody leads. */
-  readonly isLeading: () => boolean
+  /** Asked before each write; what was seen meanwhile is kept for as long as it may take until another process leads. */
+  readonly mayWrite: () => boolean
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
@@ -61,7 +61,7 @@ const KEPT_MS = 60_000
  */
 export function startWitness(given: WitnessOptions): RunningWitness {
   const options = onServerClock(given)
-  const { clock, seed = 0, version = '0.1.0', isLeading } = options
+  const { clock, seed = 0, version = '0.1.0', mayWrite } = options
   const log = options.log.child({ program: fieldManagers.controller })
   const { exchange, watchExchange = exchange } = options
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
@@ -94,7 +94,7 @@ export function startWitness(given: WitnessOptions): RunningWitness {
 
   async function writeAll(): Promise<void> {
     for (const [rollout, actions] of unwritten) {
-      const isDone = isLeading() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
+      const isDone = mayWrite() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
       const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
       if (left.length > 0) unwritten.set(rollout, left)
       else unwritten.delete(rollout)

@@ -64,7 +64,7 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
  */
 function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
   const begun = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
-  if (begun || release.status?.message === gap) return { kind: 'wait', for: gap, recheckAfterMs: null }
+  if (begun || release.status !== undefined) return { kind: 'wait', for: gap, recheckAfterMs: null }
   return { kind: 'writeStatus', status: { phase: 'Preparing', message: gap } }
 }
 

@@ -23,6 +23,28 @@ import { mayWriteStatus } from './status-writes.ts'
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
 export function planRollout(view: RolloutView): RolloutPlan {
+  return keepStored(view, decide(view))
+}
+
+/**
+ * Where the API server drops fields of ours, it drops them with every write of the object, whatever is written: what a status that is
+ * stored remembers (the stable revision, held revisions, which actions were answered) would be lost. An event says so instead.
+ */
+function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
+  const { rollout, schemaGap } = view
+  if (schemaGap === undefined || rollout.status === undefined || !writesRollout(plan)) return plan
+  // A Rollout that goes, with its release gone, needs to remember nothing.
+  if (rollout.metadata.deletionTimestamp !== undefined && view.release === undefined) return plan
+  const isSaid = rollout.status.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
+  const warning = { type: 'Warning', reason: 'CRDOutdated', message: schemaGap } as const
+  return { ...wait(schemaGap), ...(!isSaid && { warning }) }
+}
+
+function writesRollout(plan: RolloutPlan): boolean {
+  return plan.kind === 'writeStatus' || plan.kind === 'setHash' || (plan.kind === 'setFinalizer' && plan.present)
+}
+
+function decide(view: RolloutView): RolloutPlan {
   if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planLettingGo(view) ?? wait('another controller: the workload is no DaemonSet')
   const beside = planBesidePeer(view)
   if (beside !== null) return beside

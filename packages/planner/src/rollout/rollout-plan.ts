@@ -27,9 +27,15 @@ export type RolloutPlan =
   | { readonly kind: 'deleteRelease' }
   /** Replaces the status, with the resourceVersion that was read: what somebody wrote in between is never lost (G10). */
   | { readonly kind: 'writeStatus'; readonly status: RolloutStatus; readonly warning: string | null }
-  | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
+  | {
+      readonly kind: 'wait'
+      readonly for: string
+      readonly recheckAfterMs: number | null
+      /** What the status cannot say: recorded once. */
+      readonly warning?: PlannedEvent
+    }
 
 /** @returns the plan to do nothing until an event comes, or `recheckAfterMs` have passed */
-export function wait(what: string, recheckAfterMs: number | null = null): RolloutPlan {
+export function wait(what: string, recheckAfterMs: number | null = null): Extract<RolloutPlan, { readonly kind: 'wait' }> {
   return { kind: 'wait', for: what, recheckAfterMs }
 }

@@ -55,16 +55,29 @@ describe('a Rollout without a release', () => {
     })
   })
 
-  it('says once that fields of ours are dropped, though the API server keeps only some of what it says', () => {
+  it('writes no status that is stored while the API server drops fields of ours, and says so in an event (F11)', () => {
     const toy = healthy()
-    const outdated = { ...toy.rolloutView()!, schemaGap: 'the CustomResourceDefinitions are older ones', statusWrittenMs: null }
+    const gap = 'the CustomResourceDefinitions are older ones'
+    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, template: { spec: { containers: [] } } } as never })
+    const outdated = { ...toy.rolloutView()!, schemaGap: gap, statusWrittenMs: null }
+    expect(planRollout(outdated)).toEqual({
+      ...{ kind: 'wait', for: gap, recheckAfterMs: null },
+      warning: { type: 'Warning', reason: 'CRDOutdated', message: gap },
+    })
+  })
+
+  it('says once in the status of a new Rollout that fields of ours are dropped, with what the API server keeps of it', () => {
+    const toy = healthy()
+    const { status: _stored, ...unseen } = toy.rolloutView()!.rollout
+    const gap = 'the CustomResourceDefinitions are older ones'
+    const outdated = { ...toy.rolloutView()!, rollout: unseen, schemaGap: gap, statusWrittenMs: null }
     const plan = planRollout(outdated)
     expect(plan).toMatchObject({ kind: 'writeStatus' })
     const { observedGeneration, phase, message, conditions: said, canaryStatus, ...rest } = statusOf(plan)
     const { currentStepIndex, currentStepState, ...dropped } = rest
     expect(dropped).toEqual({})
     const status = { observedGeneration, phase, message, conditions: said, canaryStatus, currentStepIndex, currentStepState }
-    expect(planRollout({ ...outdated, rollout: { ...outdated.rollout, status } })).toMatchObject({ kind: 'wait' })
+    expect(planRollout({ ...outdated, rollout: { ...outdated.rollout, status } })).toEqual({ kind: 'wait', for: gap, recheckAfterMs: null })
   })
 
   it('is Healthy though no node is available', () => {
