@@ -27,8 +27,8 @@ export interface DiscoveryView {
 /**
  * Finds the canary and the stable revision. The canary is the revision that holds the current template. The stable one
  * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run (after a release
- * of ours to another revision: of the nodes that do not run the canary, while there are such); else the second newest; with one revision only, both
- * are the same.
+ * of ours to another revision: of the nodes that do not run the canary, while there are such, also where the ControllerRevision of what they run has gone); else the
+ * second newest; with one revision only, both are the same.
  */
 export function discoverRevisions(view: DiscoveryView): Discovery {
   const { daemonSet } = view
@@ -44,12 +44,20 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
 function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string): string | undefined {
   const { lastStable } = view
   if (lastStable !== undefined && hashes.includes(lastStable) && runs(view.fleet, lastStable)) return lastStable
-  const known = [...nodesByHash(view.fleet)].filter(([hash]) => hashes.includes(hash))
-  const byNodes = known.sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b))
+  const counts = [...nodesByHash(view.fleet)].sort(
+    ([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b),
+  )
+  const running = counts.map(([hash]) => hash)
+  const byNodes = running.filter((hash) => hashes.includes(hash))
   // Taken for stable, a canary that a release of ours has not completed would pass all its steps at once.
   const isReleasing = lastStable !== undefined && lastStable !== canary
-  const most = (isReleasing ? byNodes.find(([hash]) => hash !== canary) : undefined) ?? byNodes[0]
-  return most?.[0] ?? hashes[1] ?? hashes[0]
+  if (isReleasing) {
+    // The last is a revision without its ControllerRevision: to a DaemonSet that was created again the earlier ones do not belong.
+    const candidates = [...byNodes, ...(byNodes.length === 0 ? hashes.slice(1, 2) : []), ...running]
+    const other = candidates.find((hash) => hash !== canary)
+    if (other !== undefined) return other
+  }
+  return byNodes[0] ?? hashes[1] ?? hashes[0]
 }
 
 /** Whether a desired node runs the revision, or none of them runs any. */

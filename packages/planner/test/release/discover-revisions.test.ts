@@ -55,6 +55,10 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
+    'takes no canary for stable beside nodes whose ControllerRevision went with the DaemonSet of before (G3)': {
+      view: { revisions: [aRevision('new', 1)], fleet: nodes('a:gone b:new c:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'gone' },
+    },
     'takes the canary for stable that every node runs': {
       view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'new' },

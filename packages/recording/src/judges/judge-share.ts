@@ -12,8 +12,8 @@ import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf
  * approvals and available pods have opened so far. Sizes are those of `spec.strategy.canary.steps`, of the nodes that the oracle counts itself;
  * no partition, size or record of ours says anything here. What leaked costs nothing. How a step opens: {@link createOpenedSteps}.
  *
- * No step binds the way back to the template that ran on every node before, in mid-release: that is a rollback, which is fast. A template
- * that was there earlier is released in steps as a new one is. A BatchRelease that somebody wrote by hand is bound by its own batches.
+ * No step binds the way back to the template that ran on every node before, or with which the DaemonSet was created: that is a rollback, which
+ * is fast. A template that was there earlier is released in steps as a new one is. A BatchRelease by hand is bound by its own batches.
  */
 export function createShareJudge({ world, sight, breach, query }: JudgeParts): Judge {
   const shares = new Map<string, Share>()
@@ -39,9 +39,11 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const { name, template } = write.o as { readonly name?: string; readonly template?: string }
     if (name === undefined || template === undefined || write.type === 'DELETED') return
     const story = world.story(write.namespace, name)
-    if (story?.latest?.template === template) return
     const { releases, stable } = shareOf(write.namespace, name)
     const isRollback = stable.has(template) && releases.has(template)
+    // Its pods come on every node without any step, also where it was deleted in mid-release.
+    if (write.type === 'ADDED') stable.add(template)
+    if (story?.latest?.template === template) return
     const isLast =
       story !== undefined && world.rolloutsOf(story).some((one) => one.metadata.deletionTimestamp !== undefined && isEndingItself(one))
     releases.set(

@@ -45,6 +45,17 @@ function takesAllOfAnother(script: Script): Script {
   return other
 }
 
+function backToTheFirst(script: Script, uids = ['a1', 'b1', 'c1']): Script {
+  const back = script.revision('v2', 'template-2').daemonSet({ template: 'template-2' }).record({ revision: 'v2', partition: 0, limit: 4 })
+  for (const uid of uids) back.seen().wait(1).del(uid).replace(uid, { hash: 'v2' })
+  return back
+}
+
+function completed(script: Script): Script {
+  for (const uid of ['a1', 'b1', 'c1', 'd1']) script.replace(uid, { hash: 'v3' })
+  return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
+}
+
 describe('what people and pauses have opened', () => {
   judgeEach(
     'G3',
@@ -124,15 +135,21 @@ describe('what people and pauses have opened', () => {
         'is the first step for a template that was there before, too',
         (s) =>
           s
-            .revision('v2', 'template-2')
-            .daemonSet({ template: 'template-2' })
+            .revision('v4', 'template-4')
+            .daemonSet({ template: 'template-4' })
             .daemonSet({ template: 'template-3' })
-            .daemonSet({ template: 'template-2' })
-            .record({ revision: 'v2' })
+            .daemonSet({ template: 'template-4' })
+            .record({ revision: 'v4' })
             .del('a1')
-            .replace('a1', { hash: 'v2' })
+            .replace('a1', { hash: 'v4' })
             .del('b1'),
         ['G3 b'],
+      ],
+      ['is all on the way back to that with which the DaemonSet was created', (s) => backToTheFirst(s), []],
+      [
+        'is the first step on the way back to it after another was released',
+        (s) => backToTheFirst(completed(s), ["a1'", "b1'", "c1'"]),
+        ['G3 b', 'G3 c'],
       ],
       [
         'is all on the way back to what ran everywhere before',
