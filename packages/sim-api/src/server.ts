@@ -75,6 +75,9 @@ export interface Delivery {
   readonly revision: number
 }
 
+/** By what faults know a request for discovery or OpenAPI, which is of no resource. */
+const DOCUMENTS: ResourceId = { group: '', resource: 'documents' }
+
 /** A Kubernetes API server without a network. All it does settles by microtasks and timers of its clock. */
 export interface ApiServer {
   readonly clock: Clock
@@ -86,6 +89,8 @@ export interface ApiServer {
   handle(request: ApiRequest): Promise<ApiResult>
   /** Opens a watch; frames come later by timer. Throws as {@link ApiServer.handle}. */
   watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
+  /** Answers a request for a document about the server itself by `act`, with what goes wrong with requests. Throws as {@link ApiServer.handle}. */
+  readDocument<T>(actor: Actor, act: () => T): Promise<T>
   /** @returns a client that sends every request as `actor` */
   clientFor(actor: Actor): SimClient
   /** @returns what is served now, built-in resources first */
@@ -194,6 +199,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     watch: (request, sink) =>
       gate({ ...request, verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
+    readDocument: (actor, act) => gate({ actor, verb: 'get', resource: DOCUMENTS }, async () => act()),
     clientFor: (actor) => createSimClient(server, actor),
     definitions: () => registry.definitions(),
     findDefinition: (id) => registry.find(id)?.definition,

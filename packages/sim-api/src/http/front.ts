@@ -24,7 +24,7 @@ import { parseRoute, type ResourceRoute, type Route } from './route.ts'
 import { createWatchStream, type WatchStream } from './watch-stream.ts'
 
 /** What the front asks of the API server behind it. */
-export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'definitions' | 'findDefinition' | 'access'>
+export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'readDocument' | 'definitions' | 'findDefinition' | 'access'>
 
 /** Settings of {@link createHttpFront}. */
 export interface HttpFrontOptions {
@@ -140,7 +140,7 @@ function senderOf({ authenticate }: Front, { headers }: WireRequest): Actor {
 
 async function answerRoute(front: Front, route: Route, asked: Asked): Promise<WireResponse> {
   if (route.kind === 'resource') return answerResource(front, route, asked)
-  const answer = front.documents(route, asked.wire)
+  const answer = await front.apiServer.readDocument(asked.actor, () => front.documents(route, asked.wire))
   if (answer !== undefined && asked.wire.method !== 'GET') throw methodNotAllowed()
   return answer ?? notFound()
 }

@@ -45,6 +45,7 @@ export function createStub(objects: readonly ApiObject[] = [], definitions: read
   const watches: Stub['watches'] = []
   const all = [...builtinDefinitions, ...definitions]
   const apiServer: FrontApiServer = {
+    readDocument: async (_actor, act) => act(),
     access: openAccess,
     definitions: () => all,
     findDefinition: ({ group, resource }) => all.find((entry) => entry.group === group && entry.plural === resource),
