@@ -21,6 +21,7 @@ export function createSchemaGates(schemas: Pick<SchemaWatch, 'gap' | 'settles'>)
     }
   return {
     settledOnly,
-    keptOnly: (reconcile) => settledOnly(async (key, signal, log) => (schemas.gap() === undefined ? reconcile(key, signal, log) : awaitChange)),
+    keptOnly: (reconcile) =>
+      settledOnly(async (key, signal, log) => (schemas.gap() === undefined ? reconcile(key, signal, log) : awaitChange)),
   }
 }
