@@ -11,6 +11,7 @@ import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
 import { planRevert } from './plan-revert.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
+import { outdatedEvent } from './rollout-events.ts'
 import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -36,8 +37,7 @@ function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   // A Rollout that goes, with its release gone, needs to remember nothing.
   if (rollout.metadata.deletionTimestamp !== undefined && view.release === undefined) return plan
   const isSaid = rollout.status.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
-  const warning = { type: 'Warning', reason: 'CRDOutdated', message: schemaGap } as const
-  return { ...wait(schemaGap), ...(!isSaid && { warning }) }
+  return { ...wait(schemaGap), ...(!isSaid && { warning: outdatedEvent(schemaGap) }) }
 }
 
 function writesRollout(plan: RolloutPlan): boolean {

@@ -133,3 +133,8 @@ function conditionOf(
 ): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
   return status?.conditions?.find((condition) => condition.type === type)
 }
+
+/** @returns the warning that the API server drops fields of ours, of a Rollout whose status must not be written */
+export function outdatedEvent(schemaGap: string): PlannedEvent {
+  return { type: 'Warning', reason: 'CRDOutdated', message: schemaGap }
+}
