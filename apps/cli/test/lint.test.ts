@@ -40,7 +40,7 @@ describe('tranche lint', () => {
   it('ends at a device that gives bytes for ever', async () => {
     const { code, err } = await lint(['-f', '/dev/zero'], '')
     expect(code).toBe(1)
-    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it holds more than 64 MiB/)
+    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it holds more than 64 MiB\. Split it/)
   })
 
   it('tells every problem with document, field, value and fix, and ends with 1', async () => {

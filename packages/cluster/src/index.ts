@@ -4,12 +4,13 @@ export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'
 export { createNewest, type Newest } from './newest.ts'
 export {
-  PEER_DAEMON_SET_WEBHOOK,
   PEER_LEASE_NAME,
   PEER_WEBHOOKS_NAME,
+  peerNamespace,
   type PeerSighting,
   type PeerWatch,
   type PeerWatchOptions,
+  type PeerWebhooks,
   watchPeer,
 } from './peer-watch.ts'
 export { readNode } from './read-node.ts'

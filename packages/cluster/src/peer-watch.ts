@@ -27,7 +27,7 @@ export interface PeerWatch {
   readonly reflectors: readonly Reflector<unknown>[]
   /**
    * It is active while its Lease is being renewed, by this process's own clock (others' may differ), and its webhook for
-   * native DaemonSets is registered; a Lease seen for the first time counts as just renewed.
+   * native DaemonSets is registered, in the namespace of that webhook's Service; a Lease seen for the first time counts as just renewed.
    */
   sighting(): PeerSighting | null
   /** Calls back when it may have become active, or may be so no longer; not for each renewal. */
@@ -35,14 +35,25 @@ export interface PeerWatch {
 }
 
 interface SeenLease {
+  readonly namespace: string
   readonly text: string
   readonly holder: string
   readonly lastMs: number
   readonly untilMs: number
 }
 
-interface WebhookConfiguration extends KubeObject {
-  readonly webhooks?: readonly { readonly name: string }[]
+/** The part of a MutatingWebhookConfiguration by which OpenKruise is known. */
+export interface PeerWebhooks extends KubeObject {
+  readonly webhooks?: readonly { readonly name: string; readonly clientConfig?: { readonly service?: { readonly namespace?: string } } }[]
+}
+
+/**
+ * @returns the namespace in which the manager behind its webhook for native DaemonSets elects its leader: the one of its Service; '' where
+ *   the webhook names no Service, and any namespace counts; null without that webhook
+ */
+export function peerNamespace({ webhooks = [] }: PeerWebhooks): string | null {
+  const webhook = webhooks.find(({ name }) => name === PEER_DAEMON_SET_WEBHOOK)
+  return webhook === undefined ? null : (webhook.clientConfig?.service?.namespace ?? '')
 }
 
 /** What the look-out is made of. */
@@ -62,18 +73,19 @@ export function watchPeer(options: PeerWatchOptions): PeerWatch {
     scope: { fieldSelector: `metadata.name=${PEER_LEASE_NAME}` },
     transform: (lease) => toSeen(lease, clock.monotonicMs()),
   })
-  const webhooks = createReflector<true, WebhookConfiguration>({
+  const webhooks = createReflector<string, PeerWebhooks>({
     ...options,
     resource: resourcePaths.mutatingWebhookConfigurations,
     scope: { fieldSelector: `metadata.name=${PEER_WEBHOOKS_NAME}` },
-    transform: (configuration) => (configuration.webhooks?.some(({ name }) => name === PEER_DAEMON_SET_WEBHOOK) === true ? true : null),
+    transform: peerNamespace,
   })
   return {
     reflectors: [leases, webhooks],
     sighting() {
-      if (webhooks.store.size === 0) return null
+      const [namespace] = webhooks.store.list()
+      if (namespace === undefined) return null
       const nowMs = clock.monotonicMs()
-      const held = leases.store.list().find(({ holder, untilMs }) => holder !== '' && untilMs > nowMs)
+      const held = leases.store.list().find((lease) => isOfPeer(lease, namespace) && lease.holder !== '' && lease.untilMs > nowMs)
       return held === undefined ? null : { lease: held.text, holder: held.holder, activeForMs: held.untilMs - nowMs }
     },
     subscribe(onChange) {
@@ -88,8 +100,19 @@ export function watchPeer(options: PeerWatchOptions): PeerWatch {
   }
 }
 
+/** A Lease of that name in another namespace is one that any user with rights there may have made. */
+function isOfPeer({ namespace }: SeenLease, ofWebhook: string): boolean {
+  return ofWebhook === '' || namespace === ofWebhook
+}
+
 function toSeen(lease: Lease, monotonicMs: number): SeenLease {
   const { holderIdentity = '', leaseDurationSeconds } = lease.spec ?? {}
   const lastsMs = leaseDurationSeconds === undefined ? LEASE_MS : leaseDurationSeconds * 1000
-  return { text: keyText(keyOf(lease)), holder: holderIdentity, lastMs: monotonicMs, untilMs: monotonicMs + lastsMs }
+  return {
+    namespace: lease.metadata.namespace ?? '',
+    text: keyText(keyOf(lease)),
+    holder: holderIdentity,
+    lastMs: monotonicMs,
+    untilMs: monotonicMs + lastsMs,
+  }
 }

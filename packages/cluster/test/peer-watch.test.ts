@@ -41,6 +41,12 @@ it('sees it while its Lease is renewed and its webhook for DaemonSets is there',
   expect(peer.sighting()?.activeForMs).toBeGreaterThan(14_000)
 })
 
+it('sees it by the Lease in the namespace of the Service of its webhook', async () => {
+  await registerWebhook('mdaemonset-native.kb.io', { service: { namespace: leaseKey.namespace, name: 'webhook' } })
+  await renew()
+  expect(peer.sighting()?.lease).toBe('kruise-rollout/71ddec2c.kruise.io')
+})
+
 it('goes by its own clock, whatever time the Lease says', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   await renew('1999-01-01T00:00:00.000000Z')
@@ -68,14 +74,21 @@ it.each<[string, () => Promise<unknown>]>([
   ['its webhook is not there', () => renew()],
   ['it has no webhook for DaemonSets', async () => [await registerWebhook('mdeployment.kb.io'), await renew()]],
   ['nobody holds its Lease', () => registerWebhook('mdaemonset-native.kb.io')],
+  [
+    'a Lease of that name is in another namespace than the Service of its webhook',
+    async () => [
+      await registerWebhook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system', name: 'webhook' } }),
+      await renew(),
+    ],
+  ],
   ['another Lease is renewed', async () => [await registerWebhook('mdaemonset-native.kb.io'), await renew(undefined, 'another')]],
 ])('does not see it where %s', async (_what, set) => {
   await set()
   expect(peer.sighting()).toBeNull()
 })
 
-async function registerWebhook(name: string): Promise<void> {
-  const webhook = { name, clientConfig: { url: 'https://127.0.0.1:1/none' }, admissionReviewVersions: ['v1'], sideEffects: 'None' }
+async function registerWebhook(name: string, clientConfig: object = { url: 'https://127.0.0.1:1/none' }): Promise<void> {
+  const webhook = { name, clientConfig, admissionReviewVersions: ['v1'], sideEffects: 'None' }
   const configuration = { metadata: { name: webhooksName }, webhooks: [webhook] }
   await drive(client.create(resourcePaths.mutatingWebhookConfigurations, configuration as never))
   await pass(100)

@@ -44,7 +44,7 @@ export async function readText(file: string, { in: input }: CommandIo): Promise<
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
       details: { path: file },
-      hint: 'Name a file that exists and that you may read, or - for standard input.',
+      hint: why === TOO_LARGE ? 'Split it, and name the parts.' : 'Name a file that exists and that you may read, or - for standard input.',
       cause: error,
     })
   }
@@ -52,6 +52,7 @@ export async function readText(file: string, { in: input }: CommandIo): Promise<
 
 /** Manifests of thousands of objects are smaller; a device gives bytes for ever. */
 const MOST_BYTES = 64 * 1024 * 1024
+const TOO_LARGE = `it holds more than ${MOST_BYTES / 1024 / 1024} MiB`
 
 /** A stream, so that a pipe that nobody writes to can be left by Ctrl-C. */
 async function textWithin(input: InputStream): Promise<string> {
@@ -60,7 +61,7 @@ async function textWithin(input: InputStream): Promise<string> {
   for await (const chunk of input) {
     const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     bytes += piece.length
-    if (bytes > MOST_BYTES) throw new Error(`it holds more than ${MOST_BYTES / 1024 / 1024} MiB`)
+    if (bytes > MOST_BYTES) throw new Error(TOO_LARGE)
     chunks.push(piece)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -1,4 +1,4 @@
-import { PEER_DAEMON_SET_WEBHOOK, PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, readSchemaGap } from '@tranche/cluster'
+import { PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, peerNamespace, type PeerWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import { LEASE_NAME } from '@tranche/controller'
 import {
@@ -183,15 +183,12 @@ async function readPeer({ client, signal }: SignReader): Promise<Exclude<Cluster
     signal,
   })
   const [webhooks, leases] = await Promise.all([
-    client.list<WebhookConfiguration>(resourcePaths.mutatingWebhookConfigurations, named(PEER_WEBHOOKS_NAME)),
+    client.list<PeerWebhooks>(resourcePaths.mutatingWebhookConfigurations, named(PEER_WEBHOOKS_NAME)),
     client.list<Lease>(resourcePaths.leases, named(PEER_LEASE_NAME)),
   ])
-  const webhook = webhooks.items.some((one) => one.webhooks?.some(({ name }) => name === PEER_DAEMON_SET_WEBHOOK) === true)
-  return { webhook, lease: leases.items[0] === undefined ? null : toSign(leases.items[0]) }
-}
-
-interface WebhookConfiguration extends KubeObject {
-  readonly webhooks?: readonly { readonly name: string }[]
+  const namespace = webhooks.items.map(peerNamespace).find((one) => one !== null) ?? null
+  const lease = leases.items.find(({ metadata }) => namespace === null || namespace === '' || metadata.namespace === namespace)
+  return { webhook: namespace !== null, lease: lease === undefined ? null : toSign(lease) }
 }
 
 /** Policies are served by newer API servers only. */
