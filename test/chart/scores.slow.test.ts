@@ -33,8 +33,11 @@ describe.skipIf(programs === null)('the chart, by the checks of kube-score and k
 
 describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { timeout: 300_000 }, () => {
   let cluster: Cluster
+  // Of the cluster that `TRANCHE_TEST_KUBECONFIG` names, or of the simulator.
+  let kubeconfig = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
   beforeAll(async () => {
     cluster = await startCluster(0, { definitions: false })
+    if (kubeconfig === '') kubeconfig = cluster.kubeconfig
     for (const name of ['tranche-system', 'agents', 'network', 'demo', 'monitoring-agents', 'leases'])
       await kubectl(['create', 'namespace', name], '')
   }, 60_000)
@@ -62,7 +65,7 @@ describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { t
 
   const strictly = ['apply', '--dry-run=server', '--validate=strict', '-f', '-']
   const kubectl = (args: readonly string[], input: string) =>
-    runProgram(programs!.kubectl, ['--kubeconfig', cluster.kubeconfig, ...args], { input })
+    runProgram(programs!.kubectl, ['--kubeconfig', kubeconfig, ...args], { input })
 })
 
 describe.skipIf(programs === null)('helm lint', { timeout: 300_000 }, () => {
