@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../redis-server.ts'
-import { until } from './until.ts'
+import { until, within } from './until.ts'
 
 /** Components of which each is a container of its own. */
 export type Component = 'controller' | 'executor' | 'api' | 'all-in-one'
@@ -80,7 +80,7 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
     measure: async () => ({ ...resident(child), heap: await retainedHeap(child, text) }),
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
-      await ended
+      await within(`tranche ${component} to end`, ended, { withinSeconds: 60 })
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -106,7 +106,11 @@ async function retainedHeap(child: ChildProcess, text: () => string): Promise<nu
   const url = (): string | undefined => /Debugger listening on (ws:\S+)/.exec(text())?.[1]
   await until('the inspector to listen', () => url() !== undefined || text(), { withinSeconds: 30, everyMs: POLL_MS })
   const socket = new WebSocket(url()!)
-  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }))
+  const opened = new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true })
+    socket.addEventListener('error', () => reject(new Error(`the inspector at ${url()} takes no connection`)), { once: true })
+  })
+  await within('the inspector to take a connection', opened, { withinSeconds: 30 })
   const call = (id: number, method: string): Promise<unknown> =>
     new Promise((resolve) => {
       const onMessage = ({ data }: MessageEvent): void => {
@@ -118,8 +122,9 @@ async function retainedHeap(child: ChildProcess, text: () => string): Promise<nu
       socket.addEventListener('message', onMessage)
       socket.send(JSON.stringify({ id, method }))
     })
-  await call(1, 'HeapProfiler.collectGarbage')
-  const { usedSize } = (await call(2, 'Runtime.getHeapUsage')) as { readonly usedSize: number }
+  await within('garbage to be collected', call(1, 'HeapProfiler.collectGarbage'), { withinSeconds: 120 })
+  const usage = within('the inspector to say how much the heap holds', call(2, 'Runtime.getHeapUsage'), { withinSeconds: 30 })
+  const { usedSize } = (await usage) as { readonly usedSize: number }
   socket.close()
   return usedSize / 1e6
 }

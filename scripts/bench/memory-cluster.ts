@@ -14,6 +14,7 @@ import {
 } from '../../packages/kube-client/src/index.ts'
 import { silentLogger } from '../../packages/log/src/index.ts'
 import type { Exchange } from '../../packages/wire/src/index.ts'
+import { until, within } from './until.ts'
 
 /** How large a cluster is. */
 export interface ClusterSize {
@@ -51,14 +52,20 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
   const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile]
   const sim = spawn(process.execPath, ['--max-old-space-size=8192', join(image, 'bin/tranche.mjs'), ...args], { stdio: 'ignore' })
   while (!existsSync(readyFile)) {
-    if (sim.exitCode !== null) throw new Error(`tranche sim has ended with ${sim.exitCode}`)
+    if (sim.exitCode !== null || sim.signalCode !== null) throw new Error(`tranche sim has ended with ${sim.exitCode ?? sim.signalCode}`)
     await sleep(20)
   }
   const { kubeconfig } = JSON.parse(readFileSync(readyFile, 'utf8')) as { readonly kubeconfig: string }
   const cluster = await loadKubeConfig({ clock: systemClock, path: kubeconfig, context: undefined, env: {} })
   const sockets = createUndiciExchange(cluster)
   const client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, userAgent: 'bench/1', log: silentLogger })
-  await furnish(client, size)
+  try {
+    await furnish(client, size)
+  } catch (error) {
+    await sockets.close()
+    await end(sim)
+    throw error
+  }
   return {
     kubeconfig,
     client,
@@ -75,7 +82,8 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
 async function end(sim: ChildProcess): Promise<void> {
   const ended = new Promise<void>((resolve) => sim.once('exit', () => resolve()))
   sim.kill('SIGINT')
-  if (sim.exitCode === null) await ended
+  // One that a signal has ended, as for want of memory, has no exit code, and ends no second time.
+  if (sim.exitCode === null && sim.signalCode === null) await within('the simulated cluster to end', ended, { withinSeconds: 60 })
 }
 
 async function furnish(client: KubeClient, { nodes, daemonSets }: ClusterSize): Promise<void> {
@@ -117,7 +125,11 @@ function rolloutFor(name: string): { readonly metadata: { readonly name: string 
 async function untilAvailable(client: KubeClient, name: string, nodes: number): Promise<void> {
   type Counted = { readonly status?: { readonly numberAvailable?: number } }
   const read = (): Promise<Counted> => client.get(resourcePaths.daemonSets, { namespace: 'bench', name }, PATIENT)
-  while ((await read()).status?.numberAvailable !== nodes) await sleep(100)
+  const look = async (): Promise<true | string> => {
+    const { numberAvailable = 0 } = (await read()).status ?? {}
+    return numberAvailable === nodes || `${numberAvailable} are`
+  }
+  await until(`${nodes} pods of ${name} to be available`, look, { withinSeconds: 600, everyMs: 100 })
 }
 
 /** No two of them have a label in common. */
@@ -135,7 +147,7 @@ function foreignName(index: number): string {
 
 /** Many small fields, and no two of them alike, as pods of applications have them. */
 function foreignPod(index: number, nodes: number): { readonly metadata: { readonly name: string } } {
-  const node = `node-${String((index % nodes) + 1).padStart(String(nodes).length, '0')}`
+  const node = `node-${String((index % nodes) + 1).padStart(Math.max(3, String(nodes).length), '0')}`
   const variable = (at: number): object => ({
     name: `SETTING_${at}`,
     value: `${((index + 1) * 7919 * (at + 1)).toString(36).padStart(24, '-')}`,
