@@ -1,5 +1,5 @@
 /** A simulated cluster with many bound DaemonSets, and with pods that are nobody's business here. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,8 @@ import {
 } from '../../packages/kube-client/src/index.ts'
 import { silentLogger } from '../../packages/log/src/index.ts'
 import type { Exchange } from '../../packages/wire/src/index.ts'
-import { until, within } from './until.ts'
+import { endProcess } from './end-process.ts'
+import { until } from './until.ts'
 
 /** How large a cluster is. */
 export interface ClusterSize {
@@ -63,7 +64,7 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
     await furnish(client, size)
   } catch (error) {
     await sockets.close()
-    await end(sim)
+    await endProcess(sim, 'the simulated cluster')
     throw error
   }
   return {
@@ -74,16 +75,9 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
     addForeign: () => addForeign(client, size),
     async stop() {
       await sockets.close()
-      await end(sim)
+      await endProcess(sim, 'the simulated cluster')
     },
   }
-}
-
-async function end(sim: ChildProcess): Promise<void> {
-  const ended = new Promise<void>((resolve) => sim.once('exit', () => resolve()))
-  sim.kill('SIGINT')
-  // One that a signal has ended, as for want of memory, has no exit code, and ends no second time.
-  if (sim.exitCode === null && sim.signalCode === null) await within('the simulated cluster to end', ended, { withinSeconds: 60 })
 }
 
 async function furnish(client: KubeClient, { nodes, daemonSets }: ClusterSize): Promise<void> {
