@@ -1,1 +1,2 @@
+export { boundFault, type Fault } from './bounded-document.ts'
 export { type ManifestDocument, readManifests } from './read-manifests.ts'

@@ -1,5 +1,6 @@
 import { type SimFaults, simFaultsSchema } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
+import { boundFault } from '@tranche/manifests'
 import { LineCounter, parseDocument } from 'yaml'
 
 /** One thing that is wrong with a document of faults. */
@@ -62,6 +63,8 @@ function readYaml(text: string): { readonly value: unknown } | { readonly findin
         return { path: `line ${line}, column ${col}`, value: 'what stands there', fix: `write YAML or JSON: ${message}` }
       }),
     }
+  const fault = boundFault(document)
+  if (fault !== undefined) return { findings: [{ path: '', value: 'what stands there', fix: `write it with fewer aliases: ${fault.why}` }] }
   try {
     return { value: document.toJS() as unknown }
   } catch (error) {

@@ -1,4 +1,5 @@
-import { parse } from 'yaml'
+import { boundFault } from '@tranche/manifests'
+import { parseDocument } from 'yaml'
 import { ApiStatusError } from '../status-error.ts'
 import { duplicateFields } from './duplicate-fields.ts'
 
@@ -29,7 +30,7 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   refuseTooLarge(text)
   if (text.trim() === '') return { value: undefined, duplicateFields: [] }
   try {
-    const json = contentType.includes('yaml') ? JSON.stringify(parse(text, { uniqueKeys: false, logLevel: 'error' })) : text
+    const json = contentType.includes('yaml') ? JSON.stringify(parseYaml(text)) : text
     refuseTooLarge(json)
     return { value: JSON.parse(json) as unknown, duplicateFields: duplicateFields(json) }
   } catch (error) {
@@ -41,6 +42,16 @@ export function readRequestBody(text: string | undefined, contentType: string, a
         : "the object provided is unrecognized: couldn't get version/kind; json parse error"
     throw new ApiStatusError(400, 'BadRequest', `${fault}: ${reason}`)
   }
+}
+
+/** An API server refuses too many aliases, too. */
+function parseYaml(text: string): unknown {
+  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', prettyErrors: true })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  const fault = boundFault(document)
+  if (fault !== undefined) throw new Error(`yaml: ${fault.why}`)
+  return document.toJS({ maxAliasCount: -1 })
 }
 
 /** Aliases make a short text of YAML a long one. */

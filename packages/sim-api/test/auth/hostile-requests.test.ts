@@ -86,6 +86,17 @@ describe('a body in YAML', () => {
     const answer = await front.handle({ method: 'POST', path: MAPS, headers, body }, new AbortController().signal)
     expect(answer.status).toBe(413)
   })
+
+  it('with aliases without number is refused before they are looked up', async () => {
+    const body = Array.from({ length: 20_000 }, (_, at) => `a${at}: &a${at} x\nb${at}: *a${at}`).join('\n')
+    const { front } = setUp()
+    const headers = { authorization: 'Bearer root', 'content-type': 'application/yaml' }
+    const answer = await front.handle({ method: 'POST', path: MAPS, headers, body }, new AbortController().signal)
+    expect(answer.status).toBe(400)
+    let said = ''
+    for await (const chunk of answer.body) said += String(chunk)
+    expect(said).toContain('yaml: it has more than 1000 aliases')
+  })
 })
 
 it('patches that nest one in another make no object that is too deep to be read', async () => {
