@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import { type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
+import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
@@ -16,17 +16,22 @@ export interface RolloutParts {
 export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
+  const revisionMissingSinceMs = new Map<string, number>()
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       statusWrittenMs.delete(keyText(key))
       warnings.delete(keyText(key))
+      revisionMissingSinceMs.delete(keyText(key))
       return awaitChange
     }
     const { clock } = parts
+    if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
+    else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     const view = {
       ...reading,
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
+      revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }
@@ -37,6 +42,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     logRolloutPlan(plan, view.rollout, log)
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
+    if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     return outcomeOf(plan)
   }
 }

@@ -4,7 +4,7 @@ import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { RolloutView } from '@tranche/planner'
 
 /** What a pass over a Rollout reads; clocks and memory are added by the pass. */
-export type RolloutReading = Omit<RolloutView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs'>
+export type RolloutReading = Omit<RolloutView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'revisionMissingSinceMs'>
 
 /** What the Rollout reconciler needs from the cluster. Writes that lose a race throw WRITE_CONFLICT. */
 export interface RolloutPort {

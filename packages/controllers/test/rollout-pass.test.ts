@@ -53,6 +53,37 @@ describe('a pass over a Rollout', () => {
   })
 })
 
+it('touches a DaemonSet without the ControllerRevision of its template every 30 s (G6)', async () => {
+  const clock = new FakeClock()
+  let read: RolloutReading = { ...reading({}), revisions: [] }
+  const annotations = { 'tranche.dev/rollout': key.name }
+  const labels = { 'rollouts.kruise.io/workload-type': 'daemonset' }
+  const daemonSet = { ...read.daemonSet!, metadata: { ...read.daemonSet!.metadata, annotations, labels } }
+  read = { ...read, daemonSet, strategyScope: 'release' }
+  const touchedAtMs: number[] = []
+  const cluster = {
+    read: () => read,
+    async writeStatus(rollout: Rollout, status: Rollout['status']) {
+      read = { ...read, rollout: { ...rollout, status: status! } }
+    },
+    async setHash(rollout: Rollout, hash: string) {
+      const kept = { ...rollout.metadata, annotations: { ...rollout.metadata.annotations, 'rollouts.kruise.io/hash': hash } }
+      read = { ...read, rollout: { ...rollout, metadata: kept } }
+    },
+    async patchDaemonSet(_daemonSet: unknown, patch: unknown) {
+      if (JSON.stringify(patch).includes('touched')) touchedAtMs.push(clock.monotonicMs())
+    },
+  } as unknown as RolloutPort
+  const run = createRolloutPass({ cluster, clock, events: { record: () => {} } as never })
+  const startMs = clock.monotonicMs()
+  for (let second = 0; second < 70; second++) {
+    await run(key, new AbortController().signal, silentLogger)
+    await run(key, new AbortController().signal, silentLogger)
+    clock.advance(1_000)
+  }
+  expect(touchedAtMs.map((ms) => Math.round((ms - startMs) / 1_000))).toEqual([30, 60])
+})
+
 function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): RolloutReading {
   const { daemonSet, revisions, fleet } = aReading()
   const rollout: Rollout = {

@@ -1,4 +1,5 @@
 import type { ProgressingReason } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { frozenStable } from './frozen-text.ts'
@@ -26,11 +27,15 @@ function freeCourse(view: RolloutView, before: Course): Course {
   const { daemonSet, revisions, fleet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
-  if (discovery.kind === 'pending')
-    return { ...before, message: `waiting for the DaemonSet controller to observe generation ${daemonSet.metadata.generation ?? 0}` }
+  if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
   if (before.phase === 'Progressing') return progressingCourse(view, daemonSet, before, discovery)
   if (isRollbackOfGoing(before)) return progressingCourse(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
   return restingCourse(view, daemonSet, before, discovery)
+}
+
+function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): string {
+  if (why === 'revision') return 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
+  return `waiting for the DaemonSet controller to observe generation ${metadata.generation ?? 0}`
 }
 
 /**

@@ -1,10 +1,11 @@
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
 import { isMidSurge } from '../release/strategy-contest.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { frozenText } from './frozen-text.ts'
+import { isRevisionMissing } from './missing-revision.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -18,14 +19,16 @@ export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | nul
  * While a release is in charge the strategy is its own affair: it counts who sets it back (G11). A node with two pods makes
  * it wait too: under `OnDelete` the DaemonSet controller would delete the newer one.
  */
-function binding({ rollout, fleet, strategyScope }: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
+function binding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
+  const { rollout, fleet, strategyScope } = view
   const mayTakeOver = strategyScope === 'binding' && controlledBy(daemonSet) === undefined && !isMidSurge(fleet)
   const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
   // What was frozen says what to go on from: it stands until a release goes on from there, or there is nothing to release.
   const thawed = rollout.status?.phase === 'Healthy' ? { [daemonSetAnnotations.frozen]: null } : {}
+  const seen = isRevisionMissing(view) ? {} : { [TOUCHED_ANNOTATION]: null }
   return {
     ...takeOver,
-    annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, ...thawed },
+    annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, ...thawed, ...seen },
     workloadTypeLabel: 'set',
   }
 }
@@ -51,6 +54,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
       [daemonSetAnnotations.rollout]: null,
       [daemonSetAnnotations.inProgressing]: null,
       [daemonSetAnnotations.reverted]: null,
+      [TOUCHED_ANNOTATION]: null,
     },
     workloadTypeLabel: 'remove',
   } as const

@@ -3,6 +3,7 @@ import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { stepOfReplacedPlan } from './advance-step.ts'
+import { planMissingRevision } from './missing-revision.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './course.ts'
@@ -24,7 +25,7 @@ import { mayWriteStatus } from './status-writes.ts'
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
 export function planRollout(view: RolloutView): RolloutPlan {
-  return keepStored(view, decide(view))
+  return planMissingRevision(view, keepStored(view, decide(view)))
 }
 
 /**

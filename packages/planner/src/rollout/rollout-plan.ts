@@ -16,7 +16,7 @@ export type RolloutPlan =
   | { readonly kind: 'setHash'; readonly hash: string }
   | {
       readonly kind: 'patchDaemonSet'
-      readonly why: 'bind' | 'unbind' | 'revert'
+      readonly why: 'bind' | 'unbind' | 'revert' | 'touch'
       readonly daemonSet: DaemonSet
       readonly patch: readonly PatchOperation[]
       /** What is said of it on the Rollout and on the DaemonSet; null where nothing is worth an event. */

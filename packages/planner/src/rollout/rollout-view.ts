@@ -36,6 +36,8 @@ export interface RolloutView {
   readonly schemaGap?: string | undefined
   /** When this process last wrote the status of this Rollout, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
+  /** Since when this process sees `isRevisionMissing`, or when it last touched the DaemonSet for it, on the monotonic clock; null where it does not. */
+  readonly revisionMissingSinceMs?: number | null
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number

@@ -80,6 +80,27 @@ describe('a Rollout without a release', () => {
     expect(planRollout({ ...outdated, rollout: { ...outdated.rollout, status } })).toEqual({ kind: 'wait', for: gap, recheckAfterMs: null })
   })
 
+  it('touches the DaemonSet where no ControllerRevision has held the template for 30 s, that its controller looks again (G6)', () => {
+    const toy = healthy()
+    const base = { ...toy.rolloutView()!, revisions: [], statusWrittenMs: null }
+    const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
+    const missingFor = (ms: number) => planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - ms })
+    const message = 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
+    expect(missingFor(29_000)).toEqual({ kind: 'wait', for: message, recheckAfterMs: 1_000 })
+    const touched = missingFor(30_000)
+    expect(touched).toMatchObject({ kind: 'patchDaemonSet', why: 'touch', event: null })
+    expect(JSON.stringify(touched)).toContain('/metadata/annotations/tranche.dev~1touched')
+  })
+
+  it('removes its touch of the DaemonSet once a ControllerRevision holds the template', () => {
+    const toy = healthy()
+    toy.editDaemonSet({
+      metadata: { ...toy.daemonSet.metadata, annotations: { ...toy.daemonSet.metadata.annotations, 'tranche.dev/touched': 'x' } },
+    })
+    settle(toy)
+    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty(['tranche.dev/touched'])
+  })
+
   it('is Healthy though no node is available', () => {
     const toy = new ToyCluster()
     toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))

@@ -102,6 +102,7 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/frozen',
   'tranche.dev/unsettled',
   'tranche.dev/reverted',
+  'tranche.dev/touched',
   // The API server's own count of templates.
   'deprecated.daemonset.template.generation',
 ])
