@@ -75,6 +75,9 @@ export interface Delivery {
   readonly revision: number
 }
 
+/** How long watches outlive the definition that they were opened under, in milliseconds (1,034 to 1,111 on Kubernetes 1.36.2). */
+const REPLACED_WATCH_MS = 1_035
+
 /** By what faults know a request for discovery or OpenAPI, which is of no resource. */
 const DOCUMENTS: ResourceId = { group: '', resource: 'documents' }
 
@@ -174,7 +177,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     schemas,
     nowMs: () => clock.nowMs(),
-    onReplaced: ({ group, plural }) => hub.closeAll({ group, resource: plural }),
+    onReplaced: ({ group, plural }) => hub.closeAll({ group, resource: plural }, REPLACED_WATCH_MS),
   })
   const authorizer = createAuthorizer(store)
   const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))

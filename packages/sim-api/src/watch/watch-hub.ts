@@ -81,9 +81,10 @@ export class WatchHub {
     if (watchers !== undefined) for (const watcher of watchers) watcher.see(change)
   }
 
-  /** Ends all watches of a resource that is no longer served. */
-  closeAll(id: ResourceId): void {
-    for (const watcher of this.#watchersOf(id)) watcher.close('closed')
+  /** Ends, by and by, the watches that are open now of a resource whose definition was replaced or deleted. */
+  closeAll(id: ResourceId, afterMs: number): void {
+    const open = [...this.#watchersOf(id)]
+    this.#options.clock.setTimer(afterMs, () => open.forEach((watcher) => watcher.close('closed')))
   }
 
   /** Sends what the watcher is to know before anything new happens. */
