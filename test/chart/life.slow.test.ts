@@ -252,7 +252,8 @@ function agentOf(tag: number): object {
 
 function note({ actor, verb, resource, subresource }: Parameters<NonNullable<FaultInjector['onRequest']>>[0]): undefined {
   const component = components.find((one) => actor === `${accountName}tranche-${one}`)
-  if (component === undefined || resource.resource.startsWith('self')) return undefined
+  // Discovery and OpenAPI (`documents`) are for every user who is known, as reviews of oneself are.
+  if (component === undefined || resource.resource.startsWith('self') || resource.resource === 'documents') return undefined
   asked[component].add(`${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
   return undefined
 }
