@@ -163,6 +163,27 @@ it('definitions that come and go make a release forget nothing that was stored (
   expectKept(stage)
 })
 
+it('a status that is due while the watches outlive their definitions is not written (F11, G10)', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
+  await untilReleased(stage, 'v1')
+  const { heldRevisions, answeredActions } = (await stage.rollout()).status!
+  expect(answeredActions).toEqual(['abort-1'])
+  await define(stage, 'theirs')
+  await stage.setImage('v3')
+  await stage.pass(900)
+  await define(stage, 'ours')
+  await stage.pass(100)
+  expect((await stage.rollout()).status).toMatchObject({ heldRevisions, answeredActions })
+  await untilNodesOn(stage, 'v3', 2)
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
 it('a controller that starts under other definitions forgets nothing that was stored (F11, G10)', async () => {
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')

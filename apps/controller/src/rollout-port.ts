@@ -1,8 +1,8 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
-import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { isBadRequest, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import {
   type DaemonSet,
   daemonSetAnnotations,
@@ -96,10 +96,29 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })
     },
     async writeStatus(rollout, status, signal) {
-      const written = await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal })
+      const written = await updateStatus({ client, schemas }, { rollout, status, signal })
       if (isCut(status, written.status ?? {})) schemas.suspect()
       newest.rollouts.learn(written)
     },
+  }
+}
+
+/** A status to write. */
+interface StatusWrite {
+  readonly rollout: Rollout
+  readonly status: RolloutStatus
+  readonly signal: AbortSignal
+}
+
+/** Definitions may be replaced up to a second before our watches end: a write that would lose fields that are stored must not be taken. */
+async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client' | 'schemas'>, write: StatusWrite): Promise<Rollout> {
+  const { rollout, status, signal } = write
+  const options = { subresource: 'status', ...(rollout.status !== undefined && { fieldValidation: 'Strict' as const }), signal }
+  try {
+    return await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, options)
+  } catch (error) {
+    if (isBadRequest(error)) schemas.suspect()
+    throw error
   }
 }
 

@@ -31,6 +31,7 @@ export {
   isConflict,
   isExpired,
   isForbidden,
+  isBadRequest,
   isInvalid,
   isNotFound,
   KubeStatusError,

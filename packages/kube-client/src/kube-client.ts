@@ -78,6 +78,8 @@ export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string
   /** `status` writes only the status, through its own endpoint. */
   readonly subresource?: string
+  /** `Strict`: the server rejects (400) what its schema does not know, instead of dropping it. @default as the server does */
+  readonly fieldValidation?: 'Strict'
 }
 
 /** A change, in one of the three languages. Custom resources do not speak `strategic`. */
@@ -189,7 +191,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   }
 
   function writePath(path: string, writeOptions: WriteOptions | undefined): string {
-    return withQuery(path, { fieldManager: writeOptions?.fieldManager ?? fieldManager })
+    const { fieldValidation } = writeOptions ?? {}
+    return withQuery(path, { fieldManager: writeOptions?.fieldManager ?? fieldManager, ...(fieldValidation && { fieldValidation }) })
   }
 }
 

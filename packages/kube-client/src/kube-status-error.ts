@@ -114,6 +114,11 @@ export function isForbidden(error: unknown): error is KubeStatusError {
   return hasStatus(error, 403)
 }
 
+/** @returns whether the server could not read what was sent (400): also a field that it does not know, where it was asked to be strict */
+export function isBadRequest(error: unknown): error is KubeStatusError {
+  return hasStatus(error, 400)
+}
+
 /** @returns whether the object is not as the writer believed: it changed (`Conflict`), or it is there already (`AlreadyExists`) */
 export function isConflict(error: unknown): error is KubeStatusError {
   return hasStatus(error, 409)

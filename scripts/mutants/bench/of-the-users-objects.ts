@@ -13,8 +13,7 @@ const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
 const daemonSetPatch = 'packages/planner/src/release/daemon-set-patch.ts'
 const contest = 'packages/planner/src/release/strategy-contest.ts'
 const lettingGo = 'packages/planner/src/release/letting-go.ts'
-const updateStatus =
-  "const written = await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', signal })"
+const updateStatus = 'const written = await updateStatus({ client, schemas }, { rollout, status, signal })'
 
 /** Faults of what is the user's: G10 to G12. */
 export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
