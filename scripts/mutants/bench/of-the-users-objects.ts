@@ -120,6 +120,19 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     worlds: 'native',
   },
   {
+    guarantee: 'G11',
+    fault: 'admission lets every DaemonSet pass as it is sent',
+    edits: [
+      {
+        file: 'packages/admission/src/admit-daemon-set.ts',
+        find: "return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }",
+        replace: 'return patch.length >= 0 ? allow(warnings) : allow()',
+      },
+    ],
+    worlds: 'native',
+    named: ['G3', 'G11'],
+  },
+  {
     guarantee: 'G12',
     fault: 'nothing is remembered of a version that was taken back',
     edits: [{ file: rolloutStatus, find: '...(heldRevisions.length > 0 && { heldRevisions }),', replace: '' }],
