@@ -1,5 +1,6 @@
+import type { Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { type KubeObject, rolloutAnnotations } from '@tranche/kube-types'
 import { breakPod, setFinalizers } from '../scenarios/hands.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from '../scenarios/looks.ts'
 import { metricsOf } from '../scenarios/metrics.ts'
@@ -169,8 +170,17 @@ export const stories: Readonly<Record<string, Story>> = {
     async play(stage) {
       const path = '/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/stableRevision'
       const body = [{ op: 'remove', path }] as const
+      const { apiVersion, kind, metadata, spec } = await stage.client.get<KubeObject & Pick<Rollout, 'spec'>>(
+        resourcePaths.rollouts,
+        stageKey,
+      )
       await stage.client.patch(resourcePaths.customResourceDefinitions, rolloutDefinition, { type: 'json', body })
-      await stage.setImage('v2')
+      // A status that is stored stays as it is; a new Rollout says it, once the watches have ended.
+      await stage.pass(3_000)
+      await stage.client.delete(resourcePaths.rollouts, stageKey)
+      await stage.until('the Rollout is gone', async () => (await stage.client.list(resourcePaths.rollouts, {})).items.length === 0)
+      const { name, namespace = '', annotations = {} } = metadata
+      await stage.client.create(resourcePaths.rollouts, { apiVersion, kind, metadata: { name, namespace, annotations }, spec } as never)
       await untilStalled(stage, 'CRDOutdated')
     },
   },

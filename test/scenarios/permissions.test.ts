@@ -75,6 +75,8 @@ function enforced(asked: Record<'controller' | 'executor', Set<string>>, namespa
     onRequest({ actor, verb, resource, subresource, namespace }) {
       const program = actor.startsWith('controller-') ? 'controller' : actor.startsWith('executor-') ? 'executor' : null
       if (program === null) return undefined
+      // Discovery and OpenAPI are open to everyone who may log in.
+      if (resource.resource === 'documents') return undefined
       const right = `${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`
       asked[program].add(right)
       // The Lease of controllers has a namespace of its own.

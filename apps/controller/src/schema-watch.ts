@@ -15,6 +15,12 @@ export interface SchemaWatch {
    * @throws {AppError} where the API server does not answer
    */
   settles(): Promise<boolean>
+  /**
+   * Reads {@link gap} now, whatever the watches say.
+   *
+   * @throws {AppError} where the API server does not answer
+   */
+  readAgain(): Promise<void>
   /** The answer to a write lacked something that was sent: looks again soon. */
   suspect(): void
 }
@@ -110,6 +116,9 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
       if (ending === null || isRefreshing) return false
       if (!isSettled()) await look(ending)
       return isSettled()
+    },
+    async readAgain() {
+      if (ending !== null) await look(ending)
     },
     suspect: () => lookIn(0),
   }
