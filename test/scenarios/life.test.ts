@@ -122,11 +122,12 @@ async function upgradeUntilPaused(): Promise<void> {
     nodes: 6,
     steps: [{ replicas: 2, pause: {} }, { replicas: 4, pause: {} }, { replicas: '100%' }],
     policy: { maxUnavailable: 1 },
-    controllers: ['controller-next'],
-    executors: ['executor-next'],
     tap: (identity, exchange) => (identity.endsWith('next') ? asNextVersion(exchange, identity) : exchange),
   })
   await bringDefinitions(stage.client, 'next')
+  for (const identity of ['controller-1', 'executor-1']) await end(stage.program(identity), false)
+  await stage.startController('controller-next')
+  await stage.startExecutor('executor-next')
   await stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { maxUnavailable: 2 } } })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

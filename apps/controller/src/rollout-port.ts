@@ -2,7 +2,7 @@ import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
-import { isBadRequest, isNotFound, type KubeClient, resourcePaths, type WriteOptions } from '@tranche/kube-client'
+import { isBadRequest, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import {
   type DaemonSet,
   daemonSetAnnotations,
@@ -110,21 +110,19 @@ interface StatusWrite {
   readonly signal: AbortSignal
 }
 
-/** Definitions may be replaced up to a second before our watches end: a write that would lose fields that are stored must not be taken. */
+/**
+ * Definitions may be replaced up to a second before our watches end: a write that would lose fields that are stored must not be taken, so
+ * it is rejected (400) by an API server that does not know all that is sent. A Rollout that is being deleted needs to remember nothing.
+ */
 async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client' | 'schemas'>, write: StatusWrite): Promise<Rollout> {
   const { rollout, status, signal } = write
-  const update = (validation: Pick<WriteOptions, 'fieldValidation'>): Promise<Rollout> =>
-    client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, { subresource: 'status', ...validation, signal })
-  // A Rollout that goes needs to remember nothing.
-  if (rollout.status === undefined || rollout.metadata.deletionTimestamp !== undefined) return update({})
+  const remembers = rollout.status !== undefined && rollout.metadata.deletionTimestamp === undefined
+  const options = { subresource: 'status', ...(remembers && { fieldValidation: 'Strict' as const }), signal }
   try {
-    return await update({ fieldValidation: 'Strict' })
+    return await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, options)
   } catch (error) {
-    if (!isBadRequest(error)) throw error
-    await schemas.readAgain()
-    if (schemas.gap() !== undefined) throw error
-    // It is none of ours that the definitions lack.
-    return update({})
+    if (isBadRequest(error)) schemas.suspect()
+    throw error
   }
 }
 

@@ -15,13 +15,7 @@ export interface SchemaWatch {
    * @throws {AppError} where the API server does not answer
    */
   settles(): Promise<boolean>
-  /**
-   * Reads {@link gap} now, whatever the watches say.
-   *
-   * @throws {AppError} where the API server does not answer
-   */
-  readAgain(): Promise<void>
-  /** The answer to a write lacked something that was sent: looks again soon. */
+  /** A write was rejected for a field that the API server does not know, or its answer lacked something that was sent: looks again soon. */
   suspect(): void
 }
 
@@ -116,9 +110,6 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
       if (ending === null || isRefreshing) return false
       if (!isSettled()) await look(ending)
       return isSettled()
-    },
-    async readAgain() {
-      if (ending !== null) await look(ending)
     },
     suspect: () => lookIn(0),
   }

@@ -44,6 +44,18 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect((await api.get(widgets.path('a'))).body['spec']).toEqual({ size: 7 })
     })
 
+    it('keeps what is stored where a strict write says a field that its definition lacks', async ({ api, widgets }) => {
+      const { body: stored } = await api.post(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
+      await redefine(api, widgets, narrowSchema)
+      await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
+      const changed = { ...stored, spec: { size: 8, low: 1 } }
+      const { status, body } = await api.put(widgets.path('a'), changed, { query: { fieldValidation: 'Strict' } })
+      expect([status, body['reason']]).toEqual([400, 'BadRequest'])
+      await redefine(api, widgets, specSchema)
+      const whole = await api.getUntil(widgets.path('a'), 'a widget with its field', hasLow(true))
+      expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
+    })
+
     it('has to be watched again where its definition has changed', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ low: 1 })))
       const watch = await api.watch(widgets.path())
