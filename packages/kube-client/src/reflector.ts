@@ -232,7 +232,8 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
   const round = linkAbort(signal)
   let isInterrupted = false
   try {
-    if (state.mustList) await relist(state, signal)
+    // Again where a refresh was asked for while the list was under way.
+    while (state.mustList) await relist(state, signal)
     state.interrupt = () => {
       isInterrupted = true
       round.abort(new Error('the objects are listed again'))

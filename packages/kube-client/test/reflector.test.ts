@@ -181,6 +181,40 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('lists again for a refresh, and watches on from there', async () => {
+    const { server, reflector, clock } = await running({ a: 1 })
+    const before = reflector.connectionChanges
+    const refreshed = reflector.refresh()
+    await clock.advanceAsync(1_000)
+    await refreshed
+    expect(reflector.listsOf('default')).toEqual({ begun: 2, done: 2 })
+    expect(reflector.connectionChanges).toBe(before + 2)
+    server.put('a', 2)
+    await clock.advanceAsync(0)
+    expect(reflector.store.get(key('a'))).toBe(2)
+    reflector.stop()
+  })
+
+  it('lists once more at once for a refresh that comes while it lists', async () => {
+    const { server, reflector, clock } = setUp()
+    server.put('a', 1)
+    void reflector.start()
+    const refreshed = reflector.refresh()
+    await clock.advanceAsync(0)
+    await refreshed
+    expect(reflector.listsOf('default')).toEqual({ begun: 2, done: 2 })
+    reflector.stop()
+  })
+
+  it('rejects a refresh that its end leaves undone', async () => {
+    const { server, reflector, clock } = await running({ a: 1 })
+    for (let i = 0; i < 3; i++) server.faults.push({ kind: 'status', code: 500 })
+    const refreshed = expect(reflector.refresh()).rejects.toThrow('the reflector was stopped')
+    await clock.advanceAsync(0)
+    reflector.stop()
+    await refreshed
+  })
+
   it('lists anew when a bookmark shows that the server was set back', async () => {
     const { server, reflector, clock, told } = await running({ a: 1 })
     server.setBack()
