@@ -25,7 +25,8 @@ function binding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
   const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
   // What was frozen says what to go on from: it stands until a release goes on from there, or there is nothing to release.
   const thawed = rollout.status?.phase === 'Healthy' ? { [daemonSetAnnotations.frozen]: null } : {}
-  const seen = isRevisionMissing(view) ? {} : { [TOUCHED_ANNOTATION]: null }
+  const isTouched = TOUCHED_ANNOTATION in (daemonSet.metadata.annotations ?? {})
+  const seen = isTouched && !isRevisionMissing(view) ? { [TOUCHED_ANNOTATION]: null } : {}
   return {
     ...takeOver,
     annotations: { ...takeOver.annotations, [daemonSetAnnotations.rollout]: rollout.metadata.name, ...thawed, ...seen },

@@ -92,6 +92,15 @@ describe('a Rollout without a release', () => {
     expect(JSON.stringify(touched)).toContain('/metadata/annotations/tranche.dev~1touched')
   })
 
+  it('touches no DaemonSet beside an active OpenKruise controller', () => {
+    const toy = healthy()
+    const peer = { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 }
+    const base = { ...toy.rolloutView()!, revisions: [], peer, statusWrittenMs: null }
+    const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
+    const plan = planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - 60_000 })
+    expect(plan).toMatchObject({ kind: 'wait' })
+  })
+
   it('removes its touch of the DaemonSet once a ControllerRevision holds the template', () => {
     const toy = healthy()
     toy.editDaemonSet({
