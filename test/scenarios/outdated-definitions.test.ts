@@ -138,11 +138,7 @@ it('definitions that are put back in mid-release stop it before the next batch, 
 })
 
 it('definitions that come and go make a release forget nothing that was stored (F11, G10)', async () => {
-  stage = await setStage({ nodes: 10 })
-  await stage.setImage('v2')
-  await untilPausedAt(stage, 1)
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
-  await untilReleased(stage, 'v1')
+  await releaseAndAbort()
   await stage.setImage('v3')
   await untilPausedAt(stage, 1)
   const before = (await stage.rollout()).status!
@@ -164,11 +160,7 @@ it('definitions that come and go make a release forget nothing that was stored (
 })
 
 it('a status that is due while the watches outlive their definitions is not written (F11, G10)', async () => {
-  stage = await setStage({ nodes: 10 })
-  await stage.setImage('v2')
-  await untilPausedAt(stage, 1)
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
-  await untilReleased(stage, 'v1')
+  await releaseAndAbort()
   const { heldRevisions, answeredActions } = (await stage.rollout()).status!
   expect(answeredActions).toEqual(['abort-1'])
   await define(stage, 'theirs')
@@ -204,11 +196,7 @@ it('a controller that starts under other definitions forgets nothing that was st
 })
 
 it('definitions that have pruned the answers let no action be carried out a second time (G10)', async () => {
-  stage = await setStage({ nodes: 10 })
-  await stage.setImage('v2')
-  await untilPausedAt(stage, 1)
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
-  await untilReleased(stage, 'v1')
+  await releaseAndAbort()
   await stage.setImage('v3')
   await untilPausedAt(stage, 1)
   await define(stage, 'theirs')
@@ -225,6 +213,15 @@ it('definitions that have pruned the answers let no action be carried out a seco
   await untilReleased(stage, 'v1')
   expectKept(stage)
 })
+
+/** So that the status remembers something: a version that is held, and an action that was answered. */
+async function releaseAndAbort(): Promise<void> {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
+  await untilReleased(stage, 'v1')
+}
 
 const byHand: BatchRelease & { readonly apiVersion: string; readonly kind: string } = {
   apiVersion: 'rollouts.kruise.io/v1beta1',
