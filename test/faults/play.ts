@@ -194,6 +194,7 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   world.note('everything heals')
   fates.disarm()
   await drive(clock, world.heal())
+  endNewer(world, fates)
   for (const slot of slotsOf(world.schedule))
     if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
@@ -206,6 +207,18 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   const second = await untilEnded(world, owners, END_MS)
   await letPass(clock, QUIET_MS)
   return second.length > 0 ? second : drive(clock, findUnended(world, owners.tag()))
+}
+
+/**
+ * A process that outlived its replacement ends once its kubelet is heard again. One of the next version could write no status by then: the
+ * definitions that came with the version before lack its fields, and a status that loses any is written by none of ours.
+ */
+function endNewer(world: World, fates: Fates): void {
+  for (const program of world.replaced()) {
+    if (program.version === 'present' || world.version() === 'next') continue
+    world.note(`${program.identity} is killed, for it is of the ${program.version} version`)
+    fates.end(program)
+  }
 }
 
 /** Somebody does what the release waits for a person to do. @returns what has not ended after `withinMs` */

@@ -67,6 +67,8 @@ export interface World {
   start(slot: Slot): Program
   /** The one started last in this place, if it still runs. */
   programIn(slot: Slot): Program | undefined
+  /** Those that another was started in the place of, and that still run or will thaw. */
+  replaced(): readonly Program[]
   /** Resolves when it has its first lists; rejects when it gives up. */
   whenReady(program: Program): Promise<void>
   /** Asks it to end. @returns when it has */
@@ -153,7 +155,7 @@ interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'weath
   readonly take: (delivery: RecordedDelivery) => void
 }
 
-type Doings = 'start' | 'programIn' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
+type Doings = 'start' | 'programIn' | 'replaced' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
 
 interface Programs extends Pick<World, Doings> {
   /** Those of this role that can answer, the first started first. */
@@ -164,6 +166,7 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
   const { seed, shape, upgrades } = schedule
   const queue = createRemoteQueue(clock, () => weather.jobFate())
   const running = new Map<Slot, Program>()
+  const alive = new Set<Program>()
   /** From the first list on until they end, in every place, the first started first. */
   const serving = new Set<Program>()
   let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
@@ -221,10 +224,12 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
       const process = createProcess(ownClock, sabotage?.exchange(exchange, { version, role }) ?? exchange)
       const program = { slot, role, version, identity, ownClock, process } as const
       running.set(slot, program)
+      alive.add(program)
       run(program)
       return program
     },
     programIn: (slot) => running.get(slot),
+    replaced: () => [...alive].filter((program) => running.get(program.slot) !== program),
     whenReady: async (program) => lives.get(program)?.ready,
     async stop(program) {
       clock.setTimer(ROUTED_MS, () => serving.delete(program))
@@ -238,6 +243,7 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
       program.process.cutOff()
       lives.get(program)?.drop?.()
       serving.delete(program)
+      alive.delete(program)
       if (running.get(program.slot) === program) running.delete(program.slot)
     },
     watchPoints: (watch) => void (onPoint = watch),
