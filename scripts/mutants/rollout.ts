@@ -156,6 +156,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
+    fault: 'a held template is forgotten with a status that other definitions have pruned',
+    file: 'packages/planner/src/rollout/kept-holds.ts',
+    find: '!hasLostAnswers(rollout)',
+    replace: 'true',
+    tests: ['packages/planner/test/rollout/kept-holds.test.ts'],
+  },
+  {
+    rule: 'G12',
     fault: 'a held template is not known again',
     file: heldRevisions,
     find: 'return held.find((one) => one.digest === digest)',

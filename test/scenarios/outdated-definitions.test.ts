@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { define } from './definitions.ts'
@@ -211,6 +211,32 @@ it('definitions that have pruned the answers let no action be carried out a seco
   expect(await nodesOn(stage, 'v3')).toHaveLength(2)
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-2","type":"abort"}' } } })
   await untilReleased(stage, 'v1')
+  expectKept(stage)
+})
+
+it('a version that is held stays so where another program writes the Rollout under other definitions (G12)', async () => {
+  await releaseAndAbort()
+  const [held] = (await stage.rollout()).status!.heldRevisions!
+  await define(stage, 'theirs')
+  const written = await stage.client.patch<Rollout>(resourcePaths.rollouts, stageKey, {
+    type: 'merge',
+    body: { metadata: { annotations: { 'example.com/seen': 'under the definitions of OpenKruise' } } },
+  })
+  expect(written.status).not.toHaveProperty('heldRevisions')
+  await stage.setImage('v2')
+  await stage.pass(60_000)
+  const before = deletions(stage)
+  await define(stage, 'ours')
+  await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(before)
+  const { digest, revision, reason, at } = held!
+  expect((await stage.rollout()).status?.heldRevisions).toMatchObject([{ digest, revision, reason, at }])
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"retry-1","type":"retry"}' } } })
+  await untilPausedAt(stage, 1)
+  expect((await stage.rollout()).metadata.annotations).not.toHaveProperty(['tranche.dev/held-revisions'])
+  await stage.approve()
+  await untilReleased(stage, 'v2')
   expectKept(stage)
 })
 

@@ -6,7 +6,6 @@ import {
   type DaemonSet,
   daemonSetAnnotations,
   rolloutAnnotations,
-  ROLLOUT_HASH_ANNOTATION,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
 import {
@@ -217,8 +216,9 @@ export class ToyCluster {
       case 'setFinalizer':
         this.rollout = setFinalizer(rollout, plan.present, this.#next())
         break
-      case 'setHash': {
-        const annotations = { ...rollout.metadata.annotations, [ROLLOUT_HASH_ANNOTATION]: plan.hash }
+      case 'setAnnotations': {
+        const all = Object.entries({ ...rollout.metadata.annotations, ...plan.annotations })
+        const annotations = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null))
         this.rollout = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: this.#next(), annotations } }
         break
       }

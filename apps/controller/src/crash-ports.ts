@@ -9,7 +9,7 @@ export const controllerCrashPorts = {
     read: 'value',
     releaseExists: 'promise',
     setFinalizer: 'promise',
-    setHash: 'promise',
+    setAnnotations: 'promise',
     patchDaemonSet: 'promise',
     createRelease: 'promise',
     updateRelease: 'promise',

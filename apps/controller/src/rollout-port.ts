@@ -3,15 +3,7 @@ import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
 import { isBadRequest, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import {
-  type DaemonSet,
-  daemonSetAnnotations,
-  keyOf,
-  type ObjectKey,
-  ROLLOUT_HASH_ANNOTATION,
-  ROLLOUT_FINALIZER,
-  ROLLOUTS_API_VERSION,
-} from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -60,9 +52,9 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
       if (written !== undefined) newest.rollouts.learn(written)
     },
-    async setHash(rollout, hash, signal) {
+    async setAnnotations(rollout, annotations, signal) {
       const { resourceVersion } = rollout.metadata
-      const body = { metadata: { resourceVersion, annotations: { [ROLLOUT_HASH_ANNOTATION]: hash } } }
+      const body = { metadata: { resourceVersion, annotations } }
       newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
     },
     async patchDaemonSet(daemonSet, patch, signal) {

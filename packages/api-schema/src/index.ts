@@ -25,6 +25,7 @@ export {
   type CanaryStatus,
   type CanaryStrategy,
   type HeldRevision,
+  heldRevisionSchema,
   type AnsweredBody,
   type LastAction,
   type Notification,

@@ -23,7 +23,7 @@ export function logRolloutPlan(plan: RolloutPlan, rollout: Rollout, log: Logger)
     case 'updateRelease':
       return log.debug(fields, 'updated BatchRelease')
     case 'setFinalizer':
-    case 'setHash':
+    case 'setAnnotations':
     case 'wait':
       return
     default:

@@ -75,8 +75,8 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
   switch (plan.kind) {
     case 'setFinalizer':
       return cluster.setFinalizer(rollout, plan.present, signal)
-    case 'setHash':
-      return cluster.setHash(rollout, plan.hash, signal)
+    case 'setAnnotations':
+      return cluster.setAnnotations(rollout, plan.annotations, signal)
     case 'patchDaemonSet':
       await cluster.patchDaemonSet(plan.daemonSet, plan.patch, signal)
       if (plan.event !== null) recordOnBoth(events, view, plan.daemonSet, plan.event)

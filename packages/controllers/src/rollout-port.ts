@@ -13,8 +13,8 @@ export interface RolloutPort {
   /** Reads from the API server itself whether a BatchRelease of the Rollout's name exists. */
   releaseExists(rollout: Rollout, signal: AbortSignal): Promise<boolean>
   setFinalizer(rollout: Rollout, present: boolean, signal: AbortSignal): Promise<void>
-  /** Writes the annotation `rollouts.kruise.io/hash`. */
-  setHash(rollout: Rollout, hash: string, signal: AbortSignal): Promise<void>
+  /** Writes these annotations, which are ours, and takes away those that are null; with the resourceVersion that was read. */
+  setAnnotations(rollout: Rollout, annotations: Readonly<Record<string, string | null>>, signal: AbortSignal): Promise<void>
   patchDaemonSet(daemonSet: DaemonSet, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
   /** Creates the BatchRelease of the same name, owned by the Rollout. */
   createRelease(rollout: Rollout, spec: BatchReleaseSpec, signal: AbortSignal): Promise<void>

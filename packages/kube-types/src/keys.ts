@@ -74,6 +74,9 @@ export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 /** Annotation on a Rollout: what was written past us, as the controller saw it (JSON). */
 export const SEEN_ACTIONS_ANNOTATION = 'tranche.dev/seen-actions'
 
+/** Annotation of ours on a Rollout: what `status.heldRevisions` remembers, for when the status is lost (JSON). */
+export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'
+
 /** Annotation of ours on a Rollout: hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
 export const ROLLOUT_HASH_ANNOTATION = 'rollouts.kruise.io/hash'
 

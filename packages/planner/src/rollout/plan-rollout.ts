@@ -1,5 +1,5 @@
 import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout } from '@tranche/api-schema'
-import { ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
+import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { stepOfReplacedPlan } from './advance-step.ts'
@@ -7,6 +7,7 @@ import { planMissingRevision } from './missing-revision.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './course.ts'
+import { holdsText, mustKeepFirst, withKeptHolds } from './kept-holds.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
@@ -24,7 +25,8 @@ import { mayWriteStatus } from './status-writes.ts'
  * The status is decided first and written; what follows from it (the BatchRelease's spec) is worked out from the status
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
-export function planRollout(view: RolloutView): RolloutPlan {
+export function planRollout(read: RolloutView): RolloutPlan {
+  const view = withKeptHolds(read)
   return planMissingRevision(view, keepStored(view, decide(view)))
 }
 
@@ -42,7 +44,7 @@ function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
 }
 
 function writesRollout(plan: RolloutPlan): boolean {
-  return plan.kind === 'writeStatus' || plan.kind === 'setHash' || (plan.kind === 'setFinalizer' && plan.present)
+  return plan.kind === 'writeStatus' || plan.kind === 'setAnnotations' || (plan.kind === 'setFinalizer' && plan.present)
 }
 
 function decide(view: RolloutView): RolloutPlan {
@@ -191,14 +193,23 @@ function isBehind({ release, rollout }: RolloutView): boolean {
 }
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
-  if (mayWriteStatus(view, next.status)) return { kind: 'writeStatus', status: next.status, warning: next.warning }
-  return planHash(view.rollout) ?? wait(next.status.message ?? '', next.recheckAfterMs)
+  const { status, warning } = next
+  if (mustKeepFirst(view.rollout, status))
+    return { kind: 'setAnnotations', annotations: { [HELD_REVISIONS_ANNOTATION]: holdsText(status) } }
+  if (mayWriteStatus(view, status)) return { kind: 'writeStatus', status, warning }
+  return planAnnotations(view.rollout) ?? wait(status.message ?? '', next.recheckAfterMs)
 }
 
-/** Only readers of the Rollout want it, so everything else comes first. */
-function planHash(rollout: Rollout): RolloutPlan | null {
+/** What only readers of the Rollout want, and what need not be remembered any more: everything else comes first. */
+function planAnnotations(rollout: Rollout): RolloutPlan | null {
+  const { annotations = {} } = rollout.metadata
   const hash = rolloutHash(rollout)
-  return hash === null || rollout.metadata.annotations?.[ROLLOUT_HASH_ANNOTATION] === hash ? null : { kind: 'setHash', hash }
+  const wanted = {
+    ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
+    [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
+  }
+  const changed = Object.entries(wanted).filter(([key, value]) => (annotations[key] ?? null) !== value)
+  return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }
 }
 
 function hasFinalizer(rollout: Rollout): boolean {

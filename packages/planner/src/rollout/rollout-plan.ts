@@ -12,8 +12,8 @@ export interface PlannedEvent {
 /** The one write that a pass over a Rollout should make. */
 export type RolloutPlan =
   | { readonly kind: 'setFinalizer'; readonly present: boolean }
-  /** Writes the annotation `rollouts.kruise.io/hash`. */
-  | { readonly kind: 'setHash'; readonly hash: string }
+  /** Writes annotations of the Rollout that are ours; null takes one away. */
+  | { readonly kind: 'setAnnotations'; readonly annotations: Readonly<Record<string, string | null>> }
   | {
       readonly kind: 'patchDaemonSet'
       readonly why: 'bind' | 'unbind' | 'revert' | 'touch'

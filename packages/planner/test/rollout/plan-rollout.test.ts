@@ -174,7 +174,7 @@ describe('a Rollout without a release', () => {
     toy.release = { metadata: { ...metadata, ownerReferences: [] }, spec }
     expect(stalledBy(planOf(toy))?.reason).toBe('ForeignControl')
     toy.passRollout()
-    expect(planOf(toy).kind).toBe('setHash')
+    expect(planOf(toy).kind).toBe('setAnnotations')
     toy.passRollout()
     expect(planOf(toy).kind).toBe('wait')
   })

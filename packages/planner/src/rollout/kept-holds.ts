@@ -1,0 +1,48 @@
+import { type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
+import { hasLostAnswers } from './answer-action.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * The view with what the annotation remembers of held revisions, where the status has lost it: any write of the Rollout under other
+ * CustomResourceDefinitions drops it there, and a backup may come back without a status (G12). A status that has its fields counts alone.
+ */
+export function withKeptHolds(view: RolloutView): RolloutView {
+  const { rollout } = view
+  const { status } = rollout
+  if (status !== undefined && !hasLostAnswers(rollout)) return view
+  const heldRevisions = keptHolds(rollout)
+  if (heldRevisions.length === 0) return view
+  const begun = { phase: 'Initial', currentStepIndex: 0, currentStepState: '' } as const
+  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), heldRevisions } } }
+}
+
+type Holds = Pick<RolloutStatus, 'heldRevisions'>
+
+/** Whether the annotation has to be written before the status: it remembers at least what the status does, at every moment. */
+export function mustKeepFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
+  const kept = new Set(keptHolds(rollout).map(({ digest }) => digest))
+  return heldRevisions.some(({ digest }) => !kept.has(digest))
+}
+
+/** @returns what the annotation is to be; null: there should be none */
+export function holdsText({ heldRevisions = [] }: Holds): string | null {
+  if (heldRevisions.length === 0) return null
+  // The stable template was put back by the time that this is read, or is not for the sake of this hold any more.
+  return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
+}
+
+/** Whoever may annotate the Rollout may write anything there: what is no hold is none. */
+function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
+  const list = heldRevisionSchema.array().safeParse(jsonOf(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
+  return list.success ? list.data : []
+}
+
+function jsonOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
