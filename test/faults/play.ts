@@ -200,7 +200,7 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
   await drive(clock, owners.settle())
   const hangsForMs = Math.max(0, fates.hangsUntilMs() - clock.monotonicMs())
   const first = await untilEnded(world, owners, hangsForMs + END_MS)
-  while (fates.frozen().length > 0) await letPass(clock, MINUTE)
+  while (fates.frozen().length > 0 || clock.monotonicMs() < fates.hangsUntilMs()) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
   if (first.length > 0) return first
   // What came late, or from who thawed, may have undone something; that ends too, and then nothing is left to come.

@@ -35,13 +35,17 @@ describe('a backup of a release in progress, restored into a fresh cluster befor
     expect([deletions(stage), await nodesOn(stage, 'v2')]).toEqual([0, []])
   })
 
-  it('is Healthy at once where its status was left out, and holds nothing: what was taken back is released from step 1, as a new version (G1)', async () => {
+  it('is Healthy at once where its status was left out, and still holds what was taken back, until a retry (G1, G12)', async () => {
     await restoreAll(await backUp(), { withStatus: false })
     await startPrograms()
     await untilReleased(stage, 'v3')
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(0)
     await stage.setImage('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    await stage.pass(60_000)
+    expect([deletions(stage), await nodesOn(stage, 'v2')]).toEqual([0, []])
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"retry-1","type":"retry"}' } } })
     await untilPausedAt(stage, 1)
     expect(await nodesOn(stage, 'v2')).toHaveLength(2)
     await stage.approve()

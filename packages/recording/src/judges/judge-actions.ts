@@ -48,7 +48,7 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== standing.revision || isJumpedOrPromoted(before, next)) return
     const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
     const isPutBack = state === 'StepPaused' && index === standing.index
-    const isStopped = failure?.stops === true || heldRevisions.some(({ revision }) => revision === standing.revision)
+    const isStopped = standing.isFailed || failure?.stops === true || heldRevisions.some(({ revision }) => revision === standing.revision)
     if (standing.state === 'StepPaused') {
       if (isPutBack && !isStopped) tell(`put back the approval of step ${index}`)
     } else if (currentStepState === 'StepReady' || (index ?? 0) > (standing.index ?? 0))
@@ -72,7 +72,12 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
       const isWord = stepOf(next).state === 'StepReady' && stepOf(before).state === was && was !== 'StepReady' && was !== undefined
       const { index } = stepOf(before)
       if (isWord && before.status?.phase === 'Progressing')
-        words.set(key, { state: was, index, revision: before.status.canaryStatus?.canaryRevision })
+        words.set(key, {
+          state: was,
+          index,
+          revision: before.status.canaryStatus?.canaryRevision,
+          isFailed: before.status.failure?.stops === true,
+        })
     },
   }
 }
@@ -82,6 +87,8 @@ interface Standing {
   readonly state: string
   readonly index: number | undefined
   readonly revision: string | undefined
+  /** The status said that the version had failed; a write under other definitions takes that from it. */
+  readonly isFailed: boolean
 }
 
 const ACTION = 'tranche.dev/action'

@@ -9,8 +9,8 @@ import { actionOf } from './wishes.ts'
  * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,
  * and only where that was asked for, by a person or a policy: once for each time that it was, or with a back-off where the
  * policy says `Revert`. The type that it had is remembered as it was, never overwritten, and forgotten only
- * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry, or
- * until somebody says OnDelete again.
+ * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry, until
+ * the Rollout is disabled and enabled again, or until somebody says OnDelete.
  */
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()
@@ -56,7 +56,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
       if (write.kind === 'BatchRelease') return reverts.followRelease(write)
       if (write.kind === 'Rollout') {
         reverts.followRollout(write, known as unknown as RecordedRollout | undefined)
-        return forgiveOnRetry(write, known as unknown as RecordedRollout | undefined)
+        return forgive(write, known as unknown as RecordedRollout | undefined)
       }
       if (write.kind !== 'DaemonSet') return
       const key = keyOf(write)
@@ -75,10 +75,13 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
     reverts.forget(key)
   }
 
-  function forgiveOnRetry(write: RecordedWrite, before: RecordedRollout | undefined): void {
+  /** A retry goes on with the release, and a Rollout that is enabled again begins another. */
+  function forgive(write: RecordedWrite, before: RecordedRollout | undefined): void {
     const next = write.o as unknown as RecordedRollout
     const action = actionOf(next)
-    if (action?.type === 'retry' && action.id !== actionOf(before)?.id) fights.delete(`${write.namespace}/${next.spec.workloadRef?.name}`)
+    const isRetry = action?.type === 'retry' && action.id !== actionOf(before)?.id
+    const isEnabled = before?.spec.disabled === true && next.spec.disabled !== true
+    if (isRetry || isEnabled) fights.delete(`${write.namespace}/${next.spec.workloadRef?.name}`)
   }
 }
 

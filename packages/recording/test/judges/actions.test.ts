@@ -69,6 +69,11 @@ describe('StepReady in the status', () => {
         (s) => status(at(status(s, { ...approved, heldRevisions: [{ revision: 'v2', digest: 'd' }] }, 'user'), 'StepPaused'), {}),
         [],
       ],
+      [
+        'is put back there where the version had failed, also where the very write has pruned that',
+        (s) => at(status(status(s, { failure: { stops: true } }), { ...approved, failure: undefined }, 'user'), 'StepPaused'),
+        [],
+      ],
       ['is put back where the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
       ['approves no step that does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2), ['G10']],
       ['is not kept for later', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepReady'), ['G10']],

@@ -127,6 +127,23 @@ describe('a fight over the strategy', () => {
       [],
     ],
     [
+      'is over when the Rollout is disabled and enabled again, which begins another release',
+      (s) =>
+        setBack(setBack(s.rollout({})))
+          .rollout({ spec: { disabled: true } })
+          .rollout({ spec: { disabled: false } })
+          .del('a1'),
+      [],
+    ],
+    [
+      'is not over when the Rollout is disabled',
+      (s) =>
+        setBack(setBack(s.rollout({})))
+          .rollout({ spec: { disabled: true } })
+          .del('a1'),
+      ['G11 a'],
+    ],
+    [
       'is none where we set it ourselves',
       (s) => s.daemonSet(rolling, ours).daemonSet(onDelete, ours).daemonSet(rolling, ours).daemonSet(onDelete, ours).del('a1'),
       [],
