@@ -155,6 +155,15 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [answerActionTests],
   },
   {
+    rule: 'G3',
+    fault: 'nodes that other hands update while a release is frozen approve its steps',
+    file: 'packages/planner/src/rollout/start-course.ts',
+    find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
+    replace:
+      'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
+    tests: ['test/scenarios/change-of-mind.test.ts'],
+  },
+  {
     rule: 'G12',
     fault: 'a held template is forgotten with a status that other definitions have pruned',
     file: 'packages/planner/src/rollout/kept-holds.ts',

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
+import { deletePod } from './hands.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { daemonSetManifest, stageKey } from './stage-objects.ts'
@@ -257,6 +258,33 @@ it('a version that most nodes run passes no step when its Rollout is enabled aga
   await untilPausedAt(stage, 1)
   await stage.approve()
   await untilReleased(stage, 'v3')
+  expectKept(stage)
+})
+
+it.each([
+  { title: 'the template that was left', image: 'v2', step: 2 },
+  { title: 'another template', image: 'v3', step: 1 },
+])('nodes that come to $title by other hands while its Rollout is disabled approve no step of it (G3)', async ({ image, step }) => {
+  const four = [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: 3, pause: { duration: 1 } }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: four })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilPausedAt(stage, 2)
+  await stage.patchRollout({ spec: { disabled: true } })
+  await stage.until('it is disabled', isDisabled)
+  await stage.setImage(image)
+  for (const pod of (await stage.pods()).slice(0, 5)) await deletePod(stage, pod)
+  await stage.until('most nodes run it', async () => (await nodesOn(stage, image)).length >= 5)
+  await stage.patchRollout({ spec: { disabled: false } })
+  await untilPausedAt(stage, step)
+  await stage.pass(60_000)
+  expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: step, currentStepState: 'StepPaused' })
+  for (let at = step; at <= 2; at++) {
+    await untilPausedAt(stage, at)
+    await stage.approve()
+  }
+  await untilReleased(stage, image)
   expectKept(stage)
 })
 

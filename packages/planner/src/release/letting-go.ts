@@ -1,4 +1,4 @@
-import type { FlightRecord, FrozenWatch } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, peerAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
@@ -84,9 +84,16 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
     stable: discovery.stable,
     nodesLeft: old.length,
     at: new Date(view.nowMs).toISOString(),
+    ...openedBy(view.release),
     ...watchOf(view, daemonSet),
   }
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
+}
+
+/** G3: how far the steps had opened, and to how many nodes: whoever takes the release up goes no further by itself. */
+function openedBy({ spec, status }: BatchRelease): { readonly step: number; readonly size: number } {
+  const { batches = [], batchPartition = batches.length - 1 } = spec.releasePlan
+  return { step: batchPartition + 1, size: status?.flight?.size ?? 0 }
 }
 
 function watchOf(view: ReleaseView, daemonSet: DaemonSet): { readonly watch?: FrozenWatch } {

@@ -56,12 +56,27 @@ export function frozenStable({ daemonSet, revisions }: RolloutView): string | un
   return revisions.map(hashOf).find((hash) => hash === stable)
 }
 
+/** How far a release had opened its steps when it was frozen. */
+export interface OpenedWhenFrozen {
+  /** Number of the step, from 1. */
+  readonly step: number
+  /** How many nodes it had. */
+  readonly size: number
+}
+
+/** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not say */
+export function openedWhenFrozen({ metadata }: DaemonSet, revision: string): OpenedWhenFrozen | null {
+  const frozen = metadata.annotations?.[daemonSetAnnotations.frozen]
+  const { revision: its, step, size } = frozen === undefined ? {} : membersOf(frozen)
+  return its === revision && typeof step === 'number' && typeof size === 'number' ? { step, size } : null
+}
+
 function revisionOf(frozen: string): string | null {
   const { revision } = membersOf(frozen)
   return typeof revision === 'string' ? revision : null
 }
 
-function membersOf(frozen: string): { readonly revision?: unknown; readonly stable?: unknown } {
+function membersOf(frozen: string): Readonly<Partial<Record<'revision' | 'stable' | 'step' | 'size', unknown>>> {
   try {
     const value: unknown = JSON.parse(frozen)
     return typeof value === 'object' && value !== null ? value : {}

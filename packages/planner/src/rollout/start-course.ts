@@ -1,8 +1,9 @@
 import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
-import { type DaemonSet, daemonSetAnnotations, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated, updatedPod } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
+import { openedWhenFrozen } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldAsSeen, heldTemplate } from './held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
@@ -75,19 +76,20 @@ interface Beginning {
 }
 
 /**
- * Step 1; where a release was frozen, the last step that what is updated already fits; where a rollback walks the steps, the
- * first that takes a node back. Nothing new to release (the template came back): no step is worth a pause.
+ * Step 1; where a release was frozen, the last step that what is updated already fits, but none that had not opened by then: nodes that
+ * came to the revision by other hands since approve nothing (G3). Where a rollback walks the steps, the first that takes a node back.
+ * Nothing new to release (the template came back): no step is worth a pause.
  */
-function firstStep(view: RolloutView, { metadata }: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
+function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
   const steps = stepsOf(view.rollout)
-  const isFrozen = daemonSetAnnotations.frozen in (metadata.annotations ?? {})
   if (isReturn && !walksBack) return steps.length
-  if (!walksBack && !isFrozen) return 1
+  const opened = walksBack ? { step: steps.length, size: Number.POSITIVE_INFINITY } : openedWhenFrozen(daemonSet, revision)
+  if (opened === null) return 1
   const fitting = steps.findLastIndex((_, at) => {
     const { size, nodes } = stepReach(view, at + 1)
-    return size <= nodes.filter((node) => updatedPod(node, revision) !== undefined).length
+    return size <= Math.min(opened.size, nodes.filter((node) => updatedPod(node, revision) !== undefined).length)
   })
-  return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(0, fitting) + 1
+  return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(1, Math.min(fitting + 1, opened.step))
 }
 
 /** The status of a release that is over: also the first status ever, which readers dereference. */

@@ -114,6 +114,23 @@ describe('a release that is frozen', () => {
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', watch })
   })
 
+  it.each([
+    [
+      'the batch that was open',
+      { batches: [{ canaryReplicas: 1 }, { canaryReplicas: 3 }, { canaryReplicas: '100%' }], batchPartition: 1 },
+      2,
+    ],
+    ['the last of them where the plan names none', { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }] }, 2],
+  ])('says how far it had opened its batches, and to how many nodes: %s (G3)', (_title, releasePlan, step) => {
+    const view = aView({ ...ended, record: { ...ended.record, size: 3 } })
+    const release = {
+      ...view.release,
+      spec: { ...view.release.spec, releasePlan: { ...releasePlan, enableExtraWorkloadForCanary: false } },
+    }
+    const plan = planBatchRelease({ ...view, release })
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ step, size: 3 })
+  })
+
   it('remembers it while it is deleted', () => {
     const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
     expect(watchRelease(view, watched)).toEqual(watchedNodes)
