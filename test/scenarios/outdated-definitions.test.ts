@@ -195,6 +195,18 @@ it('a controller that starts under other definitions forgets nothing that was st
   expectKept(stage)
 })
 
+it('definitions that come and go beside a controller that only stands by are not taken for what is stored (G7, F11)', async () => {
+  await releaseAndAbort(['controller-1', 'controller-2'])
+  const { heldRevisions, answeredActions, lastAction } = (await stage.rollout()).status!
+  await define(stage, 'theirs')
+  // The watches end, and the objects are listed by definitions that cut them.
+  await stage.pass(3_000)
+  await define(stage, 'ours')
+  await stage.program('controller-1').stop()
+  await stage.pass(60_000)
+  expect((await stage.rollout()).status).toMatchObject({ heldRevisions, answeredActions, lastAction })
+})
+
 it('definitions that have pruned the answers let no action be carried out a second time (G10)', async () => {
   await releaseAndAbort()
   await stage.setImage('v3')
@@ -241,8 +253,8 @@ it('a version that is held stays so where another program writes the Rollout und
 })
 
 /** So that the status remembers something: a version that is held, and an action that was answered. */
-async function releaseAndAbort(): Promise<void> {
-  stage = await setStage({ nodes: 10 })
+async function releaseAndAbort(controllers = ['controller-1']): Promise<void> {
+  stage = await setStage({ nodes: 10, controllers })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })

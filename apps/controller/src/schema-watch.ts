@@ -25,7 +25,7 @@ export interface SchemaWatchParts {
   readonly clock: Clock
   readonly log: Logger
   /** The watches of our kinds. The API server ends them when a definition changes. */
-  readonly watches: readonly Pick<Reflector<unknown>, 'connectionChanges' | 'refresh'>[]
+  readonly watches: readonly Pick<Reflector<unknown>, 'connectionChanges' | 'listsDone' | 'refresh'>[]
   /** Called when the gap opens, closes, or becomes another. */
   readonly onChange: () => void
 }
@@ -36,6 +36,9 @@ const RECHECK_MS = 10_000
 /**
  * Watches over the definitions that the API server serves: once at the start, when a watch of our kinds has ended or begun, when a
  * write comes back with less than was sent, and every ten seconds until they are ours. While all is well it asks nothing.
+ *
+ * What a list has shown by other definitions lacks what is stored, and these may have come and gone before anybody looked: objects that were
+ * listed count only once they were listed again between two looks that found ours.
  */
 export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
   const { clock, log } = parts
@@ -43,11 +46,14 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
   /** The connection changes under which `known` was read; null: it was not read yet. */
   let readUnder: number | null = null
   let looking: Promise<void> | null = null
+  /** Lists that were taken over when the objects were last known to be whole. */
+  let wholeAt = 0
   let isRefreshing = false
   let timer: Timer | null = null
   let ending: AbortSignal | null = null
 
   const connectionChanges = (): number => parts.watches.reduce((sum, watch) => sum + watch.connectionChanges, 0)
+  const listsDone = (): number => parts.watches.reduce((sum, watch) => sum + watch.listsDone, 0)
   const isSettled = (): boolean => readUnder === connectionChanges()
 
   function look(signal: AbortSignal): Promise<void> {
@@ -58,7 +64,8 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
   async function read(signal: AbortSignal): Promise<void> {
     const under = connectionChanges()
     const gap = await readGap(parts, signal)
-    if (gap === undefined && known !== undefined && !(await isStillKept(signal))) return lookIn(RECHECK_MS)
+    const mayBeCut = known !== undefined || listsDone() !== wholeAt
+    if (gap === undefined && mayBeCut && !(await isStillKept(signal))) return lookIn(RECHECK_MS)
     readUnder = under
     if (gap !== undefined) lookIn(RECHECK_MS)
     if (gap === known) return
@@ -76,7 +83,10 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
     } finally {
       isRefreshing = false
     }
-    return (await readGap(parts, signal)) === undefined
+    const lists = listsDone()
+    const isKept = (await readGap(parts, signal)) === undefined
+    if (isKept) wholeAt = lists
+    return isKept
   }
 
   async function lookOrRetry(): Promise<void> {

@@ -26,6 +26,9 @@ export function joinReflectors<T>(byNamespace: ReadonlyMap<string, Reflector<T>>
     },
     positionOf: (namespace) => byNamespace.get(namespace)?.resourceVersion ?? '',
     listsOf: (namespace) => byNamespace.get(namespace)?.listsOf(namespace) ?? { begun: 0, done: 0 },
+    get listsDone() {
+      return all.reduce((sum, { listsDone }) => sum + listsDone, 0)
+    },
     get connectionChanges() {
       return all.reduce((sum, { connectionChanges }) => sum + connectionChanges, 0)
     },

@@ -57,6 +57,8 @@ export interface Reflector<T> {
    * what it does not show then, the server has never held, or holds no more, as when it was restored from a backup.
    */
   listsOf(namespace: string): Lists
+  /** How many lists were taken over so far, of all namespaces together. */
+  readonly listsDone: number
   /**
    * Raised when a watch begins and when it ends: while it is the same, one connection has stood. The API server ends the watches of a
    * kind whose definition changes.
@@ -120,6 +122,9 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
     },
     positionOf: () => position.value,
     listsOf: () => state.lists,
+    get listsDone() {
+      return state.lists.done
+    },
     get connectionChanges() {
       return state.connectionChanges
     },
