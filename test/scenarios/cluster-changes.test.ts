@@ -208,6 +208,9 @@ describe('steps that are replaced in mid-release', () => {
     ['one is as large as what was opened', [2, 5, 10, 15, 20], 3, 10],
     ['none is, and the largest below it counts', [2, 6, 12, 20], 2, 10],
     ['the present one is larger', [4, 14, 16, 20], 2, 14],
+    ['several are, and the first of them counts', [2, 5, 10, 10, 20], 3, 10],
+    ['one before the present one is, which is larger', [10, 14, 20], 1, 10],
+    ['the present one is, and one after it', [2, 10, 10, 20], 2, 10],
   ] as const)('by more of them: it goes on where nothing more is opened, %s (F9, G3)', async (_how, sizes, step, updated) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '50%', '100%']) as never })
     await stage.setImage('v2')

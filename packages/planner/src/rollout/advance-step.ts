@@ -38,9 +38,10 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
 }
 
 /**
- * The step of a plan that replaced the one that runs. Where the present step opens less than what was opened, it is the last that opens nothing
- * more; where it has waited and is larger now, it is the present one from its beginning: the soak and the pause were those of fewer nodes
- * (G3). Null where the present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
+ * The step of a plan that replaced the one that runs. Where the present step opens something else than what was opened, it is the first that opens
+ * the same, so that no pause is skipped. Is there none, and the present step opens less, it is the last that opens nothing more; where it has
+ * waited and opens more, it is the present one from its beginning: the soak and the pause were those of fewer nodes (G3). Null where the
+ * present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
   const { rollout, release } = view
@@ -49,10 +50,13 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, '
   if (release.spec.releasePlan.batchPartition === undefined || isSameJson(release.spec.releasePlan.batches ?? [], batchesOf(rollout)))
     return null
   const { currentStepIndex: present } = canary
+  if (!isWithinSteps(rollout, canary)) return null
+  const [reach, released] = [stepReach(view, present), releasedReach(view)]
+  if (isSameReach(reach, released)) return null
   const step = fittingStep(view)
-  if (step > present) return step
-  const isLarger = isPastUpgrade(canary) && isWithinSteps(rollout, canary) && !isWithinReach(stepReach(view, present), releasedReach(view))
-  return isLarger ? present : null
+  const isLess = !isWithinReach(released, reach)
+  if (isSameReach(stepReach(view, step), released) || (isLess && step > present)) return step
+  return isPastUpgrade(canary) && !isWithinReach(reach, released) ? present : null
 }
 
 /** All nodes of its step are updated; it soaks, pauses, or was approved. */
@@ -63,8 +67,13 @@ function isPastUpgrade({ currentStepState }: CanaryStatus): boolean {
 /** From 1. */
 function fittingStep(view: RolloutView): number {
   const released = releasedReach(view)
-  const fitting = stepsOf(view.rollout).findLastIndex((_, at) => isWithinReach(stepReach(view, at + 1), released))
-  return Math.max(0, fitting) + 1
+  const reaches = stepsOf(view.rollout).map((_, at) => stepReach(view, at + 1))
+  const last = reaches.findLast((reach) => isWithinReach(reach, released))
+  return last === undefined ? 1 : reaches.findIndex((reach) => isWithinReach(last, reach)) + 1
+}
+
+function isSameReach(reach: BatchReach, other: BatchReach): boolean {
+  return isWithinReach(reach, other) && isWithinReach(other, reach)
 }
 
 /** How far the plan that runs reaches. */

@@ -166,13 +166,15 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     },
   }
 
-  /** The new plan is open up to its first step that has as many nodes as were open. */
+  /** The new plan is open up to its first step that has as many nodes as were open, or to the one of the number that was, where it has as many. */
   function replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
     granted = [...granted, ...steps.slice(0, opened).map(({ replicas }) => replicas)]
     const most = Math.max(0, ...granted.map((share) => inNodes(share, story.wanted)))
     const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
     const before = opened
-    opened = at === -1 ? Math.max(1, next.length) : at + 1
+    const same = next[before - 1]
+    const isSame = same !== undefined && inNodes(same.replicas, story.wanted) === most
+    if (!isSame) opened = at === -1 ? Math.max(1, next.length) : at + 1
     if (opened !== before) isApproved = false
     readyMs = null
     steps = next
