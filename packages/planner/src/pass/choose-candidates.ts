@@ -34,11 +34,12 @@ export function chooseCandidates(scene: Scene, choice: Choice): readonly Candida
 /** Enough of each kind of nodes, the broken first where nothing of the budget is left. */
 function inOrder(scene: Scene, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
   const { spread, factsOf } = scene.scope.rules
-  // Deleting again on a node in flight needs no place of its own, so these are a kind for themselves.
-  const inFlight = new Set(spread.length === 0 ? [] : scene.permits.filter(isGone).map(({ permit }) => permit.node))
+  // Deleting again on a node in flight needs no place of its own, and only that of the last permit may go: each is a kind for itself.
+  const gone = spread.length === 0 ? [] : scene.permits.filter(isGone)
+  const inFlight = new Map(gone.map(({ permit }, at) => [permit.node, IN_FLIGHT + at]))
   const kinds = {
     count: Math.min(count, 2 * Math.min(...spread)),
-    kindOf: (node: NodeView) => (inFlight.has(node.name) ? IN_FLIGHT : 0) + factsOf(node.labels).kind,
+    kindOf: (node: NodeView) => inFlight.get(node.name) ?? factsOf(node.labels).kind,
   }
   const first = (nodes: readonly NodeView[]): readonly Candidate[] => firstOfEachKind(nodes, rules, kinds)
   if (hasBudgetLeft(scene)) return first(free)

@@ -76,6 +76,11 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'append b c',
     ],
     [
+      'it is found among as many of its zone that are gone as there are, by whatever order they would go (F4, G6)',
+      { nodes: 'a:bad! b:bad! g:bad! h:bad!', zones: `${zones} g=x h=x`, rules: onePerZone, limit: 5, permits: 'a.gone b.gone g.gone' },
+      'append g',
+    ],
+    [
       'a permit of a node that is in no view takes a place of every zone (F4)',
       { nodes: 'a:old c:old', zones, rules: onePerZone, limit: 3, permits: 'n.gone a c' },
       'confirm node n',
