@@ -1,5 +1,5 @@
 import type { RecordedWrite } from '../recorded-write.ts'
-import type { RecordedRollout } from '../world/stops.ts'
+import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { actionOf, stepOf } from './wishes.ts'
 
@@ -13,6 +13,8 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
   const answers = new Map<string, { readonly answer: string; readonly text: string | undefined }>()
   /** Rollout → the step as it stood when somebody else wrote `StepReady` there. */
   const words = new Map<string, Standing>()
+  /** Rollouts whose BatchRelease is stopped for a version that failed or is held: their own status may say so later. */
+  const stopped = new Set<string>()
   /** Rollouts whose last answer somebody else's write has taken away: what we do not know we refuse. */
   const forgotten = new Set<string>()
 
@@ -48,15 +50,26 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== standing.revision || isJumpedOrPromoted(before, next)) return
     const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
     const isPutBack = state === 'StepPaused' && index === standing.index
-    const isStopped = standing.isFailed || failure?.stops === true || heldRevisions.some(({ revision }) => revision === standing.revision)
+    const isHeld = heldRevisions.some(({ revision }) => revision === standing.revision)
+    const isStopped = standing.isFailed || stopped.has(key) || failure?.stops === true || isHeld
     if (standing.state === 'StepPaused') {
       if (isPutBack && !isStopped) tell(`put back the approval of step ${index}`)
     } else if (currentStepState === 'StepReady' || (index ?? 0) > (standing.index ?? 0))
       tell(`took StepReady for an approval of step ${standing.index}, which was in ${standing.state},`)
   }
 
+  function followRelease({ o, type, namespace }: RecordedWrite): void {
+    const { metadata, status } = o as RecordedRelease
+    const { holds = [] } = (status?.flight ?? {}) as { readonly holds?: readonly { readonly reason: string }[] }
+    const isStopped = holds.some(({ reason }) => reason === 'ReleaseFailed' || reason === 'RevisionHeld')
+    const key = `${namespace}/${metadata?.name}`
+    if (isStopped && type !== 'DELETED') stopped.add(key)
+    else stopped.delete(key)
+  }
+
   return {
     onWrite(write, known) {
+      if (write.kind === 'BatchRelease') return followRelease(write)
       if (write.kind !== 'Rollout' || known === undefined) return
       const next = write.o as unknown as RecordedRollout
       const before = known as unknown as RecordedRollout

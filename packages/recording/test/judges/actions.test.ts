@@ -74,6 +74,16 @@ describe('StepReady in the status', () => {
         (s) => at(status(status(s, { failure: { stops: true } }), { ...approved, failure: undefined }, 'user'), 'StepPaused'),
         [],
       ],
+      [
+        'is put back there where the BatchRelease is stopped for a failure that the status does not say yet',
+        (s) => at(status(s.record({ state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'x' }] }), approved, 'user'), 'StepPaused'),
+        [],
+      ],
+      [
+        'is not put back there where the BatchRelease is stopped for something else',
+        (s) => at(status(s.record({ state: 'stopped', holds: [{ reason: 'Paused', id: 'x' }] }), approved, 'user'), 'StepPaused'),
+        ['G10'],
+      ],
       ['is put back where the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
       ['approves no step that does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2), ['G10']],
       ['is not kept for later', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepReady'), ['G10']],
