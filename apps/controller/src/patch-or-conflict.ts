@@ -4,7 +4,8 @@ import { keyOf, keyText, type KubeObject } from '@tranche/kube-types'
 
 /**
  * Sends a JSON Patch that begins with tests of what was read. A 422 means that a test failed, a 404
- * that the object is gone: both are lost races.
+ * that the object is gone: both are lost races. Nothing is written, either, where other definitions have come that do not know what the
+ * status remembers: they would drop it with any write (F11).
  *
  * @throws {AppError} WRITE_CONFLICT when a test failed or the object is gone
  */
@@ -16,7 +17,7 @@ export async function patchOrConflict<T>(
   options: WriteOptions,
 ): Promise<T> {
   try {
-    return await client.patch<T>(resource, keyOf(object), { type: 'json', body: patch }, options)
+    return await client.patch<T>(resource, keyOf(object), { type: 'json', body: [...testsOfMemory(object), ...patch] }, options)
   } catch (error) {
     if (!isInvalid(error) && !isNotFound(error)) throw error
     const details = { object: keyText(keyOf(object)), resourceVersion: object.metadata.resourceVersion }
@@ -25,4 +26,20 @@ export async function patchOrConflict<T>(
       cause: error,
     })
   }
+}
+
+/**
+ * A read shows an object by the definition of the moment, also to the patch that is applied to it: a field that only ours know tells whether
+ * they still stand. Each of these is the same for as long as there is something to remember.
+ */
+function testsOfMemory(object: KubeObject & { readonly status?: Memory }): readonly JsonPatchOperation[] {
+  const { flight, stableDigest } = object.status ?? {}
+  if (flight !== undefined) return [{ op: 'test', path: '/status/flight/workloadUid', value: flight.workloadUid }]
+  return stableDigest === undefined ? [] : [{ op: 'test', path: '/status/stableDigest', value: stableDigest }]
+}
+
+/** What of a status OpenKruise's definitions do not know: of a BatchRelease and of a Rollout. */
+interface Memory {
+  readonly flight?: { readonly workloadUid: string }
+  readonly stableDigest?: string
 }

@@ -2,7 +2,7 @@ import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
-import { isBadRequest, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { isBadRequest, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
@@ -53,9 +53,8 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       if (written !== undefined) newest.rollouts.learn(written)
     },
     async setAnnotations(rollout, annotations, signal) {
-      const { resourceVersion } = rollout.metadata
-      const body = { metadata: { resourceVersion, annotations } }
-      newest.rollouts.learn(await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { signal }))
+      const patch = annotationsPatch(rollout, annotations)
+      newest.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, { signal }))
     },
     async patchDaemonSet(daemonSet, patch, signal) {
       newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
@@ -93,6 +92,17 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       newest.rollouts.learn(written)
     },
   }
+}
+
+function annotationsPatch(
+  { metadata: { resourceVersion, annotations: before } }: Rollout,
+  annotations: Readonly<Record<string, string | null>>,
+): readonly JsonPatchOperation[] {
+  const all = Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== null)
+  return [
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'add', path: '/metadata/annotations', value: Object.fromEntries(all) },
+  ]
 }
 
 /** A status to write. */
