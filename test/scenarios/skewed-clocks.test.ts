@@ -1,7 +1,7 @@
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
-import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -20,6 +20,30 @@ const skews = [
   { name: 'a day ahead, then a day behind', first: 24 * HOUR, next: -24 * HOUR },
   { name: 'a second ahead, then a second behind', first: SECOND, next: -SECOND },
 ]
+
+it.each([{ stepMs: -240 * SECOND }, { stepMs: 240 * SECOND }, { stepMs: -24 * HOUR }])(
+  'the API server’s clock, set by $stepMs ms in mid-release, makes no version fail and ends no deadline (F14, G6)',
+  async ({ stepMs }) => {
+    const policy = { failure: { progressDeadlineSeconds: 60 } }
+    const annotations = { 'sim.tranche.dev/start-ms': '8000' }
+    stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], policy, annotations })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.pass(600 * SECOND)
+    await stage.approve()
+    await untilNodesOn(stage, 'v2', 2)
+    stage.simulator.stepClock(stepMs)
+    await stage.until('the release ends', async () => {
+      expect((await stage.release())?.status?.failure).toBeUndefined()
+      return (await stage.rollout()).status?.phase === 'Healthy'
+    })
+    await stage.setImage('bad-pull')
+    const sinceMs = stage.clock.monotonicMs()
+    await stage.until('it has failed', async () => (await stage.release())?.status?.failure?.stops === true)
+    expect(stage.clock.monotonicMs() - sinceMs).toBeLessThan(60 * SECOND + 60 * SECOND)
+    expectKept(stage)
+  },
+)
 
 describe('leaders whose clocks are wrong (F14)', () => {
   it.each(skews)('end a pause of an hour when it is over (F14): $name', async ({ first, next }) => {

@@ -1,4 +1,4 @@
-import type { BatchRelease, FlightRecord, Permit, WatchedNode } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import {
   type Allowance,
@@ -12,17 +12,10 @@ import {
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import {
-  type BatchReleasePlan,
-  planBatchRelease,
-  type PodLabels,
-  releaseStatusPatch,
-  type ReleaseView,
-  watchRelease,
-} from '@tranche/planner'
+import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { fieldsOf } from './log-plans.ts'
-import { createLabelMemory, type LabelMemory } from './label-memory.ts'
+import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
 import { outcomeOfRecord, writeRecord } from './write-record.ts'
@@ -45,7 +38,7 @@ const UNMARKED_RECHECK_MS = 1_000
 
 /** Drives one BatchRelease: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
-  const memories = new Map<string, Memory>()
+  const memories = new Map<string, ReleaseMemory>()
   return async function passOverRelease(key, signal, log) {
     const reading = await parts.cluster.read(key, signal)
     if (reading === null) {
@@ -61,58 +54,13 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
   }
 }
 
-/** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
-interface Memory {
-  statusWrittenMs: number | null
-  readonly labels: LabelMemory
-  /** What the last touch that said neither way was answered with; null when every answer was clear. */
-  unclear: string | null
-  /** What was seen of nodes that are not well; null until the first look, when the status knows more. */
-  watched: readonly WatchedNode[] | null
-  /** What to add to the monotonic clock: steps of the wall clock would move deadlines. */
-  readonly epochMs: number
-  /** The API server refused the annotation that says paused, by more than a lost race. */
-  pauseRefused: boolean
-}
-
 interface Doing extends ReleaseParts {
   /** Of this pass. */
   readonly log: Logger
   readonly key: ObjectKey
   readonly signal: AbortSignal
   readonly toView: (reading: ReleaseReading) => ReleaseView
-  readonly memory: Memory
-}
-
-function memoryOf(memories: Map<string, Memory>, key: ObjectKey, clock: Clock): Memory {
-  const memory = memories.get(keyText(key)) ?? {
-    statusWrittenMs: null,
-    labels: createLabelMemory(),
-    unclear: null,
-    watched: null,
-    epochMs: clock.nowMs() - clock.monotonicMs(),
-    pauseRefused: false,
-  }
-  memories.set(keyText(key), memory)
-  return memory
-}
-
-function viewOf(reading: ReleaseReading, memory: Memory, clock: Clock): ReleaseView {
-  const monotonicMs = clock.monotonicMs()
-  const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
-  const { statusWrittenMs, unclear, pauseRefused } = memory
-  const view = {
-    ...reading,
-    statusWrittenMs,
-    unclear,
-    pauseRefused,
-    labelled,
-    nowMs: clock.nowMs(),
-    monotonicMs,
-    steadyMs: monotonicMs + memory.epochMs,
-  }
-  memory.watched = watchRelease(view, memory.watched ?? reading.release.status?.watchedNodes ?? [])
-  return { ...view, watched: memory.watched }
+  readonly memory: ReleaseMemory
 }
 
 async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {

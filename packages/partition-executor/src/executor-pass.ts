@@ -4,7 +4,7 @@ import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermi
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
 import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
-import { judgedRelease, judgeRelease } from '@tranche/verdict'
+import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
@@ -34,7 +34,8 @@ const DELETES_AT_ONCE = 32
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const memories = new Map<string, Memory>()
-  // Steps of the wall clock would move deadlines. It is read by the first pass: the clock shows the API server's time once that has answered.
+  // Deadlines run by the monotonic clock, from the first pass on: the clock shows the API server's time once that has answered. It is read
+  // again where the API server's clock was set, for what that stamps from then on is of another time.
   let epochMs: number | undefined
 
   function decide(key: ObjectKey, log: Logger): Decision | null {
@@ -44,7 +45,8 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
       return null
     }
     const memory = memoryOf(memories, key)
-    epochMs ??= parts.clock.nowMs() - parts.clock.monotonicMs()
+    const nowEpochMs = parts.clock.nowMs() - parts.clock.monotonicMs()
+    if (epochMs === undefined || Math.abs(nowEpochMs - epochMs) >= CLOCK_SET_MS) epochMs = nowEpochMs
     const plan = planPass(toView(reading, memory, { monotonicMs: parts.clock.monotonicMs(), epochMs }))
     if (plan.kind !== 'wait') log.debug({ daemonSet: keyText(key), plan: plan.kind, pods: podsOf(plan) }, 'planned pass')
     return { plan, reading, memory }
@@ -202,7 +204,7 @@ function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times
 
 interface PassTimes {
   readonly monotonicMs: number
-  /** Epoch milliseconds less the monotonic clock, at the first pass. */
+  /** Epoch milliseconds less the monotonic clock, as it was read last. */
   readonly epochMs: number
 }
 

@@ -7,6 +7,8 @@ export interface Times {
   readonly nowMs: number
   /** For how long this release was stopped; undefined while it has not been seen before. */
   readonly stopped: StoppedTime | undefined
+  /** When it was looked last, epoch milliseconds: what was down then is remembered. Undefined: never, or by others. */
+  readonly lookedMs?: number | undefined
 }
 
 /** What began longer ago than this without being watched may have seen stops that we know nothing of. */
@@ -25,11 +27,12 @@ const MADE_FOR_IT_MS = 60_000
 /**
  * Since when a node that nobody watched has had no available pod, as far as its pod tells: its last change to or from Ready,
  * else its creation. A stamp from long before the release is of a clock that goes wrong, or says nothing of this release, and
- * then it counts from now on. Where the clock of the API server lags by less than the release is old, it may be too early.
+ * then it counts from now on. Where the clock of the API server lags by less than the release is old, it may be too early, but never before
+ * the last look, at which the node was well.
  */
-export function downSinceMs({ pod }: Suspect, { nowMs, stopped }: Times): number {
+export function downSinceMs({ pod }: Suspect, { nowMs, stopped, lookedMs }: Times): number {
   if (pod === undefined) return nowMs
-  const stampMs = Date.parse(pod.readyStamp ?? pod.createdAt)
+  const stampMs = Math.max(Date.parse(pod.readyStamp ?? pod.createdAt), lookedMs ?? Number.NEGATIVE_INFINITY)
   const earliestMs = Date.parse(stopped?.startedAt ?? '') - MADE_FOR_IT_MS
   return Number.isNaN(stampMs) || stampMs < earliestMs ? nowMs : Math.min(stampMs, nowMs)
 }

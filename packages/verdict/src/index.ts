@@ -5,4 +5,4 @@ export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.
 export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
 export { type FirstSight, firstSightOf, stoppedTimeAfter } from './stopped-time.ts'
 export { failedText, verdictText } from './verdict-text.ts'
-export { notableNodes, type WatchQuestion, watchNodes } from './watch-nodes.ts'
+export { CLOCK_SET_MS, notableNodes, type WatchQuestion, watchedLater, watchNodes } from './watch-nodes.ts'

@@ -63,6 +63,19 @@ export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }
   return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
 }
 
+/** A clock that differs by so much from what it was, in milliseconds, was set; less is how clocks run. */
+export const CLOCK_SET_MS = 10_000
+
+/** What is known of the nodes, by a clock that was set by `ms` since: for as long as before. Creations of pods are what they are stamped. */
+export function watchedLater(watched: readonly WatchedNode[], ms: number): readonly WatchedNode[] {
+  const later = (time: string): string => timeOf(Date.parse(time) + ms)
+  return watched.map((entry) => ({
+    ...entry,
+    ...(entry.uid === undefined && { since: later(entry.since) }),
+    ...(entry.downSince !== undefined && { downSince: later(entry.downSince) }),
+  }))
+}
+
 /** What is remembered is no longer about this node: it is gone, not desired, or runs another revision. */
 function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect | undefined {
   const node = nodeInView(fleet, name)

@@ -31,8 +31,13 @@ function judged(view: ReleaseView): Judgement | null {
  * What is known of the nodes that are not well, after what is seen now. A pass asks for it before it plans.
  *
  * @param before what was known; the status alone after a restart
+ * @param lookedMs when this process asked last for this very release, on the view's steady clock; undefined: never
  */
-export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonly WatchedNode[]): readonly WatchedNode[] {
+export function watchRelease(
+  view: Omit<ReleaseView, 'watched'>,
+  before: readonly WatchedNode[],
+  lookedMs?: number,
+): readonly WatchedNode[] {
   const { daemonSet, release } = view
   const revision = judgedRevision(release)
   if (daemonSet === undefined || revision === undefined) return []
@@ -51,6 +56,7 @@ export function watchRelease(view: Omit<ReleaseView, 'watched'>, before: readonl
     permits: release.status?.flight?.permits ?? [],
     watched,
     stopped: stoppedSoFar(view),
+    lookedMs,
   })
 }
 
