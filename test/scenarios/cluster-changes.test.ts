@@ -210,6 +210,7 @@ describe('steps that are replaced in mid-release', () => {
     ['the present one is larger', [4, 14, 16, 20], 2, 14],
     ['several are, and the first of them counts', [2, 5, 10, 10, 20], 3, 10],
     ['one before the present one is, which is larger', [10, 14, 20], 1, 10],
+    ['one before the present one is larger, too, and opens first', [12, 14, 20], 1, 12],
     ['the present one is, and one after it', [2, 10, 10, 20], 2, 10],
   ] as const)('by more of them: it goes on where nothing more is opened, %s (F9, G3)', async (_how, sizes, step, updated) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '50%', '100%']) as never })

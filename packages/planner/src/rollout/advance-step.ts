@@ -38,10 +38,10 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
 }
 
 /**
- * The step of a plan that replaced the one that runs. Where the present step opens something else than what was opened, it is the first that opens
- * the same, so that no pause is skipped. Is there none, and the present step opens less, it is the last that opens nothing more; where it has
- * waited and opens more, it is the present one from its beginning: the soak and the pause were those of fewer nodes (G3). Null where the
- * present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
+ * The step of a plan that replaced the one that runs (G3). Where the present step opens less than what was opened, it is the last that opens
+ * nothing more, of several that open the same the first, so that no pause is skipped. Where it opens more, it is the first that opens at least as
+ * much, from its beginning, also where that is the present one and it has waited: its soak and its pause were those of fewer nodes. Null where
+ * the present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
   const { rollout, release } = view
@@ -53,10 +53,12 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, '
   if (!isWithinSteps(rollout, canary)) return null
   const [reach, released] = [stepReach(view, present), releasedReach(view)]
   if (isSameReach(reach, released)) return null
-  const step = fittingStep(view)
-  const isLess = !isWithinReach(released, reach)
-  if (isSameReach(stepReach(view, step), released) || (isLess && step > present)) return step
-  return isPastUpgrade(canary) && !isWithinReach(reach, released) ? present : null
+  if (!isWithinReach(released, reach)) {
+    const step = fittingStep(view)
+    return step > present ? step : null
+  }
+  const first = stepsOf(rollout).findIndex((_, at) => isWithinReach(released, stepReach(view, at + 1))) + 1
+  return first < present || isPastUpgrade(canary) ? first : null
 }
 
 /** All nodes of its step are updated; it soaks, pauses, or was approved. */
