@@ -71,17 +71,22 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     if (!isOurs && isTakenUp(before, next)) addRunning(story)
   }
 
-  /** The user was told that the release is over, and no node that could be taken runs anything else. */
+  /** The user was told that the release is over, and the nodes that could be taken run it, and nothing else. */
   function noteStable(story: DaemonSetStory): void {
     const { template } = story.latest ?? {}
     if (template === undefined) return
     const { stable } = shareOf(story.namespace, story.name)
     if (stable.size === 1 && stable.has(template)) return
+    let isRun = story.wanted === 0
     for (const { node, wanted, pods } of story.nodes()) {
       if (!wanted || node?.ready !== 'True' || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined)) continue
-      for (const { ended, last } of pods.values())
-        if (ended === null && last.hash !== undefined && world.templateOf(last.hash) !== template) return
+      for (const { ended, last } of pods.values()) {
+        if (ended !== null || last.hash === undefined) continue
+        if (world.templateOf(last.hash) !== template) return
+        isRun = true
+      }
     }
+    if (!isRun) return
     stable.clear()
     stable.add(template)
   }
