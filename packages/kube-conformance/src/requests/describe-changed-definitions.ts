@@ -56,6 +56,18 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
     })
 
+    it('keeps what is stored where a JSON Patch tests a field that its definition lacks', async ({ api, widgets }) => {
+      await api.post(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
+      await redefine(api, widgets, narrowSchema)
+      await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
+      const size = { op: 'replace', path: '/spec/size', value: 8 }
+      const { status, body } = await api.patch(widgets.path('a'), 'json', [{ op: 'test', path: '/spec/low', value: 1 }, size])
+      expect([status, body['reason']]).toEqual([422, 'Invalid'])
+      await redefine(api, widgets, specSchema)
+      const whole = await api.getUntil(widgets.path('a'), 'a widget with its field', hasLow(true))
+      expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
+    })
+
     it('has to be watched again where its definition has changed', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ low: 1 })))
       const watch = await api.watch(widgets.path())
