@@ -42,13 +42,10 @@ it('one trace runs from a wish over the controller and the queue to the executor
     [
       'api: POST approve',
       'controller-1: rollout pass',
-      'controller-1: rollout pass',
       'controller-1: batch-release pass',
       'controller-1: batch-release pass',
       'controller-1: batch-release pass',
       'controller-1: announce',
-      'executor-1: job',
-      'executor-1: partition-executor pass',
       'executor-1: job',
       'executor-1: partition-executor pass',
       'executor-1: delete pod',

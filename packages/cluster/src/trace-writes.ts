@@ -28,15 +28,8 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
     },
   })
   /** Several handlers hear of one echo: what is noted of it goes with later writes. */
-  const following = <T extends KubeObject>(reflector: Reflector<T>): Reflector<T> => ({
-    ...reflector,
-    get resourceVersion() {
-      return reflector.resourceVersion
-    },
-    get synced() {
-      return reflector.synced
-    },
-    subscribe: (handler) =>
+  const following = <T extends KubeObject>(reflector: Reflector<T>): Reflector<T> => {
+    const subscribe: Reflector<T>['subscribe'] = (handler) =>
       reflector.subscribe({
         ...handler,
         onChange(key, previous, current) {
@@ -44,8 +37,10 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
           if (trace === undefined) handler.onChange?.(key, previous, current)
           else tracer.after(trace, () => handler.onChange?.(key, previous, current))
         },
-      }),
-  })
+      })
+    // A copy would keep what its getters show now.
+    return Object.assign(Object.create(reflector) as Reflector<T>, { subscribe })
+  }
 
   const { newest } = cluster
   return {
