@@ -195,6 +195,28 @@ it('a controller that starts under other definitions forgets nothing that was st
   expectKept(stage)
 })
 
+it('a version that has failed stays stopped where an approval has pruned the status of its release (G9)', async () => {
+  stage = await setStage({ nodes: 10 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const [node] = await nodesOn(stage, 'v2')
+  await stage.simulator.nodes.kill(node!)
+  await stage.until('the release has failed', async () => (await stage.release())?.status?.failure?.stops === true)
+  await stage.simulator.nodes.revive(node!)
+  // Another generation, by which no other release begins.
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 1 } })
+  await stage.pass(60_000)
+  await define(stage, 'theirs')
+  await stage.pass(3_000)
+  await stage.approve()
+  expect((await stage.rollout()).status).not.toHaveProperty('releaseGeneration')
+  const before = deletions(stage)
+  await define(stage, 'ours')
+  await stage.pass(60_000)
+  expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  expect(deletions(stage)).toBe(before)
+})
+
 it('definitions that come and go beside a controller that only stands by are not taken for what is stored (G7, F11)', async () => {
   await releaseAndAbort(['controller-1', 'controller-2'])
   const { heldRevisions, answeredActions, lastAction } = (await stage.rollout()).status!

@@ -4,17 +4,27 @@ import { hasLostAnswers } from './answer-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * The view with what the annotation remembers of held revisions, where the status has lost it: any write of the Rollout under other
- * CustomResourceDefinitions drops it there, and a backup may come back without a status (G12). A status that has its fields counts alone.
+ * The view with what is remembered elsewhere, where the status has lost it: any write of the Rollout under other CustomResourceDefinitions
+ * drops our fields, and a backup may come back without a status. Held revisions are in the annotation (G12); which release it is that runs,
+ * and so whose failure stands, says its BatchRelease (G9). A status that has its fields counts alone.
  */
-export function withKeptHolds(view: RolloutView): RolloutView {
+export function withMemory(view: RolloutView): RolloutView {
   const { rollout } = view
   const { status } = rollout
   if (status !== undefined && !hasLostAnswers(rollout)) return view
   const heldRevisions = keptHolds(rollout)
-  if (heldRevisions.length === 0) return view
+  const releaseGeneration = generationOfRelease(view)
+  if (heldRevisions.length === 0 && releaseGeneration === undefined) return view
   const begun = { phase: 'Initial', currentStepIndex: 0, currentStepState: '' } as const
-  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), heldRevisions } } }
+  const kept = { ...(heldRevisions.length > 0 && { heldRevisions }), ...(releaseGeneration !== undefined && { releaseGeneration }) }
+  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
+}
+
+/** Of the release that the BatchRelease was made for; undefined where that is another one than the status speaks of. */
+function generationOfRelease({ rollout, release }: RolloutView): number | undefined {
+  const [uid, revision, generation] = release?.spec.tranche?.release?.split('/') ?? []
+  const isOurs = uid === rollout.metadata.uid && revision === rollout.status?.canaryStatus?.canaryRevision
+  return isOurs && generation !== undefined ? Number(generation) : undefined
 }
 
 type Holds = Pick<RolloutStatus, 'heldRevisions'>

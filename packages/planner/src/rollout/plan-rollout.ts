@@ -7,7 +7,7 @@ import { planMissingRevision } from './missing-revision.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './course.ts'
-import { holdsText, mustKeepFirst, withKeptHolds } from './kept-holds.ts'
+import { holdsText, mustKeepFirst, withMemory } from './kept-holds.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
@@ -26,7 +26,7 @@ import { mayWriteStatus } from './status-writes.ts'
  * that stands, so a pass that dies between two writes is simply gone on with.
  */
 export function planRollout(read: RolloutView): RolloutPlan {
-  const view = withKeptHolds(read)
+  const view = withMemory(read)
   return planMissingRevision(view, keepStored(view, decide(view)))
 }
 

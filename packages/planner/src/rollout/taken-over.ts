@@ -13,11 +13,12 @@ export interface TakenOver {
  */
 export function takenOver(status: RolloutStatus | undefined, canary: CanaryStatus): TakenOver {
   const { stableRevision, releaseGeneration } = status ?? {}
-  if (status?.phase !== 'Progressing' || releaseGeneration !== undefined) return { canary, stableRevision, releaseGeneration }
+  const isWhole = releaseGeneration !== undefined && stableRevision !== undefined
+  if (status?.phase !== 'Progressing' || isWhole) return { canary, stableRevision, releaseGeneration }
   const isFinished = canary.currentStepState === 'Completed' && canary.canaryRevision !== ''
   return {
     canary: isFinished ? { ...canary, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } : canary,
     stableRevision: stableRevision ?? canary.stableRevision,
-    releaseGeneration: canary.observedWorkloadGeneration ?? 0,
+    releaseGeneration: releaseGeneration ?? canary.observedWorkloadGeneration ?? 0,
   }
 }
