@@ -26,7 +26,7 @@ export interface DiscoveryView {
 
 /**
  * Finds the canary and the stable revision. The canary is the revision that holds the current template. The stable one
- * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run (after a release
+ * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run, of two that as many run not the canary (after a release
  * of ours to another revision: of the nodes that do not run the canary, while there are such, also where the ControllerRevision of what they run has gone); else the
  * second newest; with one revision only, both are the same.
  */
@@ -45,7 +45,8 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
   const { lastStable } = view
   if (lastStable !== undefined && hashes.includes(lastStable) && runs(view.fleet, lastStable)) return lastStable
   const counts = [...nodesByHash(view.fleet)].sort(
-    ([a, countOfA], [b, countOfB]) => countOfB - countOfA || hashes.indexOf(a) - hashes.indexOf(b),
+    ([a, countOfA], [b, countOfB]) =>
+      countOfB - countOfA || Number(a === canary) - Number(b === canary) || hashes.indexOf(a) - hashes.indexOf(b),
   )
   const running = counts.map(([hash]) => hash)
   const byNodes = running.filter((hash) => hashes.includes(hash))

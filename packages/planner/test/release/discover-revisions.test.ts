@@ -71,6 +71,10 @@ describe('discoverRevisions', () => {
       view: { fleet: nodes('a:old'), lastStable: 'pruned' },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
+    'takes no canary for stable that no more nodes run than another revision, without any release before (G3)': {
+      view: { fleet: nodes('a:old b:old c:new d:new') },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
     'takes the newer of two revisions that as many nodes run': {
       view: { revisions: three(), fleet: nodes('a:old b:bad') },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
