@@ -61,7 +61,8 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
   function followRelease({ o, type, namespace }: RecordedWrite): void {
     const { metadata, status } = o as RecordedRelease
     const { holds = [] } = (status?.flight ?? {}) as { readonly holds?: readonly { readonly reason: string }[] }
-    const isStopped = holds.some(({ reason }) => reason === 'ReleaseFailed' || reason === 'RevisionHeld')
+    const isFailed = (status?.failure as { readonly stops?: boolean } | undefined)?.stops === true
+    const isStopped = isFailed || holds.some(({ reason }) => reason === 'ReleaseFailed' || reason === 'RevisionHeld')
     const key = `${namespace}/${metadata?.name}`
     if (isStopped && type !== 'DELETED') stopped.add(key)
     else stopped.delete(key)

@@ -44,8 +44,8 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     // Its pods come on every node without any step, also where it was deleted in mid-release.
     if (write.type === 'ADDED') stable.add(template)
     if (story?.latest?.template === template) return
-    const isLast =
-      story !== undefined && world.rolloutsOf(story).some((one) => one.metadata.deletionTimestamp !== undefined && isEndingItself(one))
+    const isGoing = (one: RecordedRollout): boolean => one.metadata.deletionTimestamp !== undefined || one.status?.phase === 'Disabling'
+    const isLast = story !== undefined && world.rolloutsOf(story).some((one) => isGoing(one) && isEndingItself(one))
     releases.set(
       template,
       createOpenedSteps({
@@ -67,7 +67,9 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const isOurs = query.isOurs(write.actor ?? '')
     const release = releaseOf(story, story.latest?.template)
     release?.follow(before, next, { nowMs: write.t, isOurs })
-    if (isOurs && next.status?.phase === 'Healthy') noteStable(story)
+    // A status from before the template came speaks of another one.
+    const told = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
+    if (isOurs && next.status?.phase === 'Healthy' && told === story.latest?.template) noteStable(story)
     if (!isOurs && isTakenUp(before, next)) addRunning(story)
   }
 
