@@ -1,6 +1,7 @@
 import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
+import { findUnreported } from './judge-unreported.ts'
 import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Standing } from './admission-control.ts'
@@ -28,6 +29,8 @@ export interface Facts {
   readonly unended: readonly string[]
   /** What was asked of the REST API, and what was said to it. */
   readonly asked: readonly Asked[]
+  /** A witness was there, in each controller. */
+  readonly witnessed: boolean
   /** When admission stood. */
   readonly admitted: readonly Standing[]
   /** When the API server's clock was set. */
@@ -40,7 +43,7 @@ const REACTION_MS = 50
 /** Holds a run against the guarantees: the recording, and the end. */
 export function judge(
   recording: Recording,
-  { stalls, calmFromMs, endMs, unended, asked, admitted, clockSteps }: Facts,
+  { stalls, calmFromMs, endMs, unended, asked, witnessed, admitted, clockSteps }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest first: what was held back twice was decided before the first time.
@@ -57,5 +60,6 @@ export function judge(
   // What a tenant has in another namespace answers nobody who asks for this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { calmFromMs, stalls })]
-  return [...breaches, ...g7, ...answers, ...findPassed(recording.writes, admitted), ...g6]
+  const unreported = witnessed ? findUnreported(writes, { calmFromMs, endMs }) : []
+  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...g6]
 }

@@ -70,6 +70,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
     endMs: clock.nowMs(),
     unended,
     asked: callers.asked(),
+    witnessed: schedule.upgrades > 0,
     admitted: world.admission.standing(),
     clockSteps: world.clockSteps,
   }
@@ -86,6 +87,7 @@ function notBegun({ world }: Cast, begun: readonly string[], fromMs: number): Pl
     endMs: fromMs,
     unended,
     asked: [],
+    witnessed: false,
     admitted: world.admission.standing(),
     clockSteps: [],
   }

@@ -66,6 +66,17 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
     among: withPeople,
   },
   {
+    ...atUpgrades('the witness reports nothing', ['G7'], { present: withReports(() => false), next: withReports(() => false) }),
+    among: withSteps,
+  },
+  {
+    ...atUpgrades('the witness reports every second thing that it sees', ['G7'], {
+      present: withReports(isEven),
+      next: withReports(isEven),
+    }),
+    among: withSteps,
+  },
+  {
     ...atUpgrades('the API approves whichever step is current', ['G10'], {}),
     among: withAsks(['approve', 'approve', 'approve', 'approve']),
     exchange:
@@ -237,6 +248,30 @@ function withPeople(schedule: Schedule): Schedule {
     (_, at): Incident => ({ kind: at % 2 === 0 ? 'pause' : 'resume', atMs: (at + 1) * WISH_EVERY_MS }),
   )
   return { ...rest, incidents: inOrder([...incidents, ...wishes]) }
+}
+
+/** Of a release of many steps each waits for a person. */
+function withSteps(schedule: Schedule): Schedule {
+  const { shape, ...rest } = withUpgradesOnly(schedule)
+  return { ...rest, shape: { ...shape, ...manySteps } }
+}
+
+/** Leaves of what a witness puts on the record what `isKept`, by the version in which it was seen. */
+function withReports(isKept: (version: number) => boolean): (request: WireRequest) => WireRequest {
+  return (request) => {
+    if (!/"path":"[^"]*seen-actions"/.test(request.body ?? '')) return request
+    const patch = JSON.parse(request.body!) as readonly { readonly op: string; readonly path: string; readonly value?: unknown }[]
+    const changed = patch.map((operation) => {
+      if (operation.op === 'test' || typeof operation.value !== 'string') return operation
+      const items = JSON.parse(operation.value) as readonly { readonly id: string }[]
+      return { ...operation, value: JSON.stringify(items.filter(({ id }) => isKept(Number(id.split('-')[1])))) }
+    })
+    return { ...request, body: JSON.stringify(changed) }
+  }
+}
+
+function isEven(version: number): boolean {
+  return version % 2 === 0
 }
 
 /** Somebody applies one template after the other, with policies that are replaced and never taken away. */

@@ -1,0 +1,128 @@
+import type { RecordedDaemonSet, RecordedWrite } from '@tranche/recording'
+import type { Violation } from './judge.ts'
+
+/** What is known of a run beside what was written. Moments are epoch milliseconds by the recording's clock. */
+export interface ReportFacts {
+  /** From then on nothing goes wrong. */
+  readonly calmFromMs: number
+  readonly endMs: number
+}
+
+/** So long after all was well, in milliseconds, every program that has been started again has its watches. */
+const WATCHES_MS = 20_000
+/** So long it may take until what was done past us stands on the record, in milliseconds: as long as the witness keeps it in mind. */
+const REPORTED_MS = 60_000
+
+/**
+ * What people did past us, and the witness never put on the record of the Rollout (G7): a pause, a resume, an action, an approval or a jump in
+ * the status, an end of control, another template of the bound DaemonSet. What happens while nobody watches is not seen, so what
+ * came before all was well is passed over. And what stands on the record, though nobody did it.
+ *
+ * Knows what people do from docs/wishes.md, reads it off their own writes, and shares no code with what watches them.
+ *
+ * @param writes of the namespace of the Rollout, of a run in which a witness was there all the time
+ */
+export function findUnreported(writes: readonly RecordedWrite[], { calmFromMs, endMs }: ReportFacts): readonly Violation[] {
+  const deeds = deedsIn(writes)
+  const rollouts = writes.filter(({ kind }) => kind === 'Rollout')
+  const reports = rollouts.map(({ t, type, o }) => ({
+    t,
+    name: nameOf(o),
+    ids: type === 'DELETED' ? null : idsIn(o as unknown as SeenRollout),
+  }))
+  const unreported = deeds.flatMap(({ t, rv, rollout, type }): readonly Violation[] => {
+    if (t < calmFromMs + WATCHES_MS || t + REPORTED_MS > endMs) return []
+    const after = reports.filter((one) => one.name === rollout && one.t >= t && one.t <= t + REPORTED_MS)
+    // What it was about has gone, and the record with it.
+    if (after.some(({ ids }) => ids === null || ids.includes(`seen-${rv}-${type}`))) return []
+    return [{ guarantee: 'G7', atMs: t, text: `the ${type} that people wrote on ${rollout} at version ${rv} was never reported` }]
+  })
+  return [...unreported, ...inventedIn(rollouts, deeds)]
+}
+
+/** Something that people did to the release of a Rollout past us. */
+interface Deed {
+  readonly t: number
+  readonly rv: number
+  /** Name. */
+  readonly rollout: string
+  readonly type: string
+}
+
+/** As far as this judge reads it. */
+interface SeenRollout {
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> }
+  readonly spec: { readonly disabled?: boolean; readonly strategy?: { readonly paused?: boolean } }
+  readonly status?: { readonly canaryStatus?: { readonly currentStepState?: string; readonly nextStepIndex?: number } }
+}
+
+function deedsIn(writes: readonly RecordedWrite[]): readonly Deed[] {
+  const before = new Map<string, RecordedWrite['o']>()
+  return writes.flatMap(({ kind, type, uid = '', actor = '', t, rv, o }) => {
+    if (kind !== 'Rollout' && kind !== 'DaemonSet') return []
+    const was = before.get(uid)
+    if (type === 'DELETED') before.delete(uid)
+    else before.set(uid, o)
+    if (type !== 'MODIFIED' || was === undefined || isOurs(actor)) return []
+    const deed = (rollout: string, what: string): Deed => ({ t, rv, rollout, type: what })
+    if (kind === 'Rollout') return deedsOn(was as unknown as SeenRollout, o as unknown as SeenRollout).map((what) => deed(nameOf(o), what))
+    const [old, next] = [was as unknown as RecordedDaemonSet, o as unknown as RecordedDaemonSet]
+    const rollout = next.annotations?.[BINDING]
+    const isTemplate = rollout !== undefined && old.annotations?.[BINDING] === rollout && old.template !== next.template
+    return isTemplate ? [deed(rollout, 'template')] : []
+  })
+}
+
+/** @returns types, as the record names them */
+function deedsOn(was: SeenRollout, is: SeenRollout): readonly string[] {
+  const paused = (one: SeenRollout): boolean => one.spec.strategy?.paused ?? false
+  const disabled = (one: SeenRollout): boolean => one.spec.disabled ?? false
+  const { currentStepState: stateWas, nextStepIndex: nextWas } = was.status?.canaryStatus ?? {}
+  const { currentStepState: state, nextStepIndex: next } = is.status?.canaryStatus ?? {}
+  const action = is.metadata.annotations?.[ACTION]
+  const isAction = action !== undefined && action !== was.metadata.annotations?.[ACTION]
+  return [
+    ...(paused(was) === paused(is) ? [] : [paused(is) ? 'pause' : 'resume']),
+    ...(disabled(was) === disabled(is) ? [] : [disabled(is) ? 'disable' : 'enable']),
+    ...(isAction ? [(JSON.parse(action) as { readonly type: string }).type] : []),
+    ...(state === 'StepReady' && stateWas !== state ? ['approve'] : []),
+    ...(next !== undefined && next !== nextWas ? ['jump'] : []),
+  ]
+}
+
+/** Several changes that no watch has shown one by one are seen as one, at a later version; so an earlier deed of the type is enough. */
+function inventedIn(rollouts: readonly RecordedWrite[], deeds: readonly Deed[]): readonly Violation[] {
+  const known = new Set<string>()
+  const created = new Set<string>()
+  const found: Violation[] = []
+  for (const { type: how, t, actor = '', o, uid = '' } of rollouts) {
+    if (how === 'DELETED') continue
+    created.add(uid)
+    for (const id of idsIn(o as unknown as SeenRollout)) {
+      const [, rv = '', ...type] = id.split('-')
+      const isDone = deeds.some((deed) => deed.rollout === nameOf(o) && deed.type === type.join('-') && deed.rv <= Number(rv))
+      // A Rollout or DaemonSet that is made again differs from the one before without anybody having changed it.
+      if (!isDone && !known.has(id) && created.size === 1)
+        found.push({ guarantee: 'G7', atMs: t, text: `${actor} reports ${id}, which nobody did` })
+      known.add(id)
+    }
+  }
+  return found
+}
+
+const ACTION = 'tranche.dev/action'
+const BINDING = 'tranche.dev/rollout'
+const SEEN = 'tranche.dev/seen-actions'
+
+function idsIn({ metadata }: SeenRollout): readonly string[] {
+  const text = metadata.annotations?.[SEEN]
+  return text === undefined ? [] : (JSON.parse(text) as readonly { readonly id: string }[]).map(({ id }) => id)
+}
+
+function nameOf(o: RecordedWrite['o']): string {
+  return (o as unknown as SeenRollout).metadata.name
+}
+
+function isOurs(actor: string): boolean {
+  return /^(controller|executor|api)-/.test(actor)
+}
