@@ -24,7 +24,7 @@ const writes: readonly (readonly [name: string, matches: (request: WireRequest) 
   ['the creation of a BatchRelease', ({ method, path }) => method === 'POST' && /\/batchreleases(\?|$)/.test(path)],
   ['its finalizer', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, 'finalizers')],
   ['its spec', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, '/spec')],
-  ['its status', (request) => isPatch(request, /\/batchreleases\/[^/?]+\/status/) && !has(request, '/status/flight')],
+  ['its status', (request) => isPatch(request, /\/batchreleases\/[^/?]+\/status/) && !has(request, '"path":"/status/flight",')],
   ['the first record', (request) => isRecord(request) && has(request, '"state":"stopped"')],
   ['the record that is opened', (request) => isRecord(request) && has(request, '"state":"open"')],
   ['the record that is voided', (request) => isRecord(request) && has(request, '"state":"voiding"')],
