@@ -12,6 +12,8 @@ interface At {
   readonly answered?: string
   readonly failure?: object
   readonly finalisingStep?: string
+  /** Why it is stalled. */
+  readonly stalled?: string
 }
 
 /** The Rollout, a second after the last write. */
@@ -19,7 +21,17 @@ function rollouts(...states: readonly (At | 'deleted')[]): readonly RecordedWrit
   return states.map((at, index) => {
     const line = { t: (index + 1) * 1_000, kind: 'Rollout', rv: index + 1, uid: 'r' } as const
     if (at === 'deleted') return { ...line, type: 'DELETED', o: { metadata: {}, spec: {} } }
-    const { step = 1, state = 'StepPaused', phase = 'Progressing', paused = false, action, answered, failure, finalisingStep = '' } = at
+    const {
+      step = 1,
+      state = 'StepPaused',
+      phase = 'Progressing',
+      paused = false,
+      action,
+      answered,
+      failure,
+      finalisingStep = '',
+      stalled,
+    } = at
     const canaryStatus = { currentStepIndex: step, currentStepState: state, canaryRevision: 'v2', stableRevision: 'v1', finalisingStep }
     return {
       ...line,
@@ -27,7 +39,13 @@ function rollouts(...states: readonly (At | 'deleted')[]): readonly RecordedWrit
       o: {
         metadata: { annotations: action === undefined ? {} : { 'tranche.dev/action': JSON.stringify({ id: action }) } },
         spec: { strategy: { paused, canary: { steps: [{}, {}] } } },
-        status: { phase, canaryStatus, ...(failure && { failure }), ...(answered !== undefined && { lastAction: { id: answered } }) },
+        status: {
+          phase,
+          canaryStatus,
+          ...(stalled !== undefined && { conditions: [{ type: 'Stalled', status: 'True', reason: stalled }] }),
+          ...(failure && { failure }),
+          ...(answered !== undefined && { lastAction: { id: answered } }),
+        },
       },
     }
   })
@@ -70,6 +88,18 @@ describe('a refusal without a reason', () => {
     ],
     ['of a promotion', rollouts({ state: 'StepUpgrade' }), refused('promote', 'MOVED_ON'), wrongly('promote')],
     ['of an abort, after a failure too', rollouts({ failure: {} }), refused('abort', 'MOVED_ON'), wrongly('abort')],
+    [
+      'of an abort of what is stuck',
+      rollouts({ stalled: 'PodsStuck' }),
+      refused('abort', 'WISH_REFUSED'),
+      wrongly('abort', 'WISH_REFUSED'),
+    ],
+    [
+      'of a retry of what has failed',
+      rollouts({ stalled: 'ReleaseFailed' }),
+      refused('retry', 'WISH_REFUSED'),
+      wrongly('retry', 'WISH_REFUSED'),
+    ],
     ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'WISH_REFUSED', {}), wrongly('pause', 'WISH_REFUSED')],
     ['of a resume of what is paused', rollouts({ paused: true }), refused('resume', 'WISH_REFUSED', {}), wrongly('resume', 'WISH_REFUSED')],
     [
@@ -97,6 +127,8 @@ describe('a refusal with a reason', () => {
     ['no release is under way', rollouts({ phase: 'Healthy' }), refused('promote', 'MOVED_ON')],
     ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'WISH_REFUSED')],
     ['the version has failed', rollouts({ failure: {} }), refused('promote', 'WISH_REFUSED')],
+    ['what the Rollout names is not there', rollouts({ stalled: 'PolicyNotFound' }), refused('abort', 'WISH_REFUSED')],
+    ['there is nothing to retry', rollouts({}), refused('retry', 'WISH_REFUSED')],
     ['there is no such step', rollouts({}), refused('jump', 'WISH_REFUSED', { ...here, step: 3 })],
     ['nothing is paused', rollouts({}), refused('resume', 'WISH_REFUSED', {})],
     ['the Rollout is gone', rollouts({}, 'deleted'), refused('pause', 'MOVED_ON', {})],

@@ -45,6 +45,11 @@ export function findWrongRefusals(
   })
 }
 
+/** What a retry lifts. */
+const lifted: readonly string[] = ['ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested', 'RevisionHeld']
+/** Reasons of `Stalled` that are of the release, and not of what was written. */
+const ofTheRelease: readonly string[] = [...lifted, 'AnalysisFailed', 'PodsStuck', 'BudgetZero']
+
 /** Codes that say that the action does not fit what the release does. */
 const judgedCodes: readonly string[] = ['MOVED_ON', 'WISH_REFUSED']
 
@@ -57,7 +62,7 @@ interface SeenRollout {
   }
   readonly status?: {
     readonly phase?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[]
     readonly failure?: object
     readonly canaryStatus?: {
       readonly currentStepIndex?: number
@@ -100,8 +105,12 @@ function allowsIt(rollout: SeenRollout, { type, body }: Asked): boolean {
   if (type === 'resume') return spec.strategy?.paused === true
   const { currentStepState, canaryRevision, stableRevision } = status?.canaryStatus ?? {}
   if (!isAt(rollout, body) || canaryRevision === stableRevision) return false
+  const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
+  // While the spec, or what it names, cannot be acted on, no action is taken.
+  if (stall !== undefined && !ofTheRelease.includes(stall.reason ?? '')) return false
   if (type === 'abort') return true
-  if (hasStopped(rollout)) return false
+  if (type === 'retry') return lifted.includes(stall?.reason ?? '')
+  if (status?.failure !== undefined || stall !== undefined) return false
   if (type === 'approve') return currentStepState === 'StepPaused'
   if (type === 'jump') return body.step !== undefined && body.step >= 1 && body.step <= (spec.strategy?.canary?.steps?.length ?? 0)
   return type === 'promote'
@@ -112,10 +121,6 @@ function isAt({ status }: SeenRollout, { expectedStep, revision }: Asked['body']
   const { currentStepIndex, canaryRevision, finalisingStep = '' } = status?.canaryStatus ?? {}
   if (status?.phase !== 'Progressing' || finalisingStep !== '') return false
   return (expectedStep === undefined || expectedStep === currentStepIndex) && (revision === undefined || revision === canaryRevision)
-}
-
-function hasStopped({ status }: SeenRollout): boolean {
-  return status?.failure !== undefined || status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true
 }
 
 /** Every action in the annotation has its answer. */
