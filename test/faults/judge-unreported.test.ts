@@ -62,8 +62,8 @@ describe('what people do past us', () => {
   })
 })
 
-it('what nobody did is on no record', () => {
-  const invented = ['G7 controller-1 reports seen-2-pause, which nobody did']
+it('what no user did is on no record', () => {
+  const invented = ['G7 controller-1 reports seen-2-pause, which no user did']
   expect(found(rollout('controller-1', { seen: ['seen-2-pause'] }))).toEqual(invented)
   expect(found(rollout('people', { paused: true }), rollout('controller-1', { paused: true, seen: ['seen-2-pause'] }))).toEqual([])
   // Seen at a later version, for the watch stood still meanwhile.

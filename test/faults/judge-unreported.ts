@@ -16,7 +16,7 @@ const REPORTED_MS = 60_000
 /**
  * What people did past us, and the witness never put on the record of the Rollout (G7): a pause, a resume, an action, an approval or a jump in
  * the status, an end of control, another template of the bound DaemonSet. What happens while nobody watches is not seen, so what
- * came before all was well is passed over. And what stands on the record, though nobody did it.
+ * came before all was well is passed over. And what stands on the record, though no user did it.
  *
  * Knows what people do from docs/wishes.md, reads it off their own writes, and shares no code with what watches them.
  *
@@ -101,9 +101,9 @@ function inventedIn(rollouts: readonly RecordedWrite[], deeds: readonly Deed[]):
     for (const id of idsIn(o as unknown as SeenRollout)) {
       const [, rv = '', ...type] = id.split('-')
       const isDone = deeds.some((deed) => deed.rollout === nameOf(o) && deed.type === type.join('-') && deed.rv <= Number(rv))
-      // A Rollout or DaemonSet that is made again differs from the one before without anybody having changed it.
+      // A Rollout or DaemonSet that is made again differs from the one before without a change by a user.
       if (!isDone && !known.has(id) && created.size === 1)
-        found.push({ guarantee: 'G7', atMs: t, text: `${actor} reports ${id}, which nobody did` })
+        found.push({ guarantee: 'G7', atMs: t, text: `${actor} reports ${id}, which no user did` })
       known.add(id)
     }
   }

@@ -90,7 +90,7 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
 }
 
-/** G3: how far the steps had opened, and to how many nodes: whoever takes the release up goes no further by itself. */
+/** G3: how far the steps had opened, and to how many nodes: a Rollout that takes the release up opens no more without an approval. */
 function openedBy({ spec, status }: BatchRelease): { readonly step: number; readonly size: number } {
   const { batches = [], batchPartition = batches.length - 1 } = spec.releasePlan
   return { step: batchPartition + 1, size: status?.flight?.size ?? 0 }

@@ -1,4 +1,4 @@
-import { type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -42,10 +42,10 @@ export function holdsText({ heldRevisions = [] }: Holds): string | null {
   return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
 }
 
-/** Whoever may annotate the Rollout may write anything there: what is no hold is none. */
+/** A user who may annotate the Rollout may write anything there: a list that is not one of held revisions is ignored, and so is its excess. */
 function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
   const list = heldRevisionSchema.array().safeParse(jsonOf(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
-  return list.success ? list.data : []
+  return list.success ? list.data.slice(-HELD_REVISIONS_MAX) : []
 }
 
 function jsonOf(text: string | undefined): unknown {

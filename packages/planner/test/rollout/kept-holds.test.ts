@@ -25,6 +25,14 @@ describe('the annotation that keeps what is held', () => {
     ['counts where the status has lost every field of ours', { status: lost }, ['hash-v9']],
     ['counts where there is no status, as after a backup', { status: () => undefined }, ['hash-v9']],
     ['counts for nothing beside a status that remembers by itself', {}, []],
+    [
+      'counts with its last ten where it has more',
+      {
+        text: JSON.stringify(Array.from({ length: 12 }, (_, at) => ({ ...hold, digest: `d${at}`, revision: `hash-${at}` }))),
+        status: lost,
+      },
+      Array.from({ length: 10 }, (_, at) => `hash-${at + 2}`),
+    ],
     ['is as none where it is no JSON', { text: '{', status: lost }, []],
     ['is as none where it is no list of held revisions', { text: '[{"revision":"hash-v9"}]', status: lost }, []],
   ])('%s', (_title, { text = JSON.stringify([hold]), status = (same) => same }, want) => {
