@@ -21,7 +21,7 @@ describe.each(failureKinds)('$name', (kind) => {
     const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
     expect(message).toMatch(/^revision \w+ failed: \d+ of 10 nodes failed \(tolerated: 0\): node-\d\d\d(, node-\d\d\d)*: /)
     expect(message).toMatch(kind.says)
-    expect(message).toContain('write the action retry')
+    expect(message).toContain('tranche retry')
     const { failure: told, phase } = (await stage.rollout()).status ?? {}
     expect([phase, told?.action, told?.stops, told?.nodes.length]).toEqual(['Progressing', 'Pause', true, told?.count])
     await stage.pass(60_000)

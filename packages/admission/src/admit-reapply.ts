@@ -36,7 +36,7 @@ export function admitReapply({ operation, oldObject, newObject, refused, fieldMa
 
 /** @param revision `revision 5d4f` @returns why its template is refused, and what to do */
 export function reapplyText(revision: string): string {
-  return `${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or write the action retry with ${revision} to release it after all`
+  return `${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release ${revision} after all`
 }
 
 /** F15. The labels of the selector are not asked for: the policy in CEL cannot evaluate one. */

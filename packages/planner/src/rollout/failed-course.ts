@@ -1,5 +1,6 @@
 import type { Failure } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
+import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { AFTER_PAUSE, heldCourse } from './held-course.ts'
 import { takenBack, withHeld } from './held-revisions.ts'
@@ -56,11 +57,11 @@ function rollbackText(view: RolloutView, course: Course, failure: Failure): stri
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
   const stopped = 'nothing more is deleted for it'
   if (reason === 'AnalysisInconclusive')
-    return `${stopped}; write the action retry (tranche retry) to measure anew, promote with full to go on without, or abort to take it back; or apply another template`
+    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to continue without, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
   const { autoResume } = policyTerms(view).failure ?? {}
   const byItself =
     autoResume === undefined
       ? ''
-      : `; it goes on by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
-  return `${stopped}; write the action retry (tranche retry) to go on all the same, or abort to take it back; or apply another template${byItself}`
+      : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
+  return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template${byItself}`
 }

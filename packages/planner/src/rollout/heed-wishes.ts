@@ -1,4 +1,5 @@
 import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { commandText } from './command-text.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, nextIndex, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -59,9 +60,9 @@ function heedNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | nul
 function stopText(view: RolloutView, { heldRevisions = [], acceptedWishes = {} }: RolloutStatus, canary: CanaryStatus): string | null {
   const { canaryRevision } = canary
   const isHeld = heldRevisions.some(({ revision }) => revision === canaryRevision)
-  if (isHeld) return `while revision ${canaryRevision} is held; write the action retry first`
+  if (isHeld) return `while revision ${canaryRevision} is held; run ${commandText(view.rollout, 'retry')} first`
   const hasFailed = standingFailure(view, { canary, acceptedWishes }) !== null
-  return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; write the action retry first` : null
+  return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first` : null
 }
 
 function putBack(canary: CanaryStatus, nextStepIndex: number, why: string): Heeded {

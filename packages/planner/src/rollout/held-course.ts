@@ -1,6 +1,7 @@
 import type { HeldRevision } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { countUpdated } from '../updated-nodes.ts'
+import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { isReverted, revertOver, withHeldAnew } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
@@ -18,7 +19,7 @@ export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Cour
   const now = heldNow(view, daemonSet, held, whyNot)
   const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
   const standing = { ...course, heldRevisions: withHeldAnew(course.heldRevisions, now), reason }
-  if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(now, whyNot))
+  if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(view, now, whyNot))
   const isPaused = waitsForResume(view.rollout)
   if (!isRevertAgain(now)) {
     if (isPaused && now.reason === 'Failed') return waitingCourse(view, standing, `${pastText(now)}; ${AFTER_PAUSE}`)
@@ -26,7 +27,7 @@ export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Cour
   }
   const leftMs = untilRevertMs(now, view.nowMs)
   const notYet = isPaused ? `; ${AFTER_PAUSE}` : ''
-  return { ...waitingCourse(view, standing, `${revertText(course, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
+  return { ...waitingCourse(view, standing, `${revertText(view, course, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
 
 /** Said of what a policy asks for while somebody has paused. */
@@ -53,17 +54,17 @@ function takingBackText({ canary, failure }: Course, { reason }: HeldRevision): 
 }
 
 /** Says why nothing is released, and what lifts it. */
-function heldText(held: HeldRevision, whyNot: string | null): string {
+function heldText({ rollout }: RolloutView, held: HeldRevision, whyNot: string | null): string {
   const why = held.reverted === false && whyNot !== null ? whyNot : 'its template was applied again'
-  return `${pastText(held)}, and ${why}: nothing is deleted for it; to release it after all write the action retry, else apply another template`
+  return `${pastText(held)}, and ${why}: nothing is deleted for it; to release it after all run ${commandText(rollout, 'retry')}, else apply another template`
 }
 
 /** Says when the stable template is put back once more. */
-function revertText({ canary }: Course, held: HeldRevision): string {
+function revertText({ rollout }: RolloutView, { canary }: Course, held: HeldRevision): string {
   const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
     `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
-    `${canary.stableRevision} is put back${times}, for failure.onReapply is Revert; to release it after all write the action retry`
+    `${canary.stableRevision} is put back${times}, for failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
   )
 }
 

@@ -1,5 +1,6 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
 import { jumpTarget } from './advance-step.ts'
+import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
 import { whyNoTemplate } from './plan-revert.ts'
@@ -62,7 +63,7 @@ const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
 function stopRefusal(view: RolloutView, before: Course): string | null {
   const held = heldRefusal(view, before)
   if (held !== null || standingFailure(view, before) === null) return held
-  return `revision ${before.canary.canaryRevision} is stopped by a failure; write the action retry first`
+  return `revision ${before.canary.canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first`
 }
 
 /** What cannot be told by analysis may be gone on without. */
@@ -70,9 +71,9 @@ function isWayOut(view: RolloutView, before: Course, { full }: RolloutAction): b
   return full === true && heldRefusal(view, before) === null && standingFailure(view, before)?.reason === 'AnalysisInconclusive'
 }
 
-function heldRefusal({ daemonSet }: RolloutView, { heldRevisions }: Course): string | null {
+function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: Course): string | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
-  return held === undefined ? null : `revision ${held.revision} is held; write the action retry first`
+  return held === undefined ? null : `revision ${held.revision} is held; run ${commandText(rollout, 'retry')} first`
 }
 
 /** An approval or a jump says at which step it is meant, so that two people never leave two steps. */

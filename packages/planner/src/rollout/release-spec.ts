@@ -2,6 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, Rol
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
+import { commandText } from './command-text.ts'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
 import { type PolicyTerms, policyTerms, withoutPolicyTerms } from './release-policy.ts'
@@ -106,7 +107,7 @@ export function isUnderWay(canary: CanaryStatus): boolean {
 function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
   const held = heldRevision(rollout, canaryRevision)
   if (held === undefined) return {}
-  const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was taken back'} at ${held.at}; the action retry on the Rollout lifts this`
+  const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was taken back'} at ${held.at}; ${commandText(rollout, 'retry', '--revision', canaryRevision)} lifts this`
   return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }
 }
 

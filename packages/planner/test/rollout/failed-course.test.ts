@@ -12,7 +12,7 @@ describe('a release whose new version is bad', () => {
     expect(condition(toy, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'ReleaseFailed',
-      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; write the action retry (tranche retry) to go on all the same, or abort to take it back; or apply another template`,
+      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back; or apply another template`,
     })
     expect(toy.rollout?.status).toMatchObject({
       phase: 'Progressing',
@@ -62,7 +62,7 @@ describe('a release whose new version is bad', () => {
     expect(toy.rollout?.status).toMatchObject({
       currentStepIndex: 1,
       currentStepState: 'StepPaused',
-      lastAction: { result: 'Refused', reason: 'revision hash-v2 is stopped by a failure; write the action retry first' },
+      lastAction: { result: 'Refused', reason: 'revision hash-v2 is stopped by a failure; run tranche retry agent -n demo first' },
     })
   })
 

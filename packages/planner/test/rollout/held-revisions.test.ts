@@ -202,7 +202,7 @@ describe('a template that was taken back', () => {
     expect(condition(toy, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'RevisionHeld',
-      message: expect.stringContaining('write the action retry'),
+      message: expect.stringContaining('run tranche retry agent -n demo'),
     })
     expect(toy.release).toMatchObject({
       spec: { tranche: { hold: { reason: 'RevisionHeld', id: 'hash-v2' } } },
@@ -270,7 +270,7 @@ describe('a template that was taken back', () => {
     toy.wish({ nextStepIndex: 3 })
     settle(toy)
     expect(toy.warnings).toEqual([
-      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; write the action retry first, so it was put back to 2',
+      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; run tranche retry agent -n demo first, so it was put back to 2',
     ])
     toy.act({ id: 'r', type: 'retry' })
     settle(toy)
@@ -283,7 +283,7 @@ describe('a template that was taken back', () => {
     toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', lastAction: { id: 'r2' } })
-    expect(toy.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; write the action retry first')
+    expect(toy.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
   })
 
   it('says that it is paused when it is (G9)', () => {
@@ -393,7 +393,7 @@ describe('the action retry', () => {
     settle(toy)
     expect(toy.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: 'revision hash-v2 is held; write the action retry first',
+      reason: 'revision hash-v2 is held; run tranche retry agent -n demo first',
     })
   })
 })
