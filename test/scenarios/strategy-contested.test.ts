@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -80,6 +80,31 @@ it('makes it OnDelete again on a retry and goes on in steps, though the leader d
   expect((await nodesOn(stage, 'v2')).length).toBeLessThanOrEqual(Math.max(10, 2 + (leaked?.count ?? 0)))
   await stage.approve()
   await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('ends once no node is left to update, though the strategy was set back again and again while a dead node was waited for (G6, G11)', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  const inFlight = async (): Promise<string | undefined> => (await stage.release())?.status?.flight?.permits?.[0]?.node
+  await stage.until('a pod is deleted', async () => deletions(stage) > 0)
+  const node = (await inFlight()) ?? ''
+  await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.until(
+    'it is Healthy',
+    async () => (await stage.rollout()).status?.phase === 'Healthy' && (await nodesOn(stage, 'v2')).length >= 8,
+  )
+  expect(await inFlight()).toBe(node)
+  await setType('RollingUpdate')
+  await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
+  await setType('RollingUpdate')
+  await stage.until('the release gives in', async () => (await stage.release())?.status?.contested?.rounds === 2)
+
+  await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await untilReleased(stage, 'v2')
+  await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
+  await stage.until('it is OnDelete, as between releases', async () => (await typeNow()) === 'OnDelete')
+  expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([daemonSetAnnotations.controlInfo])
   expectKept(stage)
 })
 

@@ -119,6 +119,8 @@ function planContest(view: ReleaseView): BatchReleasePlan | null {
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
+  // G11: the strategy is left as others set it. That the record stays stopped is no loss: nothing is left to update.
+  if (strategyContest(view).kind === 'givenIn') return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }

@@ -9,7 +9,9 @@ import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from './discover-revisions.ts'
 import { controlledBy, type ReleaseView } from './release-view.ts'
 import { judgementOf } from './judgement.ts'
+import { isStatusOfRelease } from './is-finalized.ts'
 import { isMidSurge, strategyContest } from './strategy-contest.ts'
+import { leftBehind } from './the-end.ts'
 
 /** What a BatchRelease should allow now, as its spec and the cluster say. */
 export type Wanted =
@@ -69,9 +71,20 @@ function holdOfRollout({ release }: ReleaseView): Stop | null {
   return hold === undefined ? null : stop(hold.reason, hold.id, hold.message)
 }
 
-function lostContest(view: ReleaseView): Stop | null {
+function lostContest(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const contest = strategyContest(view)
-  return contest.kind === 'givenIn' ? stop('StrategyContested', String(contest.contested.rounds), contest.message) : null
+  if (contest.kind !== 'givenIn' || isAllUpdated(view, daemonSet)) return null
+  return stop('StrategyContested', String(contest.contested.rounds), contest.message)
+}
+
+/** The release finishes, and no node is left: the strategy that others insist on takes no pod any more, and is theirs again at the end. */
+function isAllUpdated(view: ReleaseView, daemonSet: DaemonSet): boolean {
+  const { spec, status } = view.release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
+  if ((status.flight?.permits.length ?? 0) > 0) return false
+  const wanted = allowanceFor(view, daemonSet, 1)
+  if (wanted.kind !== 'allow' || wanted.progress.state !== 'Ready') return false
+  return wanted.progress.old.length === 0 && leftBehind(view, wanted.progress) === null
 }
 
 function pause({ release }: ReleaseView): Stop | null {

@@ -17,6 +17,8 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
   const stopped = new Set<string>()
   /** Rollouts whose last answer somebody else's write has taken away: what we do not know we refuse. */
   const forgotten = new Set<string>()
+  /** Rollout and generation → its steps, as people wrote them. */
+  const stepsAt = new Map<string, string>()
 
   function judgeAnswer(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const { lastAction } = next.status ?? {}
@@ -48,13 +50,16 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     const { state, index } = stepOf(next)
     const { phase, currentStepState, canaryStatus, failure, heldRevisions = [] } = next.status ?? {}
     if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== standing.revision || isJumpedOrPromoted(before, next)) return
+    // Steps that replace others are counted from their own first one: which of them is the present one says nothing of an approval.
+    const observed = stepsAt.get(`${key} ${before.status?.observedGeneration}`)
+    const isReplaced = observed !== undefined && observed !== stepsOf(next)
     const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
     const isPutBack = state === 'StepPaused' && index === standing.index
     const isHeld = heldRevisions.some(({ revision }) => revision === standing.revision)
     const isStopped = standing.isFailed || stopped.has(key) || failure?.stops === true || isHeld
     if (standing.state === 'StepPaused') {
       if (isPutBack && !isStopped) tell(`put back the approval of step ${index}`)
-    } else if (currentStepState === 'StepReady' || (index ?? 0) > (standing.index ?? 0))
+    } else if (currentStepState === 'StepReady' || (!isReplaced && (index ?? 0) > (standing.index ?? 0)))
       tell(`took StepReady for an approval of step ${standing.index}, which was in ${standing.state},`)
   }
 
@@ -75,6 +80,7 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
       const next = write.o as unknown as RecordedRollout
       const before = known as unknown as RecordedRollout
       const key = keyOf(write)
+      for (const rollout of [before, next]) stepsAt.set(`${key} ${rollout.metadata.generation}`, stepsOf(rollout))
       if (write.type === 'DELETED') return void words.delete(key)
       if (query.isOurs(write.actor ?? '')) {
         judgeAnswer(write, before, next)
@@ -112,6 +118,10 @@ function isJumpedOrPromoted(before: RecordedRollout, next: RecordedRollout): boo
   const { next: planned, index = 0 } = stepOf(before)
   if (planned !== undefined && planned !== -1 && planned !== index + 1) return true
   return [before, next].some(({ status }) => status?.acceptedWishes?.promote !== undefined || actionOf(before)?.type === 'jump')
+}
+
+function stepsOf({ spec }: RecordedRollout): string {
+  return JSON.stringify(spec.strategy?.canary?.steps ?? [])
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

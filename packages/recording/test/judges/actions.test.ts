@@ -6,9 +6,19 @@ function status(script: Script, members: Fields, by = 'controller-1'): Script {
   return script.rollout({ status: members }, by, by === 'user' ? {} : { basedOn: script.rv })
 }
 
-function at(script: Script, state: string, index = 1): Script {
+function at(script: Script, state: string, index = 1, observedGeneration?: number): Script {
   const canaryStatus = { currentStepIndex: index, nextStepIndex: index + 1, currentStepState: state, canaryRevision: 'v2' }
-  return status(script, { phase: 'Progressing', currentStepState: state, canaryStatus })
+  const observed = observedGeneration === undefined ? {} : { observedGeneration }
+  return status(script, { phase: 'Progressing', currentStepState: state, canaryStatus, ...observed })
+}
+
+/** Our status speaks of this generation. */
+function seen(script: Script, observedGeneration: number): Script {
+  return status(script, { observedGeneration })
+}
+
+function replaced(script: Script): Script {
+  return script.rollout({ metadata: { generation: 2 }, spec: { strategy: { canary: { steps: [{}, { pause: {} }, {}] } } } })
 }
 
 function wish(script: Script, type: string, members: Fields = {}): Script {
@@ -20,7 +30,8 @@ function answer(script: Script, result: string, members: Fields = {}): Script {
 }
 
 const approved = { canaryStatus: { currentStepState: 'StepReady' } }
-const begin = (): Script => at(fleet().rollout({ spec: { strategy: { canary: { steps: [{ pause: {} }, {}] } } } }), 'StepPaused')
+const begin = (): Script =>
+  at(fleet().rollout({ metadata: { generation: 1 }, spec: { strategy: { canary: { steps: [{ pause: {} }, {}] } } } }), 'StepPaused')
 
 describe('an action', () => {
   judgeEach(
@@ -86,6 +97,16 @@ describe('StepReady in the status', () => {
       ],
       ['is put back where the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
       ['approves no step that does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2), ['G10']],
+      [
+        'approves nothing where the steps are replaced, and another of them is the present one',
+        (s) => at(status(replaced(at(seen(s, 1), 'StepUpgrade')), approved, 'user'), 'BeforeStepUpgrade', 2),
+        [],
+      ],
+      [
+        'approves no step that does not wait, also where the steps were replaced before that',
+        (s) => at(status(at(seen(replaced(s), 2), 'StepUpgrade', 1, 2), approved, 'user'), 'BeforeStepUpgrade', 2, 2),
+        ['G10'],
+      ],
       ['is not kept for later', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepReady'), ['G10']],
     ],
     { begin },
