@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
@@ -26,7 +26,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
 
   function shareOf(namespace: string | undefined, name: string): Share {
     const key = `${namespace}/${name}`
-    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), plan: undefined }
+    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), replaced: undefined, plan: undefined }
     shares.set(key, known)
     return known
   }
@@ -36,14 +36,20 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
   }
 
   function beginRelease(write: RecordedWrite): void {
-    const { name, template } = write.o as { readonly name?: string; readonly template?: string }
+    const { name, template, generation } = write.o as Partial<RecordedDaemonSet>
     if (name === undefined || template === undefined || write.type === 'DELETED') return
     const story = world.story(write.namespace, name)
-    const { releases, stable } = shareOf(write.namespace, name)
+    const share = shareOf(write.namespace, name)
+    const { releases, stable } = share
     const isRollback = stable.has(template) && releases.has(template)
     // Its pods come on every node without any step, also where it was deleted in mid-release.
     if (write.type === 'ADDED') stable.add(template)
-    if (story?.latest?.template === template) return
+    const latest = story?.latest
+    if (latest?.template === template) return
+    // Nothing was made of a template that the DaemonSet controller never observed: the release before it goes on.
+    if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0)) share.replaced = undefined
+    if (share.replaced !== undefined && share.replaced.template === template) return
+    if (latest?.template !== undefined && generation !== undefined) share.replaced ??= { template: latest.template, generation }
     const isGoing = (one: RecordedRollout): boolean => one.metadata.deletionTimestamp !== undefined || one.status?.phase === 'Disabling'
     const isLast = story !== undefined && world.rolloutsOf(story).some((one) => isGoing(one) && isEndingItself(one))
     releases.set(
@@ -151,6 +157,8 @@ interface Share {
   readonly releases: Map<string, OpenedSteps>
   /** Templates that ran on every node before the release under way. */
   readonly stable: Set<string>
+  /** The last template that the DaemonSet controller has observed, and the generation of the one that came after it. */
+  replaced: { readonly template: string; readonly generation: number } | undefined
   /** Of the BatchRelease that somebody wrote by hand. */
   plan: Plan | undefined
 }

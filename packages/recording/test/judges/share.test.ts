@@ -145,6 +145,35 @@ describe('what people and pauses have opened', () => {
             .del('b1'),
         ['G3 b'],
       ],
+      [
+        'is as much as before where another template was replaced by it before the DaemonSet controller had observed it',
+        (s) =>
+          deletes(
+            s
+              .rollout(approve('w1'))
+              .daemonSet({ generation: 2, template: 'template-4' })
+              .daemonSet({ generation: 3, template: 'template-3' })
+              .daemonSet({ observed: 3 }, 'daemonset-controller'),
+            'a1',
+            'b1',
+          ),
+        [],
+      ],
+      [
+        'is the first step again where it had observed that one',
+        (s) =>
+          deletes(
+            s
+              .rollout(approve('w1'))
+              .daemonSet({ generation: 2, template: 'template-4' })
+              .daemonSet({ observed: 2 }, 'daemonset-controller')
+              .daemonSet({ generation: 3, template: 'template-3' })
+              .daemonSet({ observed: 3 }, 'daemonset-controller'),
+            'a1',
+            'b1',
+          ),
+        ['G3 b'],
+      ],
       ['is all on the way back to that with which the DaemonSet was created', (s) => backToTheFirst(s), []],
       [
         'is the first step on the way back to it after another was released',
