@@ -83,9 +83,9 @@ export class KubeletPod {
     } else if (this.#mode === 'living' && this.#isTakenForDead(pod)) this.#writeStatus()
   }
 
-  /** Somebody who had not heard that the kubelet is back says that its pod is not ready. */
+  /** The node controller, which had not heard that the kubelet is back, says that its pod is not ready; maybe after a write that is under way. */
   #isTakenForDead({ status }: Pod): boolean {
-    if (this.#frozen || this.#write !== 'none' || !isReady(this.#memory.conditions)) return false
+    if (this.#frozen || !isReady(this.#memory.conditions)) return false
     return (
       status?.conditions?.some(({ type, status: value, reason }) => type === 'Ready' && value !== 'True' && reason === 'NodeNotReady') ===
       true

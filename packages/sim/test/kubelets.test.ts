@@ -183,6 +183,25 @@ describe('a kubelet', () => {
     expect((await world.pods())[0]!['status']).toMatchObject({ phase: 'Running', containerStatuses: [{ ready: true }] })
   })
 
+  it('says again that its pod is ready where the node controller, which had not heard of it, says otherwise while the answer is on its way', async () => {
+    let isSlow = false
+    const faults: FaultInjector = {
+      onRequest: ({ actor, verb }) =>
+        isSlow && actor.startsWith('kubelet:') && verb === 'patch' ? { kind: 'delay', ms: 5000, when: 'after' } : undefined,
+    }
+    const world = await createRunningWorld(1, {}, { faults })
+    await world.pass(1000)
+    isSlow = true
+    await world.sim.nodes.kill('node-001')
+    await world.sim.nodes.revive('node-001')
+    await world.pass(7000)
+    const [pod] = await world.pods()
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }]
+    await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { status: { conditions } }, 'status')
+    await world.pass(20_000)
+    expect(readyOf((await world.pods())[0]!)).toBe('True')
+  })
+
   it('tries again when the API does not answer', async () => {
     let failures = 3
     const faults: FaultInjector = {
