@@ -41,8 +41,19 @@ const history: HistoryReport = {
   ],
   heldRevisions: [{ digest: 'abc', revision: '7d9f4c6b8a', reason: 'Aborted', at: ago(30) }],
   actions: [
-    { id: '2', type: 'abort', by: 'jane@example.com', reason: 'errors in the log', at: ago(31), via: 'cli' },
-    { id: '1', type: 'approve', by: 'hook:deploy', at: ago(50), via: 'hook', from: '10.0.0.7', expectedStep: 1 },
+    { id: '2', type: 'abort', by: 'jane@example.com', reason: 'errors in the log', at: ago(31), via: 'cli', result: 'Accepted' },
+    { id: '1', type: 'approve', by: 'hook:deploy', at: ago(50), via: 'hook', from: '10.0.0.7', expectedStep: 1, result: 'Accepted' },
+    {
+      id: '0',
+      type: 'jump',
+      by: 'joe@example.com',
+      at: ago(55),
+      via: 'rest',
+      step: 9,
+      result: 'Refused',
+      refusal: 'there is no step 9: the steps are 1 to 3',
+    },
+    { id: '00', type: 'pause', by: 'joe@example.com', at: ago(58), via: 'cli', result: 'Written' },
   ],
   seenActions: [
     { id: 'seen-9-approve', type: 'approve', manager: 'kubectl-kruise', at: ago(40), step: 2 },

@@ -163,6 +163,7 @@ export {
   nodeStates,
   type Outcome,
   outcomes,
+  type ActionResult,
   type RecordedAction,
   recordedActionSchema,
   type SeenAction,

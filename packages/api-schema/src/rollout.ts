@@ -119,6 +119,8 @@ export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 const answeredBodySchema = z.object({
   id: z.string().meta({ description: 'Id of the action.' }),
   digest: z.string().meta({ description: 'SHA-256 of its other members, first 16 hexadecimal digits.' }),
+  result: z.string().optional().meta({ description: 'Accepted or Refused.' }),
+  reason: z.string().optional().meta({ description: 'Why it was refused.' }),
 })
 /** Content of an action that was answered. */
 export type AnsweredBody = Frozen<z.infer<typeof answeredBodySchema>>

@@ -1,7 +1,7 @@
 import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type RevisionReport } from '@tranche/api-schema'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
-import { recordedActionsOf, seenActionsOf } from '@tranche/wishes'
+import { recordedActionsOf, resultOfAction, seenActionsOf } from '@tranche/wishes'
 import { roleOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -24,7 +24,10 @@ export function reportHistory(facts: ReleaseFacts): HistoryReport {
     revisions: reportRevisions(facts),
     heldRevisions: rollout.status?.heldRevisions ?? [],
     seenActions: seenActionsOf(rollout).toReversed(),
-    actions: [...actions.values()].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, RECORDED_ACTIONS_MAX),
+    actions: [...actions.values()]
+      .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+      .slice(0, RECORDED_ACTIONS_MAX)
+      .map((action) => ({ ...action, ...resultOfAction(action, rollout) })),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RecordedAction, Rollout } from '@tranche/api-schema'
+import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { answeredIds } from '@tranche/planner'
 import { recordedActionsOf } from './recorded-actions.ts'
@@ -10,6 +10,19 @@ export interface WrittenWish {
   readonly record: RecordedAction
   /** Generation of the object with which it was written; undefined where it was written before, and the present one counts. */
   readonly generation: number | undefined
+}
+
+/**
+ * What the status of its Rollout remembers of an action on the record: pause, undo and restart are done by the write that records them,
+ * and so is a resume that lifts a pause. Pure.
+ */
+export function resultOfAction({ id, type }: RecordedAction, rollout: Rollout | undefined): ActionResult {
+  const { lastAction, answeredBodies = [] } = rollout?.status ?? {}
+  const answer = lastAction?.id === id ? lastAction : answeredBodies.findLast((body) => body.id === id)
+  if (answer?.result === 'Accepted') return { result: 'Accepted' }
+  if (answer?.result === 'Refused') return { result: 'Refused', ...(answer.reason !== undefined && { refusal: answer.reason }) }
+  const isWritten = type === 'pause' || type === 'undo' || type === 'restart'
+  return isWritten || (type === 'resume' && rollout !== undefined && !isAction(id, rollout)) ? { result: 'Written' } : {}
 }
 
 /** What has become of a wish that was written. */
@@ -29,7 +42,7 @@ export function answerOf(written: WrittenWish, facts: WishFacts): WishStanding {
   if (type === 'undo' || type === 'restart') return templateAnswer(written, rollout, daemonSet)
   if (rollout === undefined) return refused('MOVED_ON', 'the Rollout is gone', 'nothing is left to be wished for')
   if (type === 'pause') return pauseAnswer(written, rollout)
-  return type === 'resume' && !isAction(written, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
+  return type === 'resume' && !isAction(written.record.id, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
 }
 
 function templateAnswer({ generation }: WrittenWish, rollout: Rollout | undefined, daemonSet: DaemonSet | undefined): WishStanding {
@@ -62,18 +75,24 @@ function resumeAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
 }
 
 /** Whether the resume was written as an action, for a verdict held the release. */
-function isAction({ record }: WrittenWish, rollout: Rollout): boolean {
-  return answeredIds(rollout).includes(record.id) || unansweredAction(rollout)?.id === record.id
+function isAction(id: string, rollout: Rollout): boolean {
+  return answeredIds(rollout).includes(id) || unansweredAction(rollout)?.id === id
 }
 
 function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
-  const { lastAction } = rollout.status ?? {}
-  if (lastAction?.id === record.id) {
-    if (lastAction.result === 'Accepted') return { kind: 'acknowledged', message: acceptedText(record, rollout) }
-    return refused('WISH_REFUSED', lastAction.reason ?? 'the controller has refused it', 'look where the release stands, and decide anew')
-  }
+  const isLast = rollout.status?.lastAction?.id === record.id
+  const { result, refusal } = resultOfAction(record, rollout)
+  if (result === 'Refused')
+    return refused('WISH_REFUSED', refusal ?? 'the controller has refused it', 'look where the release stands, and decide again')
+  if (isLast) return { kind: 'acknowledged', message: acceptedText(record, rollout) }
   if (answeredIds(rollout).includes(record.id))
-    return { kind: 'acknowledged', message: 'it was answered, and other wishes have been since: the events tell how' }
+    return {
+      kind: 'acknowledged',
+      message:
+        result === undefined
+          ? 'it was answered, and other actions were since: the events say how'
+          : 'it was accepted, and other actions were since',
+    }
   const pending = unansweredAction(rollout)
   const isSeen = recordedActionsOf(rollout).some(({ id }) => id === record.id)
   if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')

@@ -1,4 +1,4 @@
-export { answerOf, type WishStanding, type WrittenWish } from './answer-of.ts'
+export { answerOf, resultOfAction, type WishStanding, type WrittenWish } from './answer-of.ts'
 export { bindingFault, type BindingFault } from './binding-fault.ts'
 export { planUndo } from './plan-template.ts'
 export { planWish, targetOf } from './plan-wish.ts'

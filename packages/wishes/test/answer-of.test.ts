@@ -1,5 +1,5 @@
 import type { Rollout, WishType } from '@tranche/api-schema'
-import { answerOf, planWish, type WishFacts } from '@tranche/wishes'
+import { answerOf, planWish, resultOfAction, type WishFacts } from '@tranche/wishes'
 import { describe, expect, it } from 'vitest'
 import { aWish, after, factsIn, type State } from './facts.ts'
 
@@ -33,6 +33,16 @@ const going =
   }
 const lastAction = (result: string, id = 'rest-1') =>
   says({ lastAction: { id, type: 'approve', result, at: '', reason: 'why' }, answeredActions: ['rest-1', id] })
+/** Another action was answered since. */
+const earlier = (answer: { readonly result: string; readonly reason?: string }) =>
+  says({
+    lastAction: { id: 'theirs', type: 'approve', result: 'Accepted', at: '' },
+    answeredActions: ['rest-1', 'theirs'],
+    answeredBodies: [
+      { id: 'rest-1', digest: 'a', ...answer },
+      { id: 'theirs', digest: 'b', result: 'Accepted' },
+    ],
+  })
 const other = (rollout: Rollout): Rollout => ({
   ...rollout,
   metadata: {
@@ -53,10 +63,57 @@ it('tells of a retry what it has lifted, and not the message from before it', ()
   })
 })
 
+describe('the result of an action on the record', () => {
+  const record = (type: WishType) => ({ id: 'rest-1', type, by: 'jane', at: '', via: 'rest' }) as const
+  const rolloutOf = (status: Partial<Status>): Rollout => ({ metadata: { name: 'agent' }, spec: {}, status }) as never
+  const answers = [{ id: 'rest-1', digest: 'a', result: 'Refused', reason: 'it is paused' }]
+  it.each<{ title: string; type: WishType; status?: Partial<Status>; want: object }>([
+    {
+      title: 'is that of the last answer',
+      type: 'approve',
+      status: { lastAction: { id: 'rest-1', type: 'approve', result: 'Accepted', at: '' } },
+      want: { result: 'Accepted' },
+    },
+    {
+      title: 'is that of an earlier answer, with why it was refused',
+      type: 'approve',
+      status: { answeredBodies: answers },
+      want: { result: 'Refused', refusal: 'it is paused' },
+    },
+    { title: 'is unknown where the status remembers the id alone', type: 'approve', status: { answeredActions: ['rest-1'] }, want: {} },
+    { title: 'is unknown while nothing has answered it', type: 'abort', want: {} },
+    { title: 'is that the write did it, for a pause', type: 'pause', want: { result: 'Written' } },
+    { title: 'is that the write did it, for an undo', type: 'undo', want: { result: 'Written' } },
+    { title: 'is that the write did it, for a resume that lifts a pause', type: 'resume', want: { result: 'Written' } },
+    {
+      title: 'is the answer, for a resume that is an action',
+      type: 'resume',
+      status: { answeredBodies: answers, answeredActions: ['rest-1'] },
+      want: { result: 'Refused', refusal: 'it is paused' },
+    },
+  ])('$title', ({ type, status = {}, want }) => {
+    expect(resultOfAction(record(type), rolloutOf(status))).toEqual(want)
+  })
+})
+
 describe('the answer to a wish', () => {
   it.each<{ title: string; type: WishType; state: State; change?: (rollout: Rollout) => Rollout; want: string }>([
     { title: 'an action that nobody has read', type: 'approve', state: 'stepPaused', want: 'waiting' },
     { title: 'an action that was accepted', type: 'approve', state: 'stepPaused', change: lastAction('Accepted'), want: 'acknowledged' },
+    {
+      title: 'an action that was refused before another was answered',
+      type: 'approve',
+      state: 'stepPaused',
+      change: earlier({ result: 'Refused', reason: 'it is paused' }),
+      want: 'WISH_REFUSED: it is paused',
+    },
+    {
+      title: 'an action that was accepted before another was answered',
+      type: 'approve',
+      state: 'stepPaused',
+      change: earlier({ result: 'Accepted' }),
+      want: 'acknowledged',
+    },
     { title: 'an action that was refused', type: 'approve', state: 'stepPaused', change: lastAction('Refused'), want: 'WISH_REFUSED: why' },
     {
       title: 'an action after which others were answered',

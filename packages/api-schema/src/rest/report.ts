@@ -118,6 +118,16 @@ export const recordedActionSchema = z.object({
   toRevision: z.string().optional(),
   trace: z.string().optional().meta({ description: 'Trace of the request, where traces are told: a traceparent of W3C Trace Context.' }),
 })
+/** What became of an action, as far as the status remembers it. */
+const actionResultSchema = z.object({
+  result: z.enum(['Accepted', 'Refused', 'Written']).optional().meta({
+    description: 'Written: the write itself did it, as with a pause or an undo. Absent where it was not answered, or that is forgotten.',
+  }),
+  refusal: z.string().optional().meta({ description: 'Why it was refused.' }),
+})
+/** What became of an action, as far as the status remembers it. */
+export type ActionResult = Frozen<z.infer<typeof actionResultSchema>>
+
 /** @see recordedActionSchema */
 export type RecordedAction = Frozen<z.infer<typeof recordedActionSchema>>
 
@@ -259,7 +269,7 @@ export const historyReportSchema = z
   .object({
     revisions: z.array(revisionReportSchema).meta({ description: 'Newest first.' }),
     heldRevisions: z.array(heldRevisionSchema),
-    actions: z.array(recordedActionSchema).meta({ description: 'Newest first, at most sixteen.' }),
+    actions: z.array(recordedActionSchema.extend(actionResultSchema.shape)).meta({ description: 'Newest first, at most sixteen.' }),
     seenActions: z.array(seenActionSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
     rolloutHidden: z.boolean().optional().meta({
       description: 'Of a DaemonSet: true where it names a Rollout that the caller may not get; what stands on that is left out.',

@@ -124,8 +124,12 @@ export function rememberAnswer(rollout: Rollout, answer: ActionAnswer | null): P
   return {
     lastAction,
     answeredActions: ids.slice(-ANSWERED_ACTIONS_MAX),
-    answeredBodies: [...(status?.answeredBodies ?? []), body].slice(-ANSWERED_ACTIONS_MAX),
+    answeredBodies: [...(status?.answeredBodies ?? []), { ...body, ...resultOf(lastAction) }].slice(-ANSWERED_ACTIONS_MAX),
   }
+}
+
+function resultOf({ result, reason }: LastAction): Pick<AnsweredBody, 'result' | 'reason'> {
+  return { result, ...(result === 'Refused' && reason !== undefined && { reason }) }
 }
 
 function isGenerated({ id }: Pick<AnsweredBody, 'id'>): boolean {

@@ -180,6 +180,19 @@ describe('an action', () => {
     expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['2', 2])
   })
 
+  it('keeps its result when another is answered, and why it was refused', () => {
+    const toy = paused()
+    toy.act({ ...approve, id: '1', expectedStep: 9 })
+    settle(toy)
+    const { reason } = answerOf(toy)!
+    toy.act({ ...approve, id: '2' })
+    settle(toy)
+    expect(toy.rollout?.status?.answeredBodies).toMatchObject([
+      { id: '1', result: 'Refused', reason },
+      { id: '2', result: 'Accepted' },
+    ])
+  })
+
   it('is rejected when a previous version answered its id for an action of another type', () => {
     const toy = paused()
     toy.act({ ...approve, expectedStep: 2 })

@@ -1,7 +1,9 @@
-import type { HistoryReport, RecordedAction, RevisionReport, SeenAction } from '@tranche/api-schema'
+import type { HistoryReport, RevisionReport } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
+
+type HistoryAction = HistoryReport['actions'][number] | HistoryReport['seenActions'][number]
 
 /** Revisions as one table, and who asked for what as another; newest first. Pure. */
 export function historyView({ revisions, heldRevisions, actions, seenActions }: HistoryReport, drawing: Drawing): readonly string[] {
@@ -30,28 +32,41 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
   ]
 }
 
-function actColumns(nowMs: number): readonly Column<RecordedAction | SeenAction>[] {
+function actColumns(nowMs: number): readonly Column<HistoryAction>[] {
   return [
     { heading: 'AGO', cell: ({ at }) => ageText(at, nowMs) },
     { heading: 'ACTION', cell: (act) => ('by' in act ? actionText(act) : seenText(act)) },
+    { heading: 'RESULT', cell: resultText, style: (act) => ('refusal' in act ? 'red' : null) },
     { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'somebody'), least: 12 },
-    { heading: 'VIA', cell: viaText },
-    { heading: 'WHY', cell: ({ reason = '' }) => reason },
+    { heading: 'VIA', cell: viaText, least: 6 },
+    { heading: 'WHY', cell: whyText, least: 24 },
   ]
 }
 
+/** What was written past us is in force as soon as it is seen. */
+function resultText(act: HistoryAction): string {
+  if (!('by' in act)) return 'seen'
+  return { Accepted: 'accepted', Refused: 'rejected', Written: 'done', unknown: '' }[act.result ?? 'unknown']
+}
+
+/** Why it was rejected counts more than why it was asked for. */
+function whyText(act: HistoryAction): string {
+  const refusal = 'by' in act ? act.refusal : undefined
+  return refusal ?? act.reason ?? ''
+}
+
 /** Of what was written past us the API server names a program at the most. */
-function viaText(act: RecordedAction | SeenAction): string {
+function viaText(act: HistoryAction): string {
   if (!('by' in act)) return act.manager ?? 'unknown'
   return act.from === undefined ? act.via : `${act.via} (${act.from})`
 }
 
-function seenText({ type, step }: SeenAction): string {
+function seenText({ type, step }: HistoryReport['seenActions'][number]): string {
   if (type === 'template') return 'another template'
   return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }
 
-function actionText({ type, expectedStep, step, toRevision }: RecordedAction): string {
+function actionText({ type, expectedStep, step, toRevision }: HistoryReport['actions'][number]): string {
   const details = [
     ...(expectedStep === undefined ? [] : [`at step ${expectedStep}`]),
     ...(step === undefined ? [] : [`to step ${step}`]),
