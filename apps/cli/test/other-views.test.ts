@@ -94,7 +94,9 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
   'status of a release that goes back': (drawing) => [progressLine(goingBack.report, drawing)],
   'preview of a promote': (drawing) => wishPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
-  'preview of an abort': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
+  'preview of an abort': (drawing) =>
+    wishPreview({ type: 'abort', body: {}, revisions: waitsForApproval.revisions }, waitsForApproval.report, drawing),
+  'preview of an abort without revisions': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
     wishPreview(
       { type: 'undo', body: { toRevision: '58c4d7b9f6', revision: '6b7f9c4d85' }, revisions: waitsForApproval.revisions },

@@ -7,7 +7,7 @@ type SeenMember = NonNullable<DeskWish['seen']>[number]
 /** What stands when somebody is about to wish for something, and what the wish is meant for by that. */
 export interface WishLook {
   readonly report: RolloutReport
-  /** Newest first; only before an `undo`. */
+  /** Newest first; only before an `undo` and an `abort`, and none where the caller may not read them. */
   readonly revisions: readonly RevisionReport[]
   /** The body as it was said, and what is seen of what was not. */
   readonly body: WishBody
@@ -42,11 +42,20 @@ export async function lookBeforeWish(desk: Pick<ReleaseDesk, 'report' | 'picture
     const { report, revisions } = await desk.picture(key)
     return { report, revisions, body: withSeen(said, undoSeen(revisions)) }
   }
-  const report = await desk.report(key)
+  const { report, revisions } = said.type === 'abort' ? await lookAtRevisions(desk, key) : { report: await desk.report(key), revisions: [] }
   const { step, canaryRevision } = report
   // Without a release there is no step to name, and the refusal says so.
   const isUnmeant = said.type !== 'abort' && step === undefined
-  return { report, revisions: [], body: isUnmeant ? said.body : withSeen(said, { expectedStep: step?.index, revision: canaryRevision }) }
+  return { report, revisions, body: isUnmeant ? said.body : withSeen(said, { expectedStep: step?.index, revision: canaryRevision }) }
+}
+
+/** Revisions only make an abort easier to read: where they cannot be read, it is asked for all the same. */
+async function lookAtRevisions(desk: Pick<ReleaseDesk, 'report' | 'picture'>, key: ObjectKey): Promise<Omit<WishLook, 'body'>> {
+  try {
+    return await desk.picture(key)
+  } catch {
+    return { report: await desk.report(key), revisions: [] }
+  }
 }
 
 /** As the DaemonSet controller numbers them, the present one is the newest. */

@@ -30,10 +30,14 @@ function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutRe
     const more = Math.max(0, nodes.desired - nodes.updated)
     return `promote skips ${left}${body.full === true ? ', soaks and analyses too' : ''}: ${more} more nodes get the version, as fast as maxUnavailable lets them; approve goes on by one step`
   }
-  const isShown = images.length > 0 && (revision ?? canaryRevision) === canaryRevision
-  const version = isShown ? ` (${images.map(shortImage).join(', ')})` : ''
-  if (type === 'abort')
-    return `abort holds revision ${revision ?? canaryRevision ?? 'of this release'}${version}, puts the template of ${stableRevision ?? 'the stable revision'} back, and takes ${nodes.updated} nodes back`
+  if (type === 'abort') {
+    const aborted = revision ?? canaryRevision
+    const shown = aborted === canaryRevision ? images : []
+    const from = aborted === undefined ? 'the present revision' : `revision ${nameOf(aborted, revisions, shown)}`
+    const to = stableRevision === undefined ? 'the stable revision' : `revision ${nameOf(stableRevision, revisions)}`
+    const there = aborted === canaryRevision ? nodes.updated : (known(aborted ?? '', revisions)?.nodes ?? 0)
+    return `abort rolls ${there} ${there === 1 ? 'node' : 'nodes'} back from ${from} to ${to}, and holds the former: applying it again does not release it`
+  }
   if (toRevision === undefined) return 'undo finds no earlier revision that is not held'
   const over = revision === undefined ? '' : ` in place of that of revision ${nameOf(revision, revisions)}`
   const there = known(toRevision, revisions)?.nodes ?? 0
@@ -42,9 +46,10 @@ function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutRe
 }
 
 /** With its number and its images, where they are known. */
-function nameOf(named: string, revisions: readonly RevisionReport[]): string {
+function nameOf(named: string, revisions: readonly RevisionReport[], images: readonly string[] = []): string {
   const found = known(named, revisions)
-  return found === undefined ? named : `${found.number} (${[found.revision, ...found.images.map(shortImage)].join(', ')})`
+  if (found === undefined) return images.length === 0 ? named : `${named} (${images.map(shortImage).join(', ')})`
+  return `${found.number} (${[found.revision, ...found.images.map(shortImage)].join(', ')})`
 }
 
 function known(named: string, revisions: readonly RevisionReport[]): RevisionReport | undefined {
