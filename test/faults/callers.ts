@@ -1,7 +1,7 @@
 import { type ApiClient, createApiClient } from '@tranche/api-client'
 import type { WishAnswer, WishBody } from '@tranche/api-schema'
 import { sleep } from '@tranche/clock'
-import { isAppError } from '@tranche/errors'
+import { type ErrorCode, isAppError } from '@tranche/errors'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Ask } from './schedule.ts'
 import type { World } from './world.ts'
@@ -40,9 +40,9 @@ const AGAIN_MS = 5_000
 const MOST_LOOKS = 20
 const LOOK_MS = 1_000
 /** Codes of what passes by itself, or of whose end nobody knows: such a wish is sent again, with the same key. */
-const passing: readonly string[] = [
-  ...['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'],
-  ...['API_REFUSED', 'INTERNAL', 'INVARIANT_BROKEN'],
+const passing: readonly ErrorCode[] = [
+  ...(['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'] as const),
+  ...(['API_REFUSED', 'INVARIANT_BROKEN'] as const),
 ]
 
 /** @param world in which the API runs */
@@ -55,10 +55,12 @@ export function createCallers(world: World): Callers {
   let keys = 0
 
   async function ask(deed: Ask): Promise<void> {
-    const body = await lookUntilSeen(deed.type)
-    if (body === undefined) return world.note(`somebody wants to ${deed.type} over REST, and sees no reason to`)
+    const seen = await lookUntilSeen(deed.type)
+    if (seen === undefined) return world.note(`somebody wants to ${deed.type} over REST, and sees no reason to`)
     await sleep(clock, deed.lookedMs)
     const key = `ask-${++keys}`
+    // By its reason an action is known again on the record.
+    const body = { ...seen, reason: key }
     const sentMs = clock.nowMs()
     world.note(`somebody asks the API to ${deed.type} ${JSON.stringify(body)}, as ${key}`)
     const faults: string[] = []

@@ -235,7 +235,7 @@ describe('finds that', () => {
     expect(found(writes, asked)).toEqual([text])
   })
 
-  it.each(['INTERNAL', 'INVARIANT_BROKEN', 'FORBIDDEN'])('G7 an answer was %s, at the end or before', (code) => {
+  it.each(['INVARIANT_BROKEN', 'ACCESS_DENIED', 'TOKEN_INVALID'])('G7 an answer was %s, at the end or before', (code) => {
     const one = answered('pause', 'accepted', { atMs: 1_500 })
     const refused: Asked = { ...one, outcome: { kind: 'refused', atMs: 1_500, code } }
     const text = `G7 the pause ask-1 was answered with ${code}`

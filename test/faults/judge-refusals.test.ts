@@ -114,6 +114,14 @@ describe('a refusal without a reason', () => {
       refused('approve', 'WISH_PENDING'),
       wrongly('approve', 'WISH_PENDING'),
     ],
+    [
+      'of a jump as invalid, to a step that there is',
+      rollouts({}),
+      refused('jump', 'WISH_INVALID', { ...here, step: 2 }),
+      wrongly('jump', 'WISH_INVALID'),
+    ],
+    ['of a Rollout that is there', rollouts({}), refused('promote', 'ROLLOUT_NOT_FOUND'), wrongly('promote', 'ROLLOUT_NOT_FOUND')],
+    ['with a code that says nothing of the release', rollouts({}), refused('pause', 'NOT_BOUND', {}), wrongly('pause', 'NOT_BOUND')],
   ])('is found: %s (G7)', (_what, writes, asked, expected) => {
     expect(found(writes, asked)).toEqual(expected)
   })
@@ -134,7 +142,8 @@ describe('a refusal with a reason', () => {
     ['the Rollout is gone', rollouts({}, 'deleted'), refused('pause', 'MOVED_ON', {})],
     ['another action takes its place', rollouts({}, { action: 'a' }, { action: 'b' }), refused('promote', 'MOVED_ON')],
     ['another action waits for its answer', rollouts({ action: 'a' }), refused('approve', 'WISH_PENDING')],
-    ['the code says something else', rollouts({}), refused('approve', 'RATE_LIMITED')],
+    ['the Rollout that the code misses is gone', rollouts({}, 'deleted'), refused('approve', 'ROLLOUT_NOT_FOUND')],
+    ['the step that the code calls invalid does not exist', rollouts({}), refused('jump', 'WISH_INVALID', { ...here, step: 3 })],
   ])('is none where %s', (_why, writes, asked) => {
     expect(found(writes, asked)).toEqual([])
   })

@@ -1,6 +1,7 @@
 import type { RecordedWrite, Stall } from '@tranche/recording'
 import type { Asked } from './callers.ts'
 import type { Violation } from './judge.ts'
+import { mayRefuseTemplate, type Moment, momentsOf } from './template-refusals.ts'
 
 /** What is known of a run beside what was written and asked. Moments are epoch milliseconds by the recording's clock. */
 export interface RefusalFacts {
@@ -12,9 +13,10 @@ export interface RefusalFacts {
 
 /**
  * Actions over REST that were refused or left unanswered without a reason (G7). A refusal needs one moment, from when the action was sent until
- * it was refused, at which the Rollout did not allow the action: another step or revision than the action names, no release, a release that
- * failed, a step that does not wait. `WISH_PENDING` needs an action that has no answer. In the calm every request is answered, unless a
- * process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
+ * it was refused, at which there was a reason for its code: another step or revision than the action names, no release, a release that
+ * failed, a step that does not wait; of an undo or a restart what the user wrote and the cluster held alone, and never our status.
+ * `WISH_PENDING` needs an action that has no answer. A code that says nothing of the release has no reason. In the calm every request is
+ * answered, unless a process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
  * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back.
  *
  * Knows the rules from docs/wishes.md, and shares no code with what refuses.
@@ -24,7 +26,7 @@ export function findWrongRefusals(
   asked: readonly Asked[],
   { calmFromMs, stalls }: RefusalFacts,
 ): readonly Violation[] {
-  const rollouts = writes.filter(({ kind }) => kind === 'Rollout')
+  const moments = asked.length === 0 ? [] : momentsOf(writes)
   return asked.flatMap((one): readonly Violation[] => {
     const { key, type, sentMs, outcome } = one
     if (outcome.kind === 'unanswered') {
@@ -33,16 +35,44 @@ export function findWrongRefusals(
       return [{ guarantee: 'G7', atMs: sentMs, text: `the ${type} ${key} was never answered: ${outcome.code}` }]
     }
     if (outcome.kind !== 'refused') return []
-    const allows = outcome.code === 'WISH_PENDING' ? isAnswered : judgedCodes.includes(outcome.code) ? allowsIt : undefined
-    if (allows === undefined) return []
-    const versions = versionsBetween(rollouts, sentMs, outcome.atMs)
-    if (type === 'abort' && outcome.code !== 'WISH_PENDING' && hasLostStable(writes, outcome.atMs)) return []
-    if (versions.length === 0 || isReplaced(versions) || !versions.every((version) => version !== undefined && allows(version, one)))
-      return []
-    return [
-      { guarantee: 'G7', atMs: outcome.atMs, text: `the ${type} ${key} was refused with ${outcome.code}, though nothing spoke against it` },
-    ]
+    const { code, atMs } = outcome
+    const seen = momentsBetween(moments, sentMs, atMs)
+    const rollouts = seen.map(({ rollout }) => rollout as SeenRollout | undefined)
+    const isRight =
+      type === 'undo' || type === 'restart'
+        ? mayRefuseTemplate(seen, one, code) || (code === 'MOVED_ON' && rollouts.some((rollout) => isElsewhere(rollout, one)))
+        : mayRefuse(rollouts, one, code) || (type === 'abort' && judgedCodes.includes(code) && hasLostStable(writes, atMs))
+    if (isRight) return []
+    return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code}, though nothing spoke against it` }]
   })
+}
+
+/** @param versions of the Rollout, from the one that stood when the action was sent to the one when it was refused */
+function mayRefuse(versions: readonly (SeenRollout | undefined)[], asked: Asked, code: string): boolean {
+  const isGone = versions.includes(undefined)
+  if (code === 'ROLLOUT_NOT_FOUND') return isGone
+  if (code === 'WISH_INVALID') return versions.some((version) => version !== undefined && !hasStep(version, asked))
+  const allows = code === 'WISH_PENDING' ? isAnswered : judgedCodes.includes(code) ? allowsIt : undefined
+  if (allows === undefined) return false
+  return isGone || isReplaced(versions) || versions.some((version) => version !== undefined && !allows(version, asked))
+}
+
+/** Of a jump: what it names is a step of the Rollout. */
+function hasStep({ spec }: SeenRollout, { type, body: { step = 0 } }: Pick<Asked, 'type' | 'body'>): boolean {
+  return type !== 'jump' || (step >= 1 && step <= (spec.strategy?.canary?.steps?.length ?? 0))
+}
+
+/** The action names a step or a revision, and no release is there. Of an undo the revision is that of the present template. */
+function isElsewhere(rollout: SeenRollout | undefined, { type, body }: Asked): boolean {
+  const { expectedStep, revision } = body
+  const named = { ...(expectedStep !== undefined && { expectedStep }), ...(type !== 'undo' && revision !== undefined && { revision }) }
+  return Object.keys(named).length > 0 && (rollout === undefined || !isAt(rollout, named))
+}
+
+/** @returns the moment that stood when the action was sent, and each that followed until it was refused */
+function momentsBetween(moments: readonly Moment[], fromMs: number, toMs: number): readonly Moment[] {
+  const first = moments.findLastIndex((moment) => moment.fromMs < fromMs)
+  return moments.slice(Math.max(0, first)).filter((moment) => moment.fromMs <= toMs)
 }
 
 /** What a retry lifts. */
@@ -76,15 +106,6 @@ interface SeenRollout {
   }
 }
 
-/** @returns the version that stood at `fromMs` and each that followed until `toMs`; undefined where there was no Rollout */
-function versionsBetween(rollouts: readonly RecordedWrite[], fromMs: number, toMs: number): readonly (SeenRollout | undefined)[] {
-  const first = rollouts.findLastIndex(({ t }) => t < fromMs)
-  return rollouts
-    .slice(Math.max(0, first))
-    .filter(({ t }) => t <= toMs)
-    .map(({ type, o }) => (type === 'DELETED' ? undefined : (o as unknown as SeenRollout)))
-}
-
 /** The DaemonSet was deleted, and its history with it, and no release has ended since: nothing tells which template is the good one. */
 function hasLostStable(writes: readonly RecordedWrite[], atMs: number): boolean {
   const until = writes.filter(({ t }) => t <= atMs)
@@ -112,8 +133,7 @@ function allowsIt(rollout: SeenRollout, { type, body }: Asked): boolean {
   if (type === 'retry') return lifted.includes(stall?.reason ?? '')
   if (status?.failure !== undefined || stall !== undefined) return false
   if (type === 'approve') return currentStepState === 'StepPaused'
-  if (type === 'jump') return body.step !== undefined && body.step >= 1 && body.step <= (spec.strategy?.canary?.steps?.length ?? 0)
-  return type === 'promote'
+  return type === 'promote' || (type === 'jump' && hasStep(rollout, { type, body }))
 }
 
 /** A release is at the step and on the revision that the action names, and has steps left. */

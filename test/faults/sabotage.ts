@@ -85,6 +85,19 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
         exchange(role === 'api' && request.body?.includes('approve') === true ? withOtherStep(request) : request, signal),
   },
   {
+    // It reads another template than the DaemonSet has.
+    ...atUpgrades('the API refuses every undo', ['G7'], {}),
+    among: withAsks(['undo', 'undo', 'undo', 'undo']),
+    exchange: (exchange, { role }) => (role === 'api' ? withReadDaemonSet(exchange, '"image":"', '"image":"other/') : exchange),
+  },
+  {
+    // It takes every DaemonSet for unbound.
+    ...atUpgrades('the API refuses every restart', ['G7'], {}),
+    among: withAsks(['restart', 'restart', 'restart', 'restart']),
+    exchange: (exchange, { role }) =>
+      role === 'api' ? withReadDaemonSet(exchange, '"tranche.dev/rollout"', '"tranche.dev/forgotten"') : exchange,
+  },
+  {
     ...atUpgrades('policies of the next version let new templates pass', ['G3'], {}),
     among: withTemplates,
     policiesOf: (version) => policiesOf(version).filter(({ metadata }) => version === 'present' || metadata.name !== 'daemonsets'),
@@ -300,12 +313,21 @@ function inOrder(incidents: readonly Incident[]): readonly Incident[] {
 function withoutRecordIn(exchange: Exchange): Exchange {
   return async (request, signal) => {
     const response = await exchange(request, signal)
-    return { ...response, body: renamed(response.body) }
+    return { ...response, body: renamed(response.body, 'tranche.dev/recorded-actions', 'tranche.dev/forgotten') }
   }
 }
 
-async function* renamed(body: AsyncIterable<string>): AsyncIterable<string> {
-  for await (const chunk of body) yield chunk.replaceAll('tranche.dev/recorded-actions', 'tranche.dev/forgotten')
+/** Changes what is read of one DaemonSet before an action is written, and neither lists nor watches. */
+function withReadDaemonSet(exchange: Exchange, text: string, by: string): Exchange {
+  return async (request, signal) => {
+    const response = await exchange(request, signal)
+    const isRead = request.method === 'GET' && /\/daemonsets\/[^/?]+$/.test(request.path)
+    return isRead ? { ...response, body: renamed(response.body, text, by) } : response
+  }
+}
+
+async function* renamed(body: AsyncIterable<string>, text: string, by: string): AsyncIterable<string> {
+  for await (const chunk of body) yield chunk.replaceAll(text, by)
 }
 
 /** What it tests stays: else nothing would be written. */
