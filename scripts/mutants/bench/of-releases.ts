@@ -15,6 +15,7 @@ const progressing = 'packages/planner/src/rollout/progressing-course.ts'
 const going = 'packages/planner/src/rollout/going-course.ts'
 const planRollout = 'packages/planner/src/rollout/plan-rollout.ts'
 const flightRecord = 'packages/flight/src/flight-record.ts'
+const refuseWish = 'packages/wishes/src/refuse-wish.ts'
 const releasePass = 'packages/controllers/src/release-pass.ts'
 const executorPass = 'packages/partition-executor/src/executor-pass.ts'
 const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
@@ -119,6 +120,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
         replace: "ownerKeyOf({ metadata: { uid } }: Pick<OwnerOfObjects, 'metadata'>): string {\n  const namespace = ''",
       },
     ],
+    worlds: 'tenant',
   },
   {
     guarantee: 'G7',
@@ -178,6 +180,30 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
       },
     ],
     worlds: 'upgrades',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'every undo is refused',
+    edits: [
+      {
+        file: refuseWish,
+        find: 'undo: () => null,',
+        replace: "undo: ({ standing }) => refused('WISH_REFUSED', standingText(standing), ''),",
+      },
+    ],
+    worlds: 'asked',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'every restart is refused',
+    edits: [
+      {
+        file: refuseWish,
+        find: 'restart: () => null,',
+        replace: "restart: ({ standing }) => refused('WISH_REFUSED', standingText(standing), ''),",
+      },
+    ],
+    worlds: 'asked',
   },
   {
     guarantee: 'G9',

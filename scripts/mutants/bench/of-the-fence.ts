@@ -224,7 +224,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
           "  if (after.state === 'open') return [sameObject, { op: 'replace', path: '/status/flight', value: after }]\n  return [\n    sameObject,\n    { op: 'test', path: '/status/flight/epoch'",
       },
     ],
-    worlds: 'contending',
+    worlds: 'crossing',
     named: ['G1', 'G2', 'G3', 'G4'],
   },
   {

@@ -13,6 +13,8 @@ const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
 const daemonSetPatch = 'packages/planner/src/release/daemon-set-patch.ts'
 const contest = 'packages/planner/src/release/strategy-contest.ts'
 const lettingGo = 'packages/planner/src/release/letting-go.ts'
+const daemonSetPolicy = 'packages/admission/src/policies/daemon-set-policy.ts'
+const putBack = "((variables.begins || variables.held) && variables.type != 'OnDelete' ?"
 const updateStatus = 'const written = await updateStatus({ client, schemas }, { rollout, status, signal })'
 
 /** Faults of what is the user's: G10 to G12. */
@@ -28,6 +30,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
           "const written = await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body: { status } as never }, { subresource: 'status', signal })",
       },
     ],
+    worlds: 'people',
   },
   {
     guarantee: 'G10',
@@ -131,6 +134,19 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     ],
     worlds: 'native',
     named: ['G3', 'G11'],
+  },
+  {
+    guarantee: 'G11',
+    fault: 'admission policies let a new template pass under RollingUpdate',
+    edits: [{ file: daemonSetPolicy, find: putBack, replace: putBack.replace('(variables.begins || variables.held)', 'false') }],
+    worlds: 'policies',
+    named: ['G3', 'G11'],
+  },
+  {
+    guarantee: 'G11',
+    fault: 'admission policies let RollingUpdate pass in mid-release',
+    edits: [{ file: daemonSetPolicy, find: putBack, replace: putBack.replace('(variables.begins || variables.held)', 'variables.begins') }],
+    worlds: 'policies',
   },
   {
     guarantee: 'G12',

@@ -202,24 +202,6 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         ...[4, 10, 16, 22, 28, 34].map((second, at): Incident => ({ atMs: second * SECOND, kind: at % 2 === 0 ? 'pause' : 'resume' })),
       ]),
   },
-  contending: {
-    text: 'two executors, each of which wakes itself, and whose watches are late; pods lose and regain their readiness',
-    among: (drawn) =>
-      calmly(
-        drawn,
-        {
-          queue: 'own',
-          watchDelayMs: 300,
-          nodes: 12,
-          maxUnavailable: '50%',
-          startMs: 2_000,
-          stopMs: 100,
-          minReadySeconds: 0,
-          policy: { failure: { action: 'Continue' } },
-        },
-        [6, 7, 8, 9].map((version, at) => template(`v${version}-bad-probe`, 1 + 23 * at)),
-      ),
-  },
   overtaken: {
     text: 'two executors stand still with a write of the record in hand, while somebody pauses and resumes; they come back one after the other',
     among: (drawn) =>
@@ -323,6 +305,62 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   native: {
     text: 'a release of a DaemonSet whose strategy is taken over for it alone',
     among: (drawn) => calmly(drawn, { declares: 'RollingUpdate', admission: 'inProcess' }, [template('v2', 1)]),
+  },
+  crossing: {
+    text: 'an executor stands still with permits decided and not yet written; two nodes crash, another executor takes those, and the first one hears of it late',
+    among: (drawn) =>
+      calmly(
+        drawn,
+        {
+          queue: 'own',
+          nodes: 12,
+          startMs: 1_000,
+          stopMs: 200,
+          maxUnavailable: '100%',
+          minReadySeconds: 0,
+          policy: { failure: { action: 'Continue' }, nodes: { order: [{ by: 'Newest' }] } },
+          steps: inSteps({}),
+        },
+        [
+          template('v6-bad-late', 1),
+          { atMs: 30 * SECOND, kind: 'approve', by: 'status' },
+          { atMs: 31 * SECOND, kind: 'act', type: 'promote' },
+          { atMs: 59 * SECOND, kind: 'freeze', slot: 'executor-a', forMs: 7 * SECOND, replaced: false },
+          { atMs: 59 * SECOND, kind: 'freezeBefore', slot: 'executor-b', write: 'PATCH /batchreleases', forMs: 10 * SECOND },
+          template('v3', 60),
+          { atMs: 61 * SECOND, kind: 'lag', slot: 'executor-b', resource: 'pods', ms: 25 * SECOND, forMs: 30 * SECOND },
+        ],
+        3 * MINUTE,
+      ),
+  },
+  tenant: {
+    text: 'a tenant forges pods and a ControllerRevision in another namespace as the DaemonSet’s own',
+    among: (drawn) =>
+      calmly(drawn, { startMs: 1_000 }, [
+        template('v2', 1),
+        { atMs: 3 * SECOND, kind: 'forgePod', pick: 1, phase: 'running' },
+        { atMs: 4 * SECOND, kind: 'forgePod', pick: 4, phase: 'stuck' },
+        { atMs: 5 * SECOND, kind: 'forgeRevision', pick: 0, copies: 'hash', number: 'newest' },
+      ]),
+  },
+  policies: {
+    text: 'admission by policies; a tool sets RollingUpdate back again and again in mid-release',
+    among: (drawn) =>
+      calmly(drawn, { declares: 'RollingUpdate', admission: 'policy', startMs: 5_000, maxUnavailable: 1 }, [
+        template('v2', 1),
+        ...[6, 12, 18].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' })),
+      ]),
+  },
+  asked: {
+    text: 'people ask the API to undo and to restart, in a release and after it',
+    among: (drawn) =>
+      calmly(drawn, { steps: inSteps({ duration: 5 }), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 }, [
+        template('v2', 1),
+        ...(['undo', 'restart', 'undo', 'restart'] as const).map(
+          (type, at): Incident => ({ atMs: (10 + 25 * at) * SECOND, kind: 'ask', type, lookedMs: SECOND, waitMs: 0 }),
+        ),
+      ]),
+    upgrades: 1,
   },
   upgrades: { text: 'all programs are replaced three times', among: (drawn) => drawn, upgrades: 3 },
 }
