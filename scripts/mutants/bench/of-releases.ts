@@ -136,9 +136,15 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'an action that was answered is answered again in every pass',
+    fault: 'an action that was answered is answered again five seconds later',
     edits: [
-      { file: answerAction, find: 'if (isAnswered(view.rollout, body, type)) return null', replace: '' },
+      {
+        file: answerAction,
+        find: 'if (isAnswered(view.rollout, body, type)) return null',
+        // Without a rest between two answers it would write for ever, and no world would end.
+        replace:
+          "const restMs = view.nowMs - Date.parse(view.rollout.status?.lastAction?.at ?? '')\n  if (isAnswered(view.rollout, body, type) && restMs < 5_000) return null",
+      },
       { file: answerAction, find: 'if (answeredIds(view.rollout).includes(id)) {', replace: 'if (view.nowMs < 0) {' },
     ],
     worlds: 'people',
