@@ -152,6 +152,11 @@ describe('finds that', () => {
       [answered('approve', 'accepted', { atMs: 2_500, body: { expectedStep: 2, revision: 'v2' } })],
     ],
     [
+      'G7 the pause ask-1 was answered accepted, and was recorded with reason undefined, not ask-1',
+      writesOf(rollout('controller-1'), rollout('api-1', { records: [pause] })),
+      [answered('pause', 'accepted', { atMs: 2_500, body: { reason: 'ask-1' } })],
+    ],
+    [
       'G7 pause (rest-1) was written a second time, by api-2',
       writesOf(
         rollout('api-1'),

@@ -225,7 +225,7 @@ function createStory(breach: Breach): Story {
 const RECORDED = 'tranche.dev/recorded-actions'
 const SEEN = 'tranche.dev/seen-actions'
 const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
-const members = ['expectedStep', 'revision', 'step', 'toRevision'] as const
+const members = ['expectedStep', 'revision', 'step', 'toRevision', 'reason'] as const
 
 function isOurs(actor: string): boolean {
   return /^(controller|executor)-/.test(actor)
