@@ -194,6 +194,11 @@ export const stories: Readonly<Record<string, Story>> = {
       await untilPausedAt(stage, 1)
       await stage.patchRollout({ spec: { disabled: true } })
       await untilPhase(stage, 'Disabled')
+      await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+      await stage.until('every node has the template', async () => {
+        const { phase, currentStepState } = (await stage.rollout()).status ?? {}
+        return phase === 'Disabled' && currentStepState === 'Completed'
+      })
     },
   },
   'disabled once it is complete': {

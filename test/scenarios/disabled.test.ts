@@ -7,7 +7,9 @@ import { forecast } from '@tranche/forecast'
 import { resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, REVISION_HASH_LABEL } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
-import { untilPausedAt } from './looks.ts'
+import { deletions, expectKept } from './expect-kept.ts'
+import { deletePod } from './hands.ts'
+import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { imageOf, stageKey } from './stage-objects.ts'
 
@@ -47,6 +49,45 @@ describe('a Rollout that was disabled in mid-release', () => {
   })
 })
 
+describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () => {
+  it('is complete once every node has the template, and deletes nothing when it is enabled again (G3)', async () => {
+    stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await disable()
+    expect(await stepState()).toBe('StepPaused')
+    await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+    await stage.until('every node runs v2', async () => (await nodesOn(stage, 'v2')).length === 4)
+    await stage.until('it is complete', async () => (await stepState()) === 'Completed')
+    expect((await stage.rollout()).status).toMatchObject({
+      phase: 'Disabled',
+      currentStepState: 'Completed',
+      canaryStatus: { currentStepIndex: 1, nextStepIndex: -1 },
+    })
+    const deleted = deletions(stage)
+    await stage.patchRollout({ spec: { disabled: false } })
+    await untilReleased(stage, 'v2')
+    expect(deletions(stage)).toBe(deleted)
+    expectKept(stage)
+  })
+
+  it('is left in the middle again where another template comes under OnDelete', async () => {
+    stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await disable()
+    for (const pod of await stage.pods()) await deletePod(stage, pod)
+    await stage.until('every node runs v2', async () => (await nodesOn(stage, 'v2')).length === 4)
+    await stage.until('it is complete', async () => (await stepState()) === 'Completed')
+    await stage.setImage('v3')
+    await stage.until('it is left in the middle', async () => (await stepState()) === 'StepPaused')
+    expect(await message()).toContain('4 of 4 nodes do not run revision')
+    for (const pod of await stage.pods()) await deletePod(stage, pod)
+    await stage.until('it is complete again', async () => (await stepState()) === 'Completed')
+    expectKept(stage)
+  })
+})
+
 it('forecasts that Kubernetes itself updates the nodes of a disabled Rollout on RollingUpdate', async () => {
   stage = await setStage({ nodes: 4, admission: 'inProcess' })
   await disable()
@@ -78,6 +119,10 @@ async function disable(): Promise<void> {
 async function plan(request: ForecastRequest): Promise<Forecast> {
   const snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
   return forecast(snapshot, request, { shareReflection, startController, startExecutor })
+}
+
+async function stepState(): Promise<string | undefined> {
+  return (await stage.rollout()).status?.canaryStatus?.currentStepState
 }
 
 async function message(): Promise<string> {

@@ -1,7 +1,10 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
-import { resourcePaths } from '@tranche/kube-client'
+import type { BatchRelease, Rollout, WishAnswer } from '@tranche/api-schema'
+import { isAppError } from '@tranche/errors'
+import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/log'
+import { carryOut, type WishOrder } from '@tranche/steering'
 import { afterEach, describe, expect, it } from 'vitest'
-import { define } from './definitions.ts'
+import { define, defineBy } from './definitions.ts'
 import { breakPod } from './hands.ts'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
@@ -273,6 +276,60 @@ it('a version that is held stays so where another program writes the Rollout und
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
+
+describe('an action over REST or the command line', () => {
+  it.each(['abort', 'pause'] as const)('that says %s is refused while other definitions are served, and drops nothing (F11, G10)', async (type) => {
+    await pausedWithMemory()
+    await define(stage, 'theirs')
+    await stage.pass(3_000)
+    const { resourceVersion } = (await stage.rollout()).metadata
+    expect(await ask({ type })).toBe('CRD_OUTDATED')
+    expect((await stage.rollout()).metadata.resourceVersion).toBe(resourceVersion)
+    await define(stage, 'ours')
+    expect((await stage.rollout()).status).toMatchObject(remembered)
+    await stage.pass(20_000)
+    expect(await ask({ type })).toMatchObject({ state: 'acknowledged' })
+  })
+
+  it('is refused where other definitions come between its reading and its write (F11, G10)', async () => {
+    await pausedWithMemory()
+    const { resourceVersion } = (await stage.rollout()).metadata
+    expect(await ask({ type: 'abort' }, () => defineBy(stage.client, 'theirs'))).toBe('CRD_OUTDATED')
+    await define(stage, 'ours')
+    const { metadata, status } = await stage.rollout()
+    expect(metadata.resourceVersion).toBe(resourceVersion)
+    expect(status).toMatchObject(remembered)
+  })
+})
+
+const remembered = { stableDigest: expect.any(String) as string, answeredActions: ['abort-1'], heldRevisions: [{}] }
+
+async function pausedWithMemory(): Promise<void> {
+  await releaseAndAbort()
+  await stage.setImage('v3')
+  await untilPausedAt(stage, 1)
+  expect((await stage.rollout()).status).toMatchObject(remembered)
+}
+
+/** Asks as the REST API does. @returns the code of the error where it is refused */
+async function ask(asked: Pick<WishOrder, 'type'>, beforeWrite?: () => Promise<void>): Promise<WishAnswer | string> {
+  const { clock, simulator } = stage
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
+  const patch: typeof client.patch = async (...args) => {
+    await beforeWrite?.()
+    return client.patch(...args)
+  }
+  const order = { on: 'Rollout', key: stageKey, body: {}, by: 'alice', via: 'rest', waitMs: 60_000, ...asked } as const
+  const ports = { client: beforeWrite === undefined ? client : { ...client, patch }, clock, log: silentLogger, component: 'tranche-api' }
+  const answer = carryOut(ports, order).catch((error: unknown) => {
+    if (isAppError(error)) return error.code
+    throw error
+  })
+  let settled = false
+  void answer.finally(() => (settled = true))
+  await stage.until('it is answered', () => settled, 120_000)
+  return answer
+}
 
 /** So that the status remembers something: a version that is held, and an action that was answered. */
 async function releaseAndAbort(controllers = ['controller-1']): Promise<void> {

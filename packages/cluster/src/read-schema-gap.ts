@@ -15,13 +15,20 @@ const NAMED_FIELDS = 3
  *
  * A definition that is not there at all is not missed here: who names an object of its kind is held for that.
  *
+ * @param asked kinds to look at; undefined: all
  * @returns what is missing and what to do, as a sentence without full stop; null where every field is kept, and where the
  *   schemas are not published yet
  * @throws {AppError} where the API server does not answer
  */
-export async function readSchemaGap(client: KubeClient, signal: AbortSignal): Promise<string | null> {
+export async function readSchemaGap(
+  client: KubeClient,
+  signal: AbortSignal | undefined,
+  asked?: readonly DefinedKind[],
+): Promise<string | null> {
   const gaps: string[] = []
-  for (const { group, version, kinds } of groups) {
+  for (const { group, version, kinds: all } of groups) {
+    const kinds = all.filter((kind) => asked === undefined || asked.includes(kind))
+    if (kinds.length === 0) continue
     const schemas = await readSchemas(client, `${group}/${version}`, signal)
     for (const kind of kinds) {
       const schema = schemas.find((one) => isOfKind(one, { group, version, kind }))
@@ -43,7 +50,7 @@ interface ServedSchema {
   readonly 'x-kubernetes-group-version-kind'?: readonly KindId[]
 }
 
-async function readSchemas(client: KubeClient, groupVersion: string, signal: AbortSignal): Promise<readonly ServedSchema[]> {
+async function readSchemas(client: KubeClient, groupVersion: string, signal: AbortSignal | undefined): Promise<readonly ServedSchema[]> {
   try {
     const document = JSON.parse(await client.text(`/openapi/v3/apis/${groupVersion}`, { signal })) as {
       readonly components?: { readonly schemas?: Readonly<Record<string, ServedSchema>> }

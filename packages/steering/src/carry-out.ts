@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Rollout, WishAnswer } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
-import { isConflict, isInvalid } from '@tranche/kube-client'
-import { type DaemonSet, type KubeObject, keyText } from '@tranche/kube-types'
+import { readSchemaGap } from '@tranche/cluster'
+import { isConflict, isForbidden, isInvalid } from '@tranche/kube-client'
+import { type DaemonSet, isSameJson, type KubeObject, keyText } from '@tranche/kube-types'
 import {
   keyedWishId,
   planWish,
+  targetOf,
   type Wish,
   type WishFacts,
   type WishPlan,
@@ -33,7 +35,7 @@ const MOST_ATTEMPTS = 12
  *
  * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, and where the wait was too short
  * @throws {AppError} with the code of the refusal, and in `hint` what to do: MOVED_ON, WISH_PENDING, WISH_REFUSED, WISH_INVALID,
- * IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT when somebody else writes the
+ * CRD_OUTDATED, IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT when somebody else writes the
  * object all the time; whatever the client throws
  */
 export async function carryOut(ports: SteeringPorts, order: WishOrder, options: CarryOptions = {}): Promise<WishAnswer> {
@@ -95,6 +97,11 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planWish(asked, facts)
+    // What was read may be cut, and a refusal that rests on it is none.
+    if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout')
+      await refuseOutdated(ports, options).catch((error: unknown) => {
+        throw mayBeOurs ? maybeWritten(wish, error) : error
+      })
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
@@ -105,7 +112,7 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
     asked = { ...asked, look: plan.look }
-    const sent = await send(ports, plan, options)
+    const sent = await send(ports, plan, { ...options, read: read.rollout })
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
     const told = recordEvent(ports, plan.target, sent, plan.record)
@@ -134,26 +141,58 @@ async function tell(ports: SteeringPorts, { target, record }: WishPlan & { reado
 }
 
 /**
+ * F11: the API server drops fields of ours from a Rollout with every write, whatever is written. The controller acts on no Rollout then, so
+ * nothing is lost by refusing.
+ */
+async function refuseOutdated({ client, log }: SteeringPorts, { signal }: ReadOptions): Promise<void> {
+  const gap = await readSchemaGap(client, signal, ['Rollout']).catch((error: unknown) => {
+    if (!isForbidden(error)) throw error
+    log.warn({ err: error }, 'may not read which fields the API server keeps')
+    return null
+  })
+  if (gap !== null) throw outdatedError(gap)
+}
+
+function outdatedError(gap: string): AppError {
+  return new AppError('CRD_OUTDATED', `nothing is written, for it would drop what the status remembers: ${gap}`, {
+    hint: 'Apply the files in packages/api-schema/crds, then ask again.',
+  })
+}
+
+interface SendOptions extends ReadOptions {
+  /** The Rollout that the plan was made from. */
+  readonly read: Rollout | undefined
+}
+
+/**
  * @returns the object as stored; `conflict` when it is another than the one that was read; `unknown` when no answer came
  * @throws what the server refuses for another reason: a webhook, or missing rights
  */
-async function send({ client }: SteeringPorts, plan: WishWrite, options: ReadOptions): Promise<KubeObject | 'conflict' | 'unknown'> {
+async function send({ client }: SteeringPorts, plan: WishWrite, { read, ...options }: SendOptions): Promise<KubeObject | 'conflict' | 'unknown'> {
   const resource = resourceOf(plan.target)
   try {
     return await client.patch<KubeObject>(resource, plan.key, { type: 'json', body: plan.patch }, options)
   } catch (error) {
     if (isConflict(error)) return 'conflict'
-    if (isInvalid(error)) return (await isChanged(client, plan, options)) ? 'conflict' : fail(error)
+    if (isInvalid(error)) return (await isChanged(client, plan, { ...options, read })) ? 'conflict' : fail(error)
     if (options.signal?.aborted === true) return 'unknown'
     if (isAppError(error) && (error.code === 'API_DEADLINE' || error.code === 'API_UNREACHABLE')) return 'unknown'
     throw error
   }
 }
 
-/** A failed test of a JSON Patch and a value that is refused are both a 422. */
-async function isChanged(client: SteeringPorts['client'], plan: WishWrite, options: ReadOptions): Promise<boolean> {
-  const { metadata } = await client.get<KubeObject>(resourceOf(plan.target), plan.key, options)
-  return metadata.resourceVersion !== plan.resourceVersion
+/**
+ * A failed test of a JSON Patch and a value that is refused are both a 422.
+ *
+ * @throws {AppError} CRD_OUTDATED where the same object has lost members of its status: other definitions are served by now
+ */
+async function isChanged(client: SteeringPorts['client'], plan: WishWrite, { read, ...options }: SendOptions): Promise<boolean> {
+  const live = await client.get<Rollout>(resourceOf(plan.target), plan.key, options)
+  if (live.metadata.resourceVersion !== plan.resourceVersion) return true
+  if (plan.target !== 'Rollout' || isSameJson(live.status, read?.status)) return false
+  const lost = Object.keys(read?.status ?? {}).filter((name) => !(name in (live.status ?? {})))
+  if (lost.length > 0) throw outdatedError(`the served CustomResourceDefinition of Rollout lacks status.${lost[0]}`)
+  return true
 }
 
 function fail(error: unknown): never {

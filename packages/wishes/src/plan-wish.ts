@@ -149,13 +149,18 @@ interface Change {
   readonly look?: UndoLook
 }
 
-/** The change and its record in one patch, guarded by what was read. */
+/**
+ * The change and its record in one patch, guarded by what was read. Where the API server drops fields of ours it drops them with every write
+ * of the object, so a Rollout must have the whole status that was read: under definitions that would drop any of it, the patch fails.
+ */
 function written(object: KubeObject, { target, record, patch, annotations = {}, message, look }: Change): WishWrite {
   const { metadata } = object
+  const status = target === 'Rollout' ? (object as Rollout).status : undefined
   const all = { ...annotations, [RECORDED_ACTIONS_ANNOTATION]: withRecorded(object, record) }
   const guarded: readonly PatchOperation[] = [
     { op: 'test', path: '/metadata/uid', value: metadata.uid },
     { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+    ...(status === undefined ? [] : [{ op: 'test', path: '/status', value: status } as const]),
     ...patch,
     ...(metadata.annotations === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const] : []),
     ...Object.entries(all).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key.replace('/', '~1')}`, value }) as const),

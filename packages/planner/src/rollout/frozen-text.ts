@@ -33,6 +33,12 @@ function revisionNow({ daemonSet, revisions, fleet }: RolloutView): string | nul
   return discovery.kind === 'found' ? discovery.canary : null
 }
 
+/** How many nodes do not run the template as it is now; null while that is unknown. */
+export function nodesLeft(view: RolloutView): number | null {
+  const revision = revisionNow(view)
+  return revision === null ? null : oldNodes(view.fleet, revision).length
+}
+
 /** Standing pods decide; a node with pods of two revisions counts for the old one. */
 function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()

@@ -1,11 +1,11 @@
-import type { HeldRevision } from '@tranche/api-schema'
+import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
 import { failedCourse } from './failed-course.ts'
 import { finalisingCourse } from './finalising-course.ts'
-import { frozenText } from './frozen-text.ts'
+import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
 import { activePeer, stalledCourse, unusablePolicy } from './obstacle-of.ts'
@@ -13,7 +13,7 @@ import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
 import { isForeign } from './release-report.ts'
-import { isFinalising, isReturn, isUnderWay } from './release-spec.ts'
+import { isFinalising, isReturn, isUnderWay, nextIndex, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { startCourse, toTheEnd, withCounts } from './start-course.ts'
 
@@ -27,13 +27,34 @@ export function goingCourse(view: RolloutView, before: Course): Course {
   if (ending !== null) return { ...ending, phase: isDeleted ? 'Terminating' : 'Disabling', goesOn: true }
   if (isDeleted) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
   if (view.release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
-  return { ...before, phase: 'Disabled', reason: null, message: disabledText(view) }
+  return { ...before, canary: disabledCanary(view, before), phase: 'Disabled', reason: null, message: disabledText(view) }
+}
+
+/**
+ * Argo CD and Flux take a disabled Rollout whose step is not `Completed` for a release that was left in the middle. It is so while nodes lack
+ * the template, and no longer once they have it, from whatever hands. The stable revision and the DaemonSet's `tranche.dev/frozen` stay: the
+ * Rollout that is enabled again begins from those, and this approves nothing (G3).
+ */
+function disabledCanary(view: RolloutView, { canary, stableRevision }: Course): CanaryStatus {
+  const { daemonSet, rollout } = view
+  const left = daemonSet === undefined ? null : nodesLeft(view)
+  if (left === null) return canary
+  if (left === 0) return isUnderWay(canary) ? { ...canary, currentStepState: 'Completed', nextStepIndex: -1, finalisingStep: '' } : canary
+  const isMidRelease = canary.canaryRevision !== stableRevision && isFrozen(daemonSet)
+  if (!isMidRelease || canary.currentStepState !== 'Completed') return canary
+  const nextStepIndex = nextIndex(canary.currentStepIndex, stepsOf(rollout).length)
+  return { ...canary, currentStepState: 'StepPaused', nextStepIndex, finalisingStep: '' }
+}
+
+/** Whether a release was left here, and nothing updates the other nodes. */
+function isFrozen(daemonSet: DaemonSet | undefined): boolean {
+  return daemonSet?.spec.updateStrategy?.type === 'OnDelete' && daemonSetAnnotations.frozen in (daemonSet.metadata.annotations ?? {})
 }
 
 /** What was left in the middle of a release is no DaemonSet at rest. */
 function disabledText(view: RolloutView): string {
   const { daemonSet } = view
-  const frozen = daemonSet?.spec.updateStrategy?.type === 'OnDelete' ? frozenText(view, daemonSet, {}) : null
+  const frozen = daemonSet !== undefined && isFrozen(daemonSet) ? frozenText(view, daemonSet, {}) : null
   return frozen === null ? 'disabled: the DaemonSet is not under control' : `disabled in mid-release: ${frozen}`
 }
 
