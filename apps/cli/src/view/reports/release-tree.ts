@@ -73,7 +73,7 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   const byBatch = Map.groupBy(nodes, (node) => node.batch ?? (node.state === 'updating' ? current : undefined))
   const outside = byBatch.get(undefined) ?? []
   return [
-    ...picture.batches.map((batch) => batchItem(batch, byBatch.get(batch.index) ?? [], { picture, options })),
+    ...shownBatches(picture).map((batch) => batchItem(batch, byBatch.get(batch.index) ?? [], { picture, options })),
     ...(outside.length === 0
       ? []
       : [
@@ -88,25 +88,39 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   ]
 }
 
-function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture, options }: Context): TreeItem {
-  const step = picture.report.steps.find(({ index }) => index === batch.index)
-  const mark: Span = batch.state === 'done' ? ['green', 'done'] : batch.state === 'current' ? ['cyan', 'now'] : ['dim', 'ahead']
+/** Nothing lies ahead of a release that is frozen: what it has updated is all that there is to show. */
+function shownBatches({ batches, report }: ReleasePicture): readonly BatchReport[] {
+  return isFrozen(report) ? batches.filter(({ updated }) => updated > 0) : batches
+}
+
+function isFrozen({ phase }: RolloutReport): boolean {
+  return phase === 'Disabled'
+}
+
+function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report }, options }: Context): TreeItem {
+  const step = report.steps.find(({ index }) => index === batch.index)
+  const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
+  const state: readonly Span[] = isFrozen(report)
+    ? [['yellow', 'frozen'], `  ${throughText(batch)}`]
+    : [batchMarks[batch.state], `  ${batchCounts(batch)}`, ['dim', pauseText(step?.pause)]]
   return {
-    spans: [
-      `batch ${batch.index}  `,
-      ...(step === undefined ? [] : [`${step.replicas}  `]),
-      mark,
-      `  ${batchCounts(batch)}`,
-      ['dim', pauseText(step?.pause)],
-    ],
-    items: batch.state === 'ahead' ? [] : zoneItems(nodes, { ...options, all: batch.state === 'current' }),
+    spans: [...title, ...state],
+    items: zoneItems(nodes, { ...options, all: batch.state === 'current' }),
   }
 }
 
-function batchCounts({ state, nodes, updated, available }: BatchReport): string {
-  if (state === 'ahead') return `up to ${counted(nodes, 'node')}`
-  const through = available === updated ? `${available} available` : `${available} of ${updated} available`
-  return state === 'done' ? through : `${through}, up to ${counted(nodes, 'node')}`
+const batchMarks: Readonly<Record<BatchReport['state'], Span>> = { done: ['green', 'done'], current: ['cyan', 'now'], ahead: ['dim', 'ahead'] }
+
+/** A batch that lies ahead has updated nodes after a jump back, or a release that went further before it was frozen. */
+function batchCounts(batch: BatchReport): string {
+  const { state, nodes, updated } = batch
+  const most = `up to ${counted(nodes, 'node')}`
+  if (state === 'ahead' && updated === 0) return most
+  return state === 'done' ? throughText(batch) : `${throughText(batch)}, ${most}`
+}
+
+function throughText({ updated, available }: BatchReport): string {
+  return available === updated ? `${available} available` : `${available} of ${updated} available`
 }
 
 function pauseText(pause: string | undefined): string {
