@@ -292,7 +292,7 @@ function nodesOf(zone: string, text: string): readonly NodeReport[] {
     if (sign === '1' || sign === '2') return { ...updated, state: 'updated', batch: Number(sign) }
     if (sign === '#') return { ...updated, state: 'updated', batch: 2 }
     if (sign === 'L') return { ...updated, state: 'updated' }
-    if (sign === 'o') return { ...node, role: 'none', state: 'updating', since: ago(4), why: 'no pod yet' }
+    if (sign === 'o') return { ...node, role: 'none', state: 'updating', since: ago(4), failsAt: ago(-596), why: 'no pod yet' }
     if (sign === 'X')
       return {
         ...updated,

@@ -109,7 +109,11 @@ function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: 
   }
 }
 
-const batchMarks: Readonly<Record<BatchReport['state'], Span>> = { done: ['green', 'done'], current: ['cyan', 'now'], ahead: ['dim', 'ahead'] }
+const batchMarks: Readonly<Record<BatchReport['state'], Span>> = {
+  done: ['green', 'done'],
+  current: ['cyan', 'now'],
+  ahead: ['dim', 'ahead'],
+}
 
 /** A batch that lies ahead has updated nodes after a jump back, or a release that went further before it was frozen. */
 function batchCounts(batch: BatchReport): string {
@@ -221,10 +225,19 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
       `${shorten(node.name, LONGEST_NAME).padEnd(width)}  `,
       [nodeStyles[node.state], nodeWords[node.state]],
       ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
+      ...(node.failsAt === undefined ? [] : ([['yellow', `, ${deadlineText(node.failsAt, nowMs)}`]] as const)),
       ...(wide && node.pod !== undefined ? [`  ${node.pod}`] : []),
       ...(node.why === undefined ? [] : [`  ${node.why}`]),
       ...(restarts === 0 ? [] : ([['dim', `  ${counted(restarts, 'restart')}`]] as const)),
     ],
     items: [],
   }
+}
+
+const DAY_MS = 86_400_000
+
+/** `fails at 12:09Z`; with the date where that is a day off or more. */
+function deadlineText(failsAt: string, nowMs: number): string {
+  const [date, time = ''] = failsAt.split('T')
+  return `fails at ${Date.parse(failsAt) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
 }
