@@ -4,6 +4,9 @@
 #
 #   release.sh MANIFESTS ROLLOUT
 #
+# kubectl applies the files of a folder in the order of their names. Name the Rollout so that it comes before its DaemonSet: once the new
+# template is applied a release is under way, and another number of steps is rejected until it has ended.
+#
 # Environment:
 #   NAMESPACE   of the Rollout                                      (that of the context)
 #   TIMEOUT     the longest that one step may take                  (30m)

@@ -119,7 +119,7 @@ export const failureKinds: readonly FailureKind[] = [
     name: 'restarts that no back-off shows',
     tag: 'bad-restart',
     settings: { 'late-ms': '1000' },
-    says: /TooManyRestarts \(container agent, exit code 1, 3 restarts\)/,
+    says: /TooManyRestarts \(container agent, exit code 1, after 3 restarts\)/,
     most: 6,
     withinSeconds: 7,
     reaches: 10,

@@ -12,7 +12,15 @@ let stage: Stage
 let stop: AbortController
 let requests: RequestLog
 /** What was shown so far, newest last. */
-let shown: { readonly image: string | undefined; readonly updated: number; readonly step: string; readonly trouble: boolean }[]
+let shown: Shown[]
+interface Shown {
+  readonly image: string | undefined
+  readonly updated: number
+  /** Ready, and not yet for minReadySeconds. */
+  readonly ready: number
+  readonly step: string
+  readonly trouble: boolean
+}
 let end: FollowEnd | Error | undefined
 
 afterEach(async () => {
@@ -23,8 +31,8 @@ afterEach(async () => {
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
 
 /** Somebody begins to look, and goes on until the test is over. */
-async function look(nodes = 10): Promise<void> {
-  stage = await setStage({ nodes, maxUnavailable: 2, steps })
+async function look(nodes = 10, minReadySeconds = 0): Promise<void> {
+  stage = await setStage({ nodes, maxUnavailable: 2, steps, minReadySeconds })
   stop = new AbortController()
   requests = createRequestLog()
   shown = []
@@ -44,7 +52,9 @@ async function follow(seen: AsyncGenerator<SeenRelease<'picture'>, FollowEnd, un
       const { report, nodes, revisions } = next.value.value
       const [newest] = revisions
       const updated = nodes.filter(({ state }) => state === 'updated').length
-      shown.push({ image: newest?.images[0], updated, step: report.step?.state ?? '', trouble: next.value.trouble !== undefined })
+      const ready = nodes.filter(({ why }) => why?.startsWith('Ready, but') === true).length
+      const trouble = next.value.trouble !== undefined
+      shown.push({ image: newest?.images[0], updated, ready, step: report.step?.state ?? '', trouble })
     }
   } catch (error) {
     end = error as Error
@@ -102,6 +112,21 @@ describe('following a Rollout', () => {
     await untilReleased(stage, 'v2')
     await untilShown('all is well and every node is updated', ({ trouble, updated }) => !trouble && updated === 10)
     expect(end).toBeUndefined()
+  })
+
+  it('lets no pod become available by the clock alone while the API server is away', async () => {
+    await look(5, 60)
+    await untilShown('every node is updated', ({ updated }) => updated === 5)
+    await stage.setImage('v2')
+    await untilShown('a pod is Ready, and not yet available', ({ updated, ready }) => updated === 0 && ready === 1)
+    const back = ofPerson(() => ({ kind: 'error', error: new ApiStatusError(503, 'ServiceUnavailable', 'it restarts') }))
+    stage.disturb({ onEvent: ({ actor }) => (actor === 'person' ? { kind: 'cut' } : undefined) })
+    await untilShown('something is wrong', ({ trouble }) => trouble)
+    const looks = shown.length
+    await stage.pass(120_000)
+    expect(shown.slice(looks).map(({ updated }) => updated)).toEqual(Array(shown.length - looks).fill(0))
+    expect(shown.length).toBeGreaterThan(looks)
+    back()
   })
 
   it('follows the DaemonSet when it is made anew', async () => {

@@ -103,9 +103,6 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     expect(code).toBe(3)
     await tranche('abort --yes --wait=1m')
     await expect(tranche('status --timeout 1m')).resolves.toMatchObject({ code: 1 })
-    // Another number of steps may be applied once the release has ended.
-    const ended = "kubectl -n demo wait rollouts.rollouts.kruise.io/node-agent --for=jsonpath='{.status.phase}'=Healthy --timeout=60s"
-    await expect(bash(ended)).resolves.toMatchObject({ code: 0 })
   })
 
   it('leave the version alone that somebody else has applied meanwhile, and the decision to a person', async () => {
@@ -220,6 +217,7 @@ async function images(): Promise<readonly string[]> {
 
 const twoSteps: readonly object[] = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
 
+/** The Rollout is applied first: once the template is, a release is under way, and the number of its steps stays. */
 function writeManifests(tag: string, steps = twoSteps): void {
   const metadata = { name: 'node-agent', namespace: 'demo' }
   const labels = { app: 'node-agent' }
@@ -242,6 +240,6 @@ function writeManifests(tag: string, steps = twoSteps): void {
       strategy: { canary: { steps } },
     },
   }
-  writeFileSync(join(folder, 'deploy/daemonset.yaml'), stringify(daemonSet))
-  writeFileSync(join(folder, 'deploy/rollout.yaml'), stringify(rollout))
+  writeFileSync(join(folder, 'deploy/1-rollout.yaml'), stringify(rollout))
+  writeFileSync(join(folder, 'deploy/2-daemonset.yaml'), stringify(daemonSet))
 }

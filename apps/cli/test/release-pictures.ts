@@ -115,6 +115,48 @@ export const waitsForApproval: ReleasePicture = {
   ],
 }
 
+/** A person went back to the first step; the nodes of the second stay updated, and one of them fails. */
+export const jumpedBack: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...running,
+    outcome: 'Waiting',
+    need: { ...waitsForApproval.report.need!, message: 'step 1 of 3 (10%) is ready and waits for approval since 2026-03-04T11:58:55Z' },
+    step: { index: 1, count: 3, state: 'StepPaused', since: ago(65) },
+    nodes: { ...running.nodes, updated: 13, updatedAvailable: 12, unavailable: 1 },
+    steps: waitsForApproval.report.steps,
+  },
+  nodes: zones('1##2##X...', '1##2#.....', '1.........'),
+  batches: [
+    { ...batchesOfStepTwo[0]!, state: 'current' },
+    { index: 2, nodes: 15, updated: 10, available: 9, state: 'ahead', startedAt: ago(65) },
+    batchesOfStepTwo[2]!,
+  ],
+  revisions: twoRevisions,
+}
+
+/** Disabled in its second batch. */
+export const frozen: ReleasePicture = {
+  ...jumpedBack,
+  report: {
+    ...calm,
+    phase: 'Disabled',
+    reason: '',
+    outcome: 'Waiting',
+    disabled: true,
+    message: 'disabled in mid-release: 17 of 30 nodes do not run revision 6b7f9c4d85 of the template',
+    need: {
+      reason: 'Disabled',
+      message: 'disabled in mid-release: 17 of 30 nodes do not run revision 6b7f9c4d85 of the template',
+      actions: [],
+    },
+    stableRevision: '58c4d7b9f6',
+    nodes: { ...running.nodes, updated: 13, updatedAvailable: 12, unavailable: 1 },
+    steps: calm.steps.map((step) => ({ ...step, state: 'ahead' as const })),
+  },
+  batches: jumpedBack.batches.map((batch) => ({ ...batch, state: 'ahead' as const })),
+}
+
 /** Somebody has paused it in mid-batch. */
 export const paused: ReleasePicture = {
   ...inStepTwo,
@@ -250,7 +292,7 @@ function nodesOf(zone: string, text: string): readonly NodeReport[] {
     if (sign === '1' || sign === '2') return { ...updated, state: 'updated', batch: Number(sign) }
     if (sign === '#') return { ...updated, state: 'updated', batch: 2 }
     if (sign === 'L') return { ...updated, state: 'updated' }
-    if (sign === 'o') return { ...node, role: 'none', state: 'updating', since: ago(4), why: 'no pod yet' }
+    if (sign === 'o') return { ...node, role: 'none', state: 'updating', since: ago(4), failsAt: ago(-596), why: 'no pod yet' }
     if (sign === 'X')
       return {
         ...updated,

@@ -2,7 +2,20 @@ import { stripVTControlCharacters } from 'node:util'
 import { createDrawing, type DrawingOptions, listView, releaseView } from '@tranche/cli'
 import type { ReleasePicture } from '@tranche/steering'
 import { describe, expect, it } from 'vitest'
-import { done, failing, fiveThousand, goingBack, inStepTwo, noNodes, NOW_MS, paused, unseen, waitsForApproval } from './release-pictures.ts'
+import {
+  done,
+  failing,
+  fiveThousand,
+  frozen,
+  goingBack,
+  inStepTwo,
+  jumpedBack,
+  noNodes,
+  NOW_MS,
+  paused,
+  unseen,
+  waitsForApproval,
+} from './release-pictures.ts'
 
 const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: NOW_MS }
 
@@ -11,6 +24,8 @@ const pictures: Record<string, ReleasePicture> = {
   'a release in its second batch': inStepTwo,
   'a step that waits for approval': waitsForApproval,
   'a paused release': paused,
+  'a release that went back to its first step': jumpedBack,
+  'a frozen release': frozen,
   'a release that goes back': goingBack,
   'a release that failed': failing,
   'a DaemonSet without nodes': noNodes,
@@ -57,7 +72,8 @@ describe('tranche get', () => {
 })
 
 describe('tranche list', () => {
-  const rollouts = Object.values(pictures).map(({ report }, at) => ({
+  const listed = [done, inStepTwo, waitsForApproval, paused, goingBack, failing, noNodes, unseen, fiveThousand]
+  const rollouts = listed.map(({ report }, at) => ({
     ...report,
     name: `agent-${at}`,
     namespace: at < 4 ? 'demo' : 'kube-system',

@@ -217,6 +217,7 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['released', outline.canary === '' ? undefined : outline.canary],
     ['pod', report.pod],
     ['since', report.since],
+    ['fails at', report.failsAt],
     ['why', report.why],
     ['restarts', report.restarts?.toString()],
     ['batch', report.batch?.toString()],

@@ -13,21 +13,22 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   const reason = needReason(outline)
   if (reason === null || rollout.status === undefined) return undefined
   const sinceMs = sinceOf(outline)
+  const allowed = allowedActions(outline.facts)
   return {
     reason,
     message: messageOf(outline),
     ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
-    actions: allowedActions(outline.facts).filter((action) => helpful[reason]?.includes(action) ?? false),
+    actions: helpful[reason]?.filter((action) => allowed.includes(action)) ?? [],
   }
 }
 
-/** What helps, where a wish does; another reason is lifted by what its message says. */
+/** What helps, the first of them most likely; a reason that is not listed is lifted by what its message says. */
 const helpful: Readonly<Record<string, readonly WishType[]>> = {
-  StepPaused: ['approve', 'promote', 'jump', 'abort'],
+  StepPaused: ['approve', 'promote', 'abort', 'jump'],
   Paused: ['resume', 'abort'],
-  ReleaseFailed: ['retry', 'abort', 'undo'],
+  ReleaseFailed: ['abort', 'retry', 'undo'],
   AnalysisInconclusive: ['retry', 'promote', 'abort'],
-  RevisionHeld: ['abort', 'retry', 'undo'],
+  RevisionHeld: ['retry', 'undo', 'abort'],
   StrategyContested: ['retry', 'abort'],
   PodsStuck: ['abort'],
 }

@@ -1,5 +1,6 @@
 import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import type { FleetPod, NodeView } from '@tranche/fleet'
+import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
 import { nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -16,15 +17,28 @@ export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
 export interface NodeMemory {
   readonly watched: ReadonlyMap<string, WatchedNode>
   readonly failures: ReadonlyMap<string, string>
+  /** Epoch milliseconds at which it fails by a deadline that runs. */
+  readonly deadlines: ReadonlyMap<string, number>
 }
 
 /** @returns what the status says of single nodes */
-export function memoryOf({ release, failure }: Outline): NodeMemory {
+export function memoryOf(outline: Outline): NodeMemory {
+  const { release, failure } = outline
   const said = (failure?.failedNodes ?? []).map(({ node, reason, container, exitCode, message }): [string, string] => [
     node,
     troubleText({ reason, container, exitCode, message }),
   ])
-  return { watched: new Map((release?.status?.watchedNodes ?? []).map((entry) => [entry.node, entry])), failures: new Map(said) }
+  const watched = new Map((release?.status?.watchedNodes ?? []).map((entry) => [entry.node, entry]))
+  return { watched, failures: new Map(said), deadlines: deadlinesIn(outline) }
+}
+
+/** Without a release none runs. */
+function deadlinesIn({ facts, fleet, release, minReadyMs }: Outline): NodeMemory['deadlines'] {
+  if (release === undefined) return new Map()
+  const { watchedNodes: watched = [], stoppedTime } = release.status ?? {}
+  const stopped = stoppedTime?.release === judgedRelease(release) ? stoppedTime : undefined
+  const { nowMs, monotonicMs } = facts
+  return nodeDeadlines({ release, fleet, minReadyMs, nowMs, monotonicMs, watched, stopped })
 }
 
 /** One node as the release sees it. */
@@ -32,6 +46,7 @@ export function nodeReport(node: NodeView, question: StateQuestion, memory: Node
   const state = nodeState(node, question)
   const pod = shownPod(node, question.canary)
   const since = sinceOf(state, pod, memory.watched.get(node.name))
+  const failsAtMs = memory.deadlines.get(node.name)
   const why = whyText({ node, pod, state, question, memory })
   return {
     name: node.name,
@@ -41,10 +56,15 @@ export function nodeReport(node: NodeView, question: StateQuestion, memory: Node
     ...(pod?.hash !== undefined && { revision: pod.hash }),
     ...(pod !== undefined && { pod: pod.name }),
     ...(since !== undefined && { since }),
+    ...(failsAtMs !== undefined && { failsAt: wholeSeconds(failsAtMs) }),
     ...batchOf(pod, question),
     ...(why !== undefined && { why }),
     ...(pod !== undefined && pod.restarts > 0 && { restarts: pod.restarts }),
   }
+}
+
+function wholeSeconds(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString()
 }
 
 /** The label of a batch says something while the revision is the one being released. */

@@ -179,7 +179,7 @@ describe('what a Rollout comes to', () => {
         toy.setImage('v2')
         settle(toy)
       },
-      { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['abort', 'retry', 'undo'] } },
+      { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['retry', 'undo', 'abort'] } },
     ],
     [
       'is Done when every node is updated',

@@ -1,5 +1,5 @@
 import type { FailedNode } from '@tranche/api-schema'
-import { reportNodes } from '@tranche/reports'
+import { explainNode, reportNodes } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
 
@@ -85,6 +85,17 @@ describe('what a node is to a release', () => {
     const watchedNodes = [{ node: 'a', since: '2023-11-14T22:10:00Z', downSince: '2023-11-14T22:11:00Z' }]
     const facts = aReading({ nodes: 'a:new!', status: { watchedNodes } })
     expect(reportNodes(facts)).toEqual([expect.objectContaining({ state: 'updating', since: '2023-11-14T22:11:00Z' })])
+  })
+
+  it('says when a node fails that has no available pod in time, and of no other', () => {
+    const watchedNodes = [{ node: 'a', since: '2023-11-14T22:10:00Z', downSince: '2023-11-14T22:11:00.400Z' }]
+    const stoppedTime = { release: 'r1', startedAt: '2023-11-14T22:00:00Z', seconds: 30 }
+    const tranche = { release: 'r1', canaryRevision: 'new', stableRevision: 'old', failure: { progressDeadlineSeconds: 300 } }
+    const facts = aReading({ nodes: 'a:new! b:new c:old!', tranche, status: { watchedNodes, stoppedTime } })
+    const [a, ...others] = reportNodes(facts)
+    expect(a).toMatchObject({ name: 'a', failsAt: '2023-11-14T22:16:31.000Z' })
+    expect(explainNode(facts, 'a')?.facts).toContainEqual({ name: 'fails at', value: '2023-11-14T22:16:31.000Z' })
+    for (const other of others) expect(other).not.toHaveProperty('failsAt')
   })
 
   it('leaves out nodes on which the DaemonSet is not wanted', () => {

@@ -23,6 +23,8 @@ export function followRelease<P extends ReleasePart>(
   { part, signal, deadlineMs }: FollowOptions<P>,
 ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
   let latest: ReleaseFacts | undefined
+  /** When nothing kept `latest` from being up to date, last: by a later clock its pods would become available without being seen. */
+  let asOfMs = clock.nowMs()
   /** What ends a watch that no connection has caused. */
   let own: { readonly error: unknown } | null = null
   return followChanges({
@@ -41,7 +43,8 @@ export function followRelease<P extends ReleasePart>(
           latest = watched.facts() ?? latest
           const trouble = faults.current()
           if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
-          return latest && { value: partOf(part, { ...latest, nowMs: clock.nowMs(), monotonicMs: clock.nowMs() }), trouble }
+          if (trouble === undefined) asOfMs = clock.nowMs()
+          return latest && { value: partOf(part, { ...latest, nowMs: asOfMs, monotonicMs: asOfMs }), trouble }
         },
       }
     },

@@ -104,7 +104,11 @@ function findingsOf(question: VerdictQuestion): Findings {
   return { found, leftMs }
 }
 
-function suspectsToJudge(question: VerdictQuestion): readonly Suspect[] {
+/** What looking for the suspects of a verdict rests on. */
+export type SuspectsQuestion = Pick<VerdictQuestion, 'fleet' | 'revision' | 'minReadyMs' | 'monotonicMs' | 'stopped' | 'permits'>
+
+/** Suspects whose state says something of the new version. */
+export function suspectsToJudge(question: SuspectsQuestion): readonly Suspect[] {
   const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
   const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
   if (suspects.length === 0) return suspects

@@ -6,7 +6,7 @@ const NAMED_MAX = 3
 
 /**
  * What was seen, for a person, without advice: `2 of 10 nodes failed (tolerated: 0): node-1: CrashLoopBackOff (container agent,
- * exit code 1, 3 restarts): panic; node-2: NodeNotReady`. Nodes that fail in the same way share one text:
+ * exit code 1, after 3 restarts): panic; node-2: NodeNotReady`. Nodes that fail in the same way share one text:
  * `node-1, node-2: ErrImagePull`.
  */
 export function verdictText({ failed, count, limit, desired, perBatch }: Verdict): string {
@@ -18,7 +18,7 @@ export function verdictText({ failed, count, limit, desired, perBatch }: Verdict
   return `${count} of ${desired} nodes failed (tolerated: ${limit}${ofBatch}): ${[...alike, ...more].join('; ')}`
 }
 
-/** What is wrong on one node: `node-1: CrashLoopBackOff (container agent, exit code 1, 3 restarts): panic`. */
+/** What is wrong on one node: `node-1: CrashLoopBackOff (container agent, exit code 1, after 3 restarts): panic`. */
 export function failedText(failed: FailedNode): string {
   return `${failed.node}: ${howText(failed)}`
 }
@@ -27,7 +27,8 @@ function howText({ reason, container, exitCode, restarts, message }: FailedNode)
   const details = [
     container === undefined ? '' : `container ${container}`,
     exitCode === undefined ? '' : `exit code ${exitCode}`,
-    restarts === undefined ? '' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`,
+    // Of the moment at which it failed: the pod goes on restarting.
+    restarts === undefined ? '' : `after ${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`,
   ].filter((detail) => detail !== '')
   const detail = details.length === 0 ? '' : ` (${details.join(', ')})`
   return `${reason}${detail}${message === undefined ? '' : `: ${message}`}`

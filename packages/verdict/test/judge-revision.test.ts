@@ -186,7 +186,7 @@ describe('the text of a verdict', () => {
   it('names the nodes, the reasons, the container, its exit code and what it said last', () => {
     const { verdict } = judge({ nodes: { a: running(3), b: waiting('ImagePullBackOff'), c: {} } })
     expect(verdictText(verdict)).toBe(
-      '2 of 3 nodes failed (tolerated: 0): a: TooManyRestarts (container agent, exit code 1, 3 restarts): panic: boom; b: ImagePullBackOff (container agent)',
+      '2 of 3 nodes failed (tolerated: 0): a: TooManyRestarts (container agent, exit code 1, after 3 restarts): panic: boom; b: ImagePullBackOff (container agent)',
     )
   })
 

@@ -10,7 +10,7 @@ import type {
 import { type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Pod } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
-import { judgeRelease, type Judgement, watchNodes } from '@tranche/verdict'
+import { judgeRelease, type Judgement, nodeDeadlines, watchNodes } from '@tranche/verdict'
 
 /** When the release began. */
 export const START_MS = Date.parse('2026-01-01T00:00:00Z')
@@ -58,6 +58,12 @@ export function judge(says: CaseSays): Judgement {
 /** The failed nodes in words: `a: CrashLoopBackOff`. */
 export function failedIn(judgement: Judgement): readonly string[] {
   return judgement.verdict.failed.map(({ node, reason }) => `${node}: ${reason}`)
+}
+
+/** Seconds since the release began, at which nodes fail by a deadline that runs. */
+export function deadlinesIn(says: CaseSays): Readonly<Record<string, number>> {
+  const deadlines = nodeDeadlines({ ...seen(says), release: releaseOf(says) })
+  return Object.fromEntries([...deadlines].map(([node, ms]) => [node, (ms - START_MS) / 1000]))
 }
 
 /** What is remembered after a look at a case. */

@@ -55,6 +55,8 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
 interface Wait extends AskPatientlyOptions, Disposable {
   /** What went wrong last; null where nothing is wrong. */
   readonly trouble: Error | null
+  /** Hears what keeps the report from being up to date, and null once it is again. */
+  stale(error: unknown, asOfMs?: number): void
 }
 
 /** Ends when the time is up. Who looks once is told at once what goes wrong. */
@@ -63,14 +65,16 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
   const tell = tellOnce(io.err)
   let trouble: Error | null = null
+  const stale = (error: unknown, asOfMs?: number): void => {
+    tell(error, asOfMs)
+    trouble = error instanceof Error ? error : null
+  }
   return {
     clock,
     signal: ended.signal,
     mayPass: (error) => timeoutMs !== 0 && isLate(error),
-    failed: (error) => {
-      tell(error)
-      trouble = error instanceof Error ? error : null
-    },
+    failed: (error) => stale(error),
+    stale,
     get trouble() {
       return trouble
     },
@@ -116,7 +120,7 @@ async function awaitEnd(
   const { signal } = wait
   let told: Told | null = null
   let latest: RolloutReport | null = null
-  const trouble = (error: unknown): void => wait.failed(error, 0)
+  const trouble = (error: unknown, asOfMs: number): void => wait.stale(error, asOfMs)
   for await (const report of followPatiently(session, { key, part: 'report', signal, trouble, patience: wait })) {
     latest = report
     if (isEnd(report, throughPauses)) break

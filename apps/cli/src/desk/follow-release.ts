@@ -9,8 +9,8 @@ export interface FollowReleaseOptions<P extends ReleasePart> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
-  /** Hears what keeps it from being up to date, and null once it is again. */
-  readonly trouble: (error: unknown) => void
+  /** Hears what keeps it from being up to date, and null once it is again; `asOfMs` (epoch) is when it was up to date last. */
+  readonly trouble: (error: unknown, asOfMs: number) => void
 }
 
 /**
@@ -23,15 +23,20 @@ export async function* followRelease<P extends ReleasePart>(
   { key, part, signal, trouble }: FollowReleaseOptions<P>,
 ): AsyncGenerator<ReleaseParts[P]> {
   const watched = desk.follow?.(key, { part, signal })
+  let asOfMs = clock.nowMs()
+  const heard = (wrong: unknown): void => {
+    if (wrong === null) asOfMs = clock.nowMs()
+    trouble(wrong, asOfMs)
+  }
   const toPart = ({ value, trouble: wrong }: SeenRelease<P>): ReleaseParts[P] => {
-    trouble(wrong ?? null)
+    heard(wrong ?? null)
     return value
   }
   const stopped: FollowEnd = 'stopped'
   if (watched !== undefined && (yield* mapped(watched, { change: toPart, end: stopped })) === stopped) return
   const look = async (): Promise<ReleaseParts[P]> => (await desk[part](key, { signal })) as ReleaseParts[P]
-  for await (const value of lookAgain(look, { clock, signal, failed: trouble })) {
-    trouble(null)
+  for await (const value of lookAgain(look, { clock, signal, failed: heard })) {
+    heard(null)
     yield value
   }
 }

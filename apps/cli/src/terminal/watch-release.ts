@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { endBySignal } from '../stop-signals.ts'
+import { durationText } from '../view/duration-text.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
 import type { ReleasePicture } from '@tranche/steering'
@@ -24,7 +25,11 @@ export interface WatchReleaseOptions {
 const DRAW_EVERY_MS = 1_000
 
 /** Shows a Rollout until a signal ends the process: live on a terminal, one line or document for each change elsewhere. */
-export async function watchRelease(session: Session, options: WatchReleaseOptions, io: CommandIo): Promise<ExitCode> {
+export async function watchRelease(
+  session: Pick<Session, 'desk' | 'clock'>,
+  options: WatchReleaseOptions,
+  io: CommandIo,
+): Promise<ExitCode> {
   const { signal } = new AbortController()
   const show = isTerminal(io.out, io) && options.output.format !== 'json' ? openLive(session, options, io) : openPlain(session, options, io)
   using _ends = endBySignal(() => show.close())
@@ -39,34 +44,39 @@ export async function watchRelease(session: Session, options: WatchReleaseOption
 
 interface Showing {
   picture(picture: ReleasePicture): void
-  /** What is shown may be old; null: it is not any more. */
-  trouble(error: unknown): void
+  /** What is shown is of `asOfMs` (epoch), and may be old; null: it is not any more. */
+  trouble(error: unknown, asOfMs: number): void
   close(): void
 }
 
-/** Ages go on between two looks. */
-function openLive({ clock }: Session, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
+/** Ages go on between two looks, and stand still while nothing newer is known. */
+function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
   screen.draw(() => [`looking at ${keyText(key)}, Ctrl-C ends`])
   let latest: ReleasePicture | null = null
-  let problem: string | null = null
+  let stale: { readonly problem: string; readonly asOfMs: number } | null = null
   const draw = (): void => {
     if (latest !== null) screen.draw(() => fitted(lines(latest!), Math.max(4, (io.out.rows ?? 24) - 1)))
   }
-  const timer = setInterval(draw, DRAW_EVERY_MS)
+  let timer = clock.setTimer(DRAW_EVERY_MS, tick)
   return {
     picture(picture) {
       latest = picture
       draw()
     },
-    trouble(error) {
-      problem = error === null ? null : errorLine(error)
+    trouble(error, asOfMs) {
+      stale = error === null ? null : { problem: errorLine(error), asOfMs }
       draw()
     },
     close() {
-      clearInterval(timer)
+      timer.cancel()
       screen.close()
     },
+  }
+
+  function tick(): void {
+    draw()
+    timer = clock.setTimer(DRAW_EVERY_MS, tick)
   }
 
   function lines(picture: ReleasePicture): readonly string[] {
@@ -74,11 +84,15 @@ function openLive({ clock }: Session, { key, output }: WatchReleaseOptions, io: 
       width: Math.max(20, io.out.columns ?? 80),
       colors: wantsColors(io.out, io.env, output.colors),
       unicode: wantsUnicode(io.env),
-      nowMs: clock.nowMs(),
+      nowMs: stale?.asOfMs ?? clock.nowMs(),
     })
     const shown = releaseView(picture, drawing, output.format === 'wide')
-    const said = problem === null ? [] : wrapText(problem, drawing.width).map((row) => drawing.line(['yellow', row]))
+    const said = stale === null ? [] : wrapText(staleText(stale), drawing.width).map((row) => drawing.line(['yellow', row]))
     return [...shown.slice(0, 1), ...said, ...shown.slice(1)]
+  }
+
+  function staleText({ problem, asOfMs }: NonNullable<typeof stale>): string {
+    return `stale since ${new Date(asOfMs).toISOString()}, for ${durationText(clock.nowMs() - asOfMs)}: ${problem}`
   }
 }
 
@@ -87,7 +101,7 @@ function fitted(lines: readonly string[], rows: number): readonly string[] {
   return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; without -w all of them are printed`]
 }
 
-function openPlain({ clock }: Session, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {
+function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {
   let told: Told | null = null
   return {
     picture({ report }) {

@@ -189,6 +189,7 @@ export const nodeReportSchema = z
     revision: z.string().optional().meta({ description: 'controller-revision-hash of its pod.' }),
     pod: z.string().optional(),
     since: moment().optional().meta({ description: 'Since when it has been so, as far as the cluster tells.' }),
+    failsAt: moment().optional().meta({ description: 'When the new version counts as failed on it, unless a pod is available by then.' }),
     batch: z.int().optional().meta({ description: 'Batch that updated it, from 1.' }),
     why: z.string().optional().meta({ description: 'Why its pod is not available, or why it was not updated.' }),
     restarts: z.int().optional(),

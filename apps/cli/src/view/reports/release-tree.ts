@@ -73,7 +73,7 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   const byBatch = Map.groupBy(nodes, (node) => node.batch ?? (node.state === 'updating' ? current : undefined))
   const outside = byBatch.get(undefined) ?? []
   return [
-    ...picture.batches.map((batch) => batchItem(batch, byBatch.get(batch.index) ?? [], { picture, options })),
+    ...shownBatches(picture).map((batch) => batchItem(batch, byBatch.get(batch.index) ?? [], { picture, options })),
     ...(outside.length === 0
       ? []
       : [
@@ -88,25 +88,43 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   ]
 }
 
-function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture, options }: Context): TreeItem {
-  const step = picture.report.steps.find(({ index }) => index === batch.index)
-  const mark: Span = batch.state === 'done' ? ['green', 'done'] : batch.state === 'current' ? ['cyan', 'now'] : ['dim', 'ahead']
+/** Nothing lies ahead of a release that is frozen: what it has updated is all that there is to show. */
+function shownBatches({ batches, report }: ReleasePicture): readonly BatchReport[] {
+  return isFrozen(report) ? batches.filter(({ updated }) => updated > 0) : batches
+}
+
+function isFrozen({ phase }: RolloutReport): boolean {
+  return phase === 'Disabled'
+}
+
+function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report }, options }: Context): TreeItem {
+  const step = report.steps.find(({ index }) => index === batch.index)
+  const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
+  const state: readonly Span[] = isFrozen(report)
+    ? [['yellow', 'frozen'], `  ${throughText(batch)}`]
+    : [batchMarks[batch.state], `  ${batchCounts(batch)}`, ['dim', pauseText(step?.pause)]]
   return {
-    spans: [
-      `batch ${batch.index}  `,
-      ...(step === undefined ? [] : [`${step.replicas}  `]),
-      mark,
-      `  ${batchCounts(batch)}`,
-      ['dim', pauseText(step?.pause)],
-    ],
-    items: batch.state === 'ahead' ? [] : zoneItems(nodes, { ...options, all: batch.state === 'current' }),
+    spans: [...title, ...state],
+    items: zoneItems(nodes, { ...options, all: batch.state === 'current' }),
   }
 }
 
-function batchCounts({ state, nodes, updated, available }: BatchReport): string {
-  if (state === 'ahead') return `up to ${counted(nodes, 'node')}`
-  const through = available === updated ? `${available} available` : `${available} of ${updated} available`
-  return state === 'done' ? through : `${through}, up to ${counted(nodes, 'node')}`
+const batchMarks: Readonly<Record<BatchReport['state'], Span>> = {
+  done: ['green', 'done'],
+  current: ['cyan', 'now'],
+  ahead: ['dim', 'ahead'],
+}
+
+/** A batch that lies ahead has updated nodes after a jump back, or a release that went further before it was frozen. */
+function batchCounts(batch: BatchReport): string {
+  const { state, nodes, updated } = batch
+  const most = `up to ${counted(nodes, 'node')}`
+  if (state === 'ahead' && updated === 0) return most
+  return state === 'done' ? throughText(batch) : `${throughText(batch)}, ${most}`
+}
+
+function throughText({ updated, available }: BatchReport): string {
+  return available === updated ? `${available} available` : `${available} of ${updated} available`
 }
 
 function pauseText(pause: string | undefined): string {
@@ -207,10 +225,19 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
       `${shorten(node.name, LONGEST_NAME).padEnd(width)}  `,
       [nodeStyles[node.state], nodeWords[node.state]],
       ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
+      ...(node.failsAt === undefined ? [] : ([['yellow', `, ${deadlineText(node.failsAt, nowMs)}`]] as const)),
       ...(wide && node.pod !== undefined ? [`  ${node.pod}`] : []),
       ...(node.why === undefined ? [] : [`  ${node.why}`]),
       ...(restarts === 0 ? [] : ([['dim', `  ${counted(restarts, 'restart')}`]] as const)),
     ],
     items: [],
   }
+}
+
+const DAY_MS = 86_400_000
+
+/** `fails at 12:09Z`; with the date where that is a day off or more. */
+function deadlineText(failsAt: string, nowMs: number): string {
+  const [date, time = ''] = failsAt.split('T')
+  return `fails at ${Date.parse(failsAt) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
 }

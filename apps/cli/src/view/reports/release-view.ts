@@ -46,9 +46,12 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
   )
 }
 
-function barLines({ nodes, steps, phase, step }: RolloutReport, drawing: Drawing): readonly string[] {
+function barLines({ nodes, steps, phase, step, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {
   if (nodes.desired === 0) return [drawing.line(['dim', 'no node to run on'])]
-  const label = ` ${nodes.updatedAvailable}/${nodes.desired} available`
+  // Nodes that are not updated are available too: the bar does not count them.
+  const isThrough = nodes.updated >= nodes.desired
+  const counts = isThrough ? 'available' : `${rollbackFrom === undefined ? 'updated' : 'back'} and available`
+  const label = ` ${nodes.updatedAvailable}/${nodes.desired} ${counts}`
   const width = Math.max(10, Math.min(drawing.width, WIDEST_BAR) - label.length)
   const { glyphs } = drawing
   const bar = progressBar(

@@ -1,0 +1,76 @@
+import { type CommandIo, watchRelease } from '@tranche/cli'
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { FollowEnd, ReleaseDesk, SeenRelease } from '@tranche/steering'
+import { expect, it } from 'vitest'
+import { terminal } from './fake-terminal.ts'
+import { NOW_MS, waitsForApproval } from './release-pictures.ts'
+
+const options = { key: { namespace: 'demo', name: 'node-agent' }, output: { format: 'text', colors: false } as const }
+const away = new AppError('API_UNREACHABLE', 'the API server does not answer')
+const STEP = /^step .*$/m
+
+type Next = { readonly trouble?: unknown } | { readonly end: true }
+
+/** A desk that shows what is given, one after the other. */
+function deskOf() {
+  const shown: Next[] = []
+  let ring = (): void => {}
+  async function* follow(): AsyncGenerator<SeenRelease<'picture'>, FollowEnd, undefined> {
+    for (;;) {
+      for (let next = shown.shift(); next !== undefined; next = shown.shift()) {
+        if ('end' in next) return 'stopped'
+        yield { value: waitsForApproval, ...next }
+      }
+      await new Promise<void>((done) => void (ring = done))
+    }
+  }
+  const show = (next: Next): void => {
+    shown.push(next)
+    ring()
+  }
+  return { desk: { follow } as unknown as ReleaseDesk, show }
+}
+
+it('says since when nothing newer is known, and lets no age count on meanwhile', async () => {
+  const clock = new FakeClock(NOW_MS)
+  const { desk, show } = deskOf()
+  const { stream, shown } = terminal()
+  const io: CommandIo = { out: stream, err: { write: () => {} }, env: {} }
+  const ended = watchRelease({ desk, clock }, options, io)
+  const text = (): string => shown().join('\n')
+  show({})
+  await clock.advanceAsync(5_000)
+  expect(text()).toMatch(/StepPaused for 1m10s/)
+  show({})
+  await clock.advanceAsync(0)
+  show({ trouble: away })
+  await clock.advanceAsync(35_000)
+  expect(STEP.exec(text())?.[0]).toBe('step    1 of 3, StepPaused for 1m10s')
+  expect(text()).toContain('stale since 2026-03-04T12:00:05.000Z, for 35s: API_UNREACHABLE')
+  show({})
+  await clock.advanceAsync(0)
+  expect(STEP.exec(text())?.[0]).toBe('step    1 of 3, StepPaused for 1m45s')
+  expect(text()).not.toContain('stale')
+  show({ end: true })
+  await expect(ended).resolves.toBe(0)
+})
+
+it('says the same once in a file', async () => {
+  const clock = new FakeClock(NOW_MS)
+  const { desk, show } = deskOf()
+  let err = ''
+  const io: CommandIo = { out: { write: () => {} }, err: { write: (line: string) => void (err += line) }, env: {} }
+  const ended = watchRelease({ desk, clock }, options, io)
+  show({})
+  await clock.advanceAsync(0)
+  for (let looks = 0; looks < 3; looks++) {
+    show({ trouble: away })
+    await clock.advanceAsync(5_000)
+  }
+  show({ end: true })
+  await ended
+  expect(err).toBe(
+    'API_UNREACHABLE: the API server does not answer. Nothing newer than 2026-03-04T12:00:00.000Z is known until this has passed.\n',
+  )
+})

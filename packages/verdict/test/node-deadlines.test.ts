@@ -1,0 +1,57 @@
+import type { Permit } from '@tranche/api-schema'
+import { describe, expect, it } from 'vitest'
+import { at, type CaseSays, deadlinesIn, failedIn, judge, waiting } from './verdict-notation.ts'
+
+const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
+
+/** `a` in a case, beside a node that is well. */
+function a(says: CaseSays['nodes'][string], rest: Omit<CaseSays, 'nodes'> = {}): CaseSays {
+  return { nodes: { a: says, b: {} }, ...rest }
+}
+
+describe('the deadline of a node', () => {
+  const running: Record<string, { readonly says: CaseSays; readonly seconds: number }> = {
+    'of a pod that starts is progressDeadlineSeconds after it was created': { says: a(waiting('ContainerCreating')), seconds: 601 },
+    'is the same at a later look': { says: a(waiting('ContainerCreating'), { at: 500 }), seconds: 601 },
+    'is that of the policy': { says: a({ ready: false }, { rules: { progressDeadlineSeconds: 90 } }), seconds: 91 },
+    'of a pod without a place is schedulingDeadlineSeconds after it was created': {
+      says: a({ ready: false, isUnschedulable: true }),
+      seconds: 61,
+    },
+    'counts the time for which it was down before': {
+      says: a({ ready: false }, { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500, downSince: at(5) }] }),
+      seconds: 105,
+    },
+    'is later by the time for which the release was stopped': {
+      says: a({ ready: false }, { stopped: { seconds: 40 }, at: 60 }),
+      seconds: 641,
+    },
+    'runs for a node that has no pod since we took it': {
+      says: a({ pod: 'none' }, { permits: [taken], watched: [{ node: 'a', since: at(4), downSince: at(4) }] }),
+      seconds: 64,
+    },
+  }
+
+  it.each(Object.entries(running))('%s', (_name, { says, seconds }) => {
+    expect(deadlinesIn(says)).toEqual({ a: seconds })
+    expect(failedIn(judge({ ...says, at: seconds - 1 }))).toEqual([])
+    expect(failedIn(judge({ ...says, at: seconds }))).toEqual([expect.stringMatching(/^a: /)])
+  })
+
+  const none: Record<string, CaseSays> = {
+    'that is well': a({}),
+    'that has failed already': a(waiting('ImagePullBackOff')),
+    'that is Ready, and waits for minReadySeconds': a({}, { minReadyMs: 1_800_000 }),
+    'of a release that is stopped': a({ ready: false }, { stopped: { since: at(5) } }),
+    'that was bad before its update': a({ ready: false }, { permits: [{ ...taken, wasBad: true }] }),
+    'whose failure was accepted': a(
+      { ready: false },
+      { status: { failure: { reason: 'Accepted', message: '', nodes: [], release: 'r1', accepted: ['a'] } } },
+    ),
+    'on the way back': a({ ready: false }, { tranche: { release: 'r1', canaryRevision: 'new', stableRevision: 'new' } }),
+  }
+
+  it.each(Object.entries(none))('runs for no node %s', (_name, says) => {
+    expect(deadlinesIn(says)).toEqual({})
+  })
+})
