@@ -50,8 +50,7 @@ describe('a client without an account', () => {
       { externalUrl: 'https://tranche.example.com', sessionKeys: ['k'.repeat(32)], issuer: 'https://issuer.example.com' } as never,
       { clock, log },
     )
-    for (let at = 0; at < 50; at++)
-      await expect(login.finish('/login/callback?code=x', {})).rejects.toMatchObject({ code: 'LOGIN_FAILED' })
+    for (let at = 0; at < 50; at++) await expect(login.finish('/login/callback?code=x', {})).rejects.toMatchObject({ code: 'LOGIN_FAILED' })
     expect(lines).toHaveLength(5)
   })
 })

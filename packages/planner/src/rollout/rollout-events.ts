@@ -35,7 +35,10 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
 }
 
 /** @returns the answer that a change of status gives; also to an action whose id was answered before: it is rejected, with other content */
-export function newAnswer(before: RolloutStatus | undefined, { lastAction }: RolloutStatus): NonNullable<RolloutStatus['lastAction']> | null {
+export function newAnswer(
+  before: RolloutStatus | undefined,
+  { lastAction }: RolloutStatus,
+): NonNullable<RolloutStatus['lastAction']> | null {
   if (lastAction === undefined) return null
   const { id, type, at } = before?.lastAction ?? {}
   return lastAction.id === id && lastAction.type === type && lastAction.at === at ? null : lastAction
