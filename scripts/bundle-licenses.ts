@@ -28,8 +28,28 @@ export function bundledLicenses(modules: readonly string[]): string {
   if (bare.length > 0) throw new Error(`no licence text in ${bare.map(titleOf).join(', ')}: add the terms of its licence to withTerms`)
   const unique = new Map(libraries.map((library) => [titleOf(library), library]))
   const parts = [...unique.values()].map((library) => `${titleOf(library)} (${library.license})\n\n${library.text}`)
-  parts.push(`swagger-ui (Apache-2.0), in the folder static\n\n${readFileSync('LICENSE', 'utf8').trim()}`)
+  const pages = [...folders].filter((folder) => existsSync(join(folder, SWAGGER_UI)))
+  parts.push(...pages.map((folder) => swaggerUi(readFileSync(join(folder, SWAGGER_UI), 'utf8'))))
   return `Tranche holds code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
+}
+
+/** The page of the API: a file that holds its packages, beside a library that has no text of them. */
+const SWAGGER_UI = 'static/swagger-ui-bundle.js'
+
+/**
+ * @returns the licence of swagger-ui, and the notices of the packages inside its prebuilt files, which swagger-ui-dist has as
+ *   `swagger-ui-bundle.js.LICENSE.txt`
+ * @throws Error where scripts/licenses has those of another version
+ */
+function swaggerUi(code: string): string {
+  const version = /PACKAGE_VERSION:"([^"]+)"/.exec(code)?.[1] ?? ''
+  const notices = `scripts/licenses/swagger-ui-${version}.txt`
+  if (!existsSync(notices))
+    throw new Error(
+      `${notices} is missing: write NOTICE and *.LICENSE.txt of swagger-ui-dist ${version} into it, and remove the one before`,
+    )
+  const texts = ['LICENSE', notices].map((file) => readFileSync(file, 'utf8').trim())
+  return [`swagger-ui ${version} (Apache-2.0), in the folder static`, ...texts, mitTerms].join('\n\n')
 }
 
 function titleOf({ name, version }: Library): string {

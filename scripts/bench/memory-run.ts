@@ -103,7 +103,7 @@ async function playAllInOne(stage: Stage, isDisturbed: boolean): Promise<Process
   const process = cleanup.adopt(await startOne(stage, name, name), (started) => started.stop())
   await leaderOf(stage.cluster.client, [{ name, process }])
   await rest(stage, isDisturbed)
-  return figuresOf(process)
+  return await figuresOf(process)
 }
 
 async function rest({ cluster }: Stage, isDisturbed: boolean): Promise<void> {

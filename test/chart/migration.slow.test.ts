@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
-import { customResourceDefinitions, type Rollout } from '../../packages/api-schema/src/index.ts'
+import type { Rollout } from '../../packages/api-schema/src/index.ts'
 import { systemClock } from '../../packages/clock/src/index.ts'
 import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
 import type { DaemonSet, Pod } from '../../packages/kube-types/src/index.ts'
@@ -118,6 +118,16 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     const { items } = await client.list<Rollout>(resourcePaths.rollouts, { namespace: stageKey.namespace })
     expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual([idleKey.name, stageKey.name])
   })
+
+  it('take OpenKruise away, and leave the definitions and every Rollout', async () => {
+    expect((await bash('helm list -A -q')).trim()).toBe('kruise-rollout')
+    const said = await run('Take OpenKruise away')
+    for (const name of itsDefinitions) expect(said).toContain(name)
+    expect(readFileSync(join(folder, 'work/kruise-rollout.yaml'), 'utf8')).toContain('name: rollouts.rollouts.kruise.io')
+    expect((await bash('helm list -A -q')).trim()).toBe('')
+    const { items } = await client.list<Rollout>(resourcePaths.rollouts, { namespace: stageKey.namespace })
+    expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual([idleKey.name, stageKey.name])
+  })
 })
 
 /** OpenKruise with an idle DaemonSet, and one that it has left in the pause of its first step. */
@@ -131,14 +141,22 @@ async function setTheStage(): Promise<void> {
   await hurry()
   peer = await startPeer(peerCluster(), 5)
   await create(itsDeployment, itsValidation)
-  const annotations = { 'meta.helm.sh/release-name': 'kruise-rollout', 'meta.helm.sh/release-namespace': 'kruise-rollout' }
-  for (const { metadata } of customResourceDefinitions)
-    await client.patch(
-      resourcePaths.customResourceDefinitions,
-      { ...metadata, namespace: '' },
-      { type: 'merge', body: { metadata: { annotations } } },
-    )
+  await installItsChart()
   podsBefore = await podNames(stageKey.name)
+}
+
+const itsDefinitions = ['rollouts.rollouts.kruise.io', 'batchreleases.rollouts.kruise.io']
+
+/** As with its own chart, the definitions are templates: Helm deletes them with the release. */
+async function installItsChart(): Promise<void> {
+  const chart = join(folder, 'work/its-chart')
+  mkdirSync(join(chart, 'templates'), { recursive: true })
+  for (const name of itsDefinitions) {
+    copyFileSync(`packages/api-schema/crds/${name}.yaml`, join(chart, `${name}.yaml`))
+    writeFileSync(join(chart, `templates/${name}.yaml`), `{{ .Files.Get "${name}.yaml" }}`)
+  }
+  writeFileSync(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: kruise-rollout\nversion: 0.6.2\n')
+  await bash('helm install kruise-rollout ./its-chart -n kruise-rollout --take-ownership --force-conflicts')
 }
 
 const labels = { app: 'kruise-rollout' }

@@ -159,6 +159,14 @@ describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }
     }
   })
 
+  it.each(names)('bound what each container takes of its node: %s', async (name) => {
+    const pods = (await render(choices[name]!)).filter(({ kind }) => kind === 'Deployment' || kind === 'Pod').map(podOf)
+    for (const { resources } of pods.flatMap(({ containers }) => containers)) {
+      expect(Object.keys(resources?.requests ?? {}).toSorted()).toEqual(['cpu', 'ephemeral-storage', 'memory'])
+      expect(Object.keys(resources?.limits ?? {}).toSorted()).toEqual(['ephemeral-storage', 'memory'])
+    }
+  })
+
   it('take a password of Redis from a file, which is read again, and never from the command line', async () => {
     const [controller] = deploymentsOf(await render(choices['every option']!)).filter(
       ({ metadata }) => metadata.name === 'rollouts-controller',
@@ -177,10 +185,15 @@ describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }
   })
 })
 
+interface Resources {
+  readonly requests?: Readonly<Record<string, string>>
+  readonly limits?: Readonly<Record<string, string>>
+}
+
 interface PodSpec {
   readonly serviceAccountName: string
   readonly securityContext: Readonly<Record<string, unknown>>
-  readonly containers: readonly { readonly args: readonly string[]; readonly securityContext: object }[]
+  readonly containers: readonly { readonly args: readonly string[]; readonly securityContext: object; readonly resources?: Resources }[]
   readonly volumes: readonly Readonly<Record<string, unknown>>[]
 }
 

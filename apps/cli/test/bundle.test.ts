@@ -47,6 +47,9 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(titles.length).toBeGreaterThan(100)
     const grant = /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak Model License|CC0/
     expect(titles.filter((title) => !grant.test(texts.get(title) ?? ''))).toEqual([])
+    const page = readFileSync(join(installed, 'static/swagger-ui-bundle.js'), 'utf8')
+    const [, version] = /PACKAGE_VERSION:"([^"]+)"/.exec(page) ?? []
+    expect(texts.get(`swagger-ui ${version}`)).toMatch(/Jed Watson[\s\S]*DOMPurify[\s\S]*ieee754[\s\S]*React/)
   })
 
   it('logs errors with the names of their classes', () => {

@@ -1,7 +1,7 @@
 import type { BatchRelease, FlightRecord, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { keyText } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
-import { rolloutEvents, type RolloutPlan } from '@tranche/planner'
+import { newAnswer, rolloutEvents, type RolloutPlan } from '@tranche/planner'
 
 /**
  * Logs a write of the Rollout reconciler that changed the release, after the write. A Warning event of the Rollout is a line at `warn`.
@@ -62,9 +62,10 @@ function logStatus(
 const answers: ReadonlySet<string> = new Set(['WishAccepted', 'WishRefused'])
 
 /** Which user acted, and what became of it. */
-function logAnswer(before: RolloutStatus | undefined, { lastAction, ...status }: RolloutStatus, log: Logger): void {
-  if (lastAction === undefined || lastAction.id === before?.lastAction?.id) return
-  const { id, type, result, by, reason } = lastAction
+function logAnswer(before: RolloutStatus | undefined, status: RolloutStatus, log: Logger): void {
+  const answer = newAnswer(before, status)
+  if (answer === null) return
+  const { id, type, result, by, reason } = answer
   const fields = { ...revisionOf(status), ...stepOf(before ?? status), action: type, actionId: id, actor: by, why: reason }
   if (result === 'Accepted') log.info(fields, 'accepted action')
   else log.warn(fields, 'rejected action')

@@ -50,7 +50,7 @@ export { controlledBy, type ReleaseView, type StrategyScope } from './release/re
 export { releaseStatusPatch } from './status-patch.ts'
 export { judgementOf, watchRelease } from './release/judgement.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/wanted-allowance.ts'
-export { rolloutEvents } from './rollout/rollout-events.ts'
+export { newAnswer, rolloutEvents } from './rollout/rollout-events.ts'
 export { FINAL_SETTLE_SECONDS, nodeRulesFor, type PolicyReading, policyProblems } from './rollout/release-policy.ts'
 export { isFinalising, releaseSpecFor, stepsOf } from './rollout/release-spec.ts'
 export { isForeign } from './rollout/release-report.ts'

@@ -5,6 +5,7 @@ import { AppError, isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import { createFairQueue, type Visitor } from '../http/fair-queue.ts'
+import { createLineLimit } from '../http/line-limit.ts'
 import { type Hook, type HookSecret, readHook } from './hook.ts'
 import { isSignedWith, parseSignature } from './signature.ts'
 
@@ -59,10 +60,12 @@ export function createHookDoor({
   readonly clock: Clock
   readonly log: Logger
 }): HookDoor {
+  const lines = createLineLimit(clock)
   const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, placesOfAddress: PLACES_OF_ADDRESS })
 
   function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string): never {
-    log.warn({ namespace, hook, why }, 'a message to a hook is refused')
+    const leftOut = lines.take(`${namespace}/${hook}: ${why}`)
+    if (leftOut !== null) log.warn({ namespace, hook, why, leftOut }, 'a message to a hook is refused')
     throw new AppError('HOOK_REFUSED', 'the hook does not take this message', {
       hint: 'Look at its name, key, time and action. The log of the API has the reason.',
     })

@@ -26,6 +26,7 @@ import type { z } from 'zod'
 import { createFairQueue } from './fair-queue.ts'
 import type { Limits } from './limits.ts'
 import { addressOf } from './address-of.ts'
+import { createLineLimit } from './line-limit.ts'
 import { limitBodies } from './limit-bodies.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
@@ -66,7 +67,7 @@ export interface ServerParts {
  * @param pluginAccess who may use the routes that a plugin registers below a path
  */
 export async function createServer(parts: ServerParts, pluginAccess: Readonly<Record<string, Access>>): Promise<ApiServer> {
-  const { clock, limits, log } = parts
+  const { clock, limits } = parts
   const app = Fastify({
     loggerInstance: undefined as never,
     bodyLimit: limits.bodyBytes,
@@ -89,7 +90,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   const idle = limitConnections(app.server, { connections, connectionsOfAddress, addressOf: (ip) => addressOf({ ip }) })
   limitTime(app as unknown as FastifyInstance, { clock, requestMs: limits.requestMs })
   answerOddHttp(app)
-  answerProblems(app, log)
+  answerProblems(app, parts)
   await app.register(helmet, helmetOptions)
   if (parts.corsOrigins.length > 0)
     await app.register(cors, { origin: [...parts.corsOrigins], exposedHeaders: ['x-request-id', 'retry-after'] })
@@ -156,12 +157,19 @@ function levelOf(code: string, route: string | undefined): 'debug' | 'warn' | 'e
   return route === '/readyz' ? 'debug' : 'warn'
 }
 
-function answerProblems(app: ApiServer, log: Logger): void {
+/** HTTP status of what passes by itself, of the process or of what it asks. */
+const UNAVAILABLE = 503
+
+function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock; readonly log: Logger }): void {
+  const lines = createLineLimit(clock)
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, request.id)
-    if (problem.status >= 500) {
-      const fields = { requestId: request.id, route: request.routeOptions.url, code: problem.code, err: error }
-      log[levelOf(problem.code, fields.route)](fields, 'failed')
+    const route = request.routeOptions.url
+    // What is away for everybody is said often enough by some of those who ask.
+    const leftOut = problem.status === UNAVAILABLE ? lines.take(`${route}: ${problem.code}`) : 0
+    if (problem.status >= 500 && leftOut !== null) {
+      const fields = { requestId: request.id, route, code: problem.code, err: error, leftOut }
+      log[levelOf(problem.code, route)](fields, 'failed')
     }
     return sendProblem(reply as FastifyReply, problem)
   })

@@ -5,6 +5,7 @@ import type { Logger } from '@tranche/log'
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
 import { identityOf } from './identity.ts'
 import type { LoginOptions } from './login-options.ts'
+import { createLineLimit } from '../http/line-limit.ts'
 import { createProvider } from './provider.ts'
 import { createSeal } from './sealed.ts'
 import { createSessions, type Sessions } from './sessions.ts'
@@ -39,13 +40,15 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
   const seal = createSeal(options.sessionKeys, externalUrl, clock)
   const sessions = createSessions(seal, externalUrl, clock)
   const provider = createProvider(options)
+  const lines = createLineLimit(clock)
 
   async function told<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step()
     } catch (error) {
       if (!isAppError(error)) throw error
-      log.warn({ code: error.code, why: error.message }, 'a login failed')
+      const leftOut = lines.take(`${error.code}: ${error.message}`)
+      if (leftOut !== null) log.warn({ code: error.code, why: error.message, leftOut }, 'a login failed')
       throw new AppError(error.code, 'the login did not come to its end', { hint: 'Begin again at /login.' })
     }
   }

@@ -78,13 +78,13 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
           connections.delete(connection)
           leave()
         })
-        return reply
       } catch (error) {
         leave()
         throw error
       } finally {
         beginning -= 1
       }
+      return reply
     },
   )
 }

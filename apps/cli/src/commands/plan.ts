@@ -84,7 +84,7 @@ async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOp
   const snapshot = await readSnapshot(open.client, key, { nowMs: open.clock.nowMs() }).catch((error: unknown) => {
     throw explained(error, open.cluster)
   })
-  return foretell(snapshot, options, desk)
+  return await foretell(snapshot, options, desk)
 }
 
 async function foretell(snapshot: ClusterSnapshot, { files, recursive, request }: PlanOptions, { io, progress }: Desk): Promise<Forecast> {

@@ -25,13 +25,23 @@ function wishEvents(warning: string | null): PlannedEvent[] {
 }
 
 function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
-  const { lastAction } = after
-  if (lastAction === undefined || lastAction.id === before?.lastAction?.id) return []
-  const { id, type, by, reason, result } = lastAction
+  const answer = newAnswer(before, after)
+  if (answer === null) return []
+  const { id, type, by, reason, result } = answer
   const message = `${type === '' ? 'action' : type} (id ${id})${by === undefined ? '' : ` by ${by}`}${reason === undefined ? '' : `: ${reason}`}`
   return result === 'Accepted'
     ? [{ type: 'Normal', reason: 'WishAccepted', message }]
     : [{ type: 'Warning', reason: 'WishRefused', message }]
+}
+
+/** @returns the answer that a change of status gives; also to an action whose id was answered before: it is rejected, with other content */
+export function newAnswer(
+  before: RolloutStatus | undefined,
+  { lastAction }: RolloutStatus,
+): NonNullable<RolloutStatus['lastAction']> | null {
+  if (lastAction === undefined) return null
+  const { id, type, at } = before?.lastAction ?? {}
+  return lastAction.id === id && lastAction.type === type && lastAction.at === at ? null : lastAction
 }
 
 /** A version that is taken back at once, or goes on all the same, is never said to be stalled. */

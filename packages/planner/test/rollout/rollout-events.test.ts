@@ -83,6 +83,16 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '2', type: 'abort', result: 'Refused', at: '' } },
       want: ['WishRefused'],
     },
+    'warn of an action that was refused because its id is that of another one': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'abort', result: 'Refused', at: '' } },
+      want: ['WishRefused'],
+    },
+    'warn of an action of the same type that was refused for its id': {
+      before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
+      after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Refused', at: 'later' } },
+      want: ['WishRefused'],
+    },
     'tell of a wish once': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },

@@ -1,0 +1,65 @@
+import { createHmac } from 'node:crypto'
+import { FakeClock } from '@tranche/clock'
+import { createKubeClient } from '@tranche/kube-client'
+import { type Logger, silentLogger } from '@tranche/log'
+import { describe, expect, it } from 'vitest'
+import { createHookDoor } from '../src/hooks/hook-door.ts'
+import { createLineLimit } from '../src/http/line-limit.ts'
+import { createLogin } from '../src/login/login.ts'
+
+describe('a limit of log lines', () => {
+  it('lets five lines about one thing pass in a minute, and says how many it left out', () => {
+    const clock = new FakeClock()
+    const limit = createLineLimit(clock)
+    expect(times(7, () => limit.take('a'))).toEqual([0, 0, 0, 0, 0, null, null])
+    expect(limit.take('b')).toBe(2)
+    expect(limit.take('b')).toBe(0)
+    clock.advance(60_000)
+    expect(limit.take('a')).toBe(0)
+  })
+
+  it('lets 60 lines pass in a minute, whatever they are about', () => {
+    const clock = new FakeClock()
+    const limit = createLineLimit(clock)
+    expect(times(100, (at) => limit.take(`thing ${at}`)).filter((leftOut) => leftOut !== null)).toHaveLength(60)
+    clock.advance(60_000)
+    expect(limit.take('thing 99')).toBe(40)
+  })
+})
+
+describe('a client without an account', () => {
+  it('causes five lines a minute at a hook', async () => {
+    const clock = new FakeClock()
+    const { log, lines } = countingLog()
+    const exchange = async (): Promise<never> => Promise.reject(new Error('nothing is asked'))
+    const client = createKubeClient({ exchange, clock, userAgent: 'test/1', log: silentLogger })
+    const door = createHookDoor({ client, clock, log })
+    const old = `t=1,v1=${createHmac('sha256', 'x').update('x').digest('hex')}`
+    const visitor = { address: '192.0.2.1', signal: new AbortController().signal }
+    for (let at = 0; at < 50; at++)
+      await expect(
+        door.admit({ namespace: 'demo', hook: 'ci', signature: old, body: Buffer.from('{}'), visitor } as never),
+      ).rejects.toMatchObject({ code: 'HOOK_REFUSED' })
+    expect(lines).toHaveLength(5)
+  })
+
+  it('causes five lines a minute at a login', async () => {
+    const clock = new FakeClock()
+    const { log, lines } = countingLog()
+    const login = createLogin(
+      { externalUrl: 'https://tranche.example.com', sessionKeys: ['k'.repeat(32)], issuer: 'https://issuer.example.com' } as never,
+      { clock, log },
+    )
+    for (let at = 0; at < 50; at++) await expect(login.finish('/login/callback?code=x', {})).rejects.toMatchObject({ code: 'LOGIN_FAILED' })
+    expect(lines).toHaveLength(5)
+  })
+})
+
+function countingLog(): { readonly log: Logger; readonly lines: unknown[] } {
+  const lines: unknown[] = []
+  return { log: { ...silentLogger, warn: (fields) => void lines.push(fields) }, lines }
+}
+
+function times<T>(count: number, make: (at: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, at) => make(at))
+}
