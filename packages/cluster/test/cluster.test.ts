@@ -87,6 +87,16 @@ describe('touchPod', () => {
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
+  it('cannot tell when a policy refuses the touch as invalid because of another field', async () => {
+    const pod = await makePod()
+    const causes = [{ field: 'metadata.annotations', message: 'no', reason: 'FieldValueForbidden' }]
+    faults = {
+      onRequest: ({ verb }) =>
+        verb === 'patch' ? { kind: 'error', error: new ApiStatusError(422, 'Invalid', 'no', { causes }) } : undefined,
+    }
+    expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
+  })
+
   it('cannot tell when a policy refuses the touch', async () => {
     const pod = await makePod()
     failWrites(403, 'Forbidden')
@@ -102,7 +112,20 @@ describe('readSchemaGap', () => {
       version: kind === 'ReleasePolicy' ? 'v1alpha1' : 'v1beta1',
     }
     const other = { 'x-kubernetes-group-version-kind': [{ ...id, kind: `${kind}List` }] }
-    return JSON.stringify({ components: { schemas: { other, own: { 'x-kubernetes-group-version-kind': [{ ...id, kind }], ...fields } } } })
+    return JSON.stringify({
+      components: {
+        schemas: {
+          other,
+          own: {
+            'x-kubernetes-group-version-kind': [
+              { ...id, kind: 'Another' },
+              { ...id, kind },
+            ],
+            ...fields,
+          },
+        },
+      },
+    })
   }
 
   it('finds nothing missing where our definitions are served', async () => {

@@ -1,4 +1,5 @@
 import { createNewest } from '@tranche/cluster'
+import type { Lists } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 
@@ -8,12 +9,15 @@ function at(resourceVersion: string, uid = 'uid-1'): KubeObject {
   return { metadata: { ...key, uid, resourceVersion } }
 }
 
-/** What a reflector shows, set by hand. */
+/** What a reflector shows, set by hand; of other namespaces it shows newer lists and positions. */
 function setUp(shown: KubeObject | undefined) {
   const seen = { shown, position: shown?.metadata.resourceVersion ?? '0', lists: { begun: 1, done: 1 } }
   const store = { get: () => seen.shown, size: 1, list: () => [], byIndex: () => [] }
-  const newest = createNewest({ store, positionOf: () => seen.position, listsOf: () => seen.lists })
-  return { seen, newest, version: () => newest.get(key)?.metadata.resourceVersion }
+  const positionOf = (namespace: string): string => (namespace === key.namespace ? seen.position : '9999')
+  const listsOf = (namespace: string): Lists => (namespace === key.namespace ? seen.lists : { begun: 9, done: 99 })
+  const told: KubeObject[] = []
+  const newest = createNewest({ store, positionOf, listsOf }, (object) => told.push(object))
+  return { seen, newest, told, version: () => newest.get(key)?.metadata.resourceVersion }
 }
 
 describe('the newest of an object', () => {
@@ -50,6 +54,21 @@ describe('the newest of an object', () => {
     seen.lists = { begun: 2, done: 2 }
     seen.shown = at('800')
     expect(version()).toBe('900')
+  })
+
+  it('is the answer about an object that the watch does not show yet, until the watch is past it', () => {
+    const { seen, newest, version } = setUp(undefined)
+    newest.learn(at('9'))
+    expect(version()).toBe('9')
+    seen.position = '9'
+    expect(version()).toBeUndefined()
+  })
+
+  it('tells of every answer, older ones too', () => {
+    const { newest, told } = setUp(at('5'))
+    const answers = [at('9'), at('8')]
+    for (const answer of answers) newest.learn(answer)
+    expect(told).toEqual(answers)
   })
 
   it('is no older answer that comes late', () => {

@@ -21,8 +21,6 @@ export interface EventCorrelator {
   correlate(event: CoreEvent): EventWrite
   /** Takes note of what now stands in the cluster, as the answer to a write. */
   stands(event: CoreEvent): void
-  /** Forgets an event that no longer stands: the next of its kind is created. */
-  gone(event: CoreEvent): void
 }
 
 /** Most objects, reasons and events that are remembered of each; the longest unused are forgotten first. */
@@ -72,7 +70,6 @@ export function createEventCorrelator(clock: Clock): EventCorrelator {
   return {
     correlate,
     stands: (event) => void standing.set(standingKey(event), event),
-    gone: (event) => void standing.delete(standingKey(event)),
   }
 }
 

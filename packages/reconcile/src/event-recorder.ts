@@ -125,7 +125,6 @@ async function send({ correlator, port }: State, event: CoreEvent): Promise<void
   const write = correlator.correlate(event)
   if (write.kind === 'drop') return
   if (write.kind === 'repeat' && (await port.repeat(write.event))) return correlator.stands(write.event)
-  if (write.kind === 'repeat') correlator.gone(write.event)
   // Events are deleted after an hour by default: what is said again then is new.
   const created = { ...event, message: write.event.message }
   await port.create(created)

@@ -46,6 +46,23 @@ describe('createEventRecorder', () => {
     expect(new Set([...first.sent, ...second.sent].map((event) => event.metadata.name)).size).toBe(100)
   })
 
+  it('says which replica reports', async () => {
+    const { recorder, sent } = newBench({ instance: 'pod-1' })
+    recorder.record(AGENT, 'Normal', 'Said', 'x')
+    await recorder.flush()
+    expect(sent[0]).toMatchObject({ reportingComponent: 'tranche-controller', reportingInstance: 'pod-1' })
+  })
+
+  it.each([
+    ['the whole name of the object', 'node-agent.v2', /^node-agent\.v2\.[0-9a-f]{16}$/],
+    ['as much of a long one as there is room for', 'a'.repeat(253), /^a{236}\.[0-9a-f]{16}$/],
+  ])('gives an event a name that begins with %s', async (_what, name, want) => {
+    const { recorder, sent } = newBench()
+    recorder.record({ ...AGENT, name }, 'Normal', 'Said', 'x')
+    await recorder.flush()
+    expect(sent[0]!.metadata.name).toMatch(want)
+  })
+
   it('keeps the name of an event within what the API server takes', async () => {
     const { recorder, sent } = newBench()
     recorder.record({ ...AGENT, name: `${'a'.repeat(235)}.${'b'.repeat(17)}` }, 'Normal', 'Long', 'Long.')
@@ -124,6 +141,14 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(1)
   })
 
+  it('keeps 1,000 events waiting where no capacity is given, and drops the next', () => {
+    const { recorder, lines } = newBench({}, { create: () => new Promise(() => {}), repeat: () => Promise.resolve(true) })
+    for (let events = 0; events < 1_000; events++) recorder.record(AGENT, 'Normal', 'Said', 'x')
+    expect(lines).toEqual([])
+    recorder.record(AGENT, 'Normal', 'Said', 'x')
+    expect(lines).toHaveLength(1)
+  })
+
   it('counts up what happens again, so that one event stands for all of it', async () => {
     const clock = new FakeClock()
     const { recorder, sent, repeated } = newBench({ clock })
@@ -166,9 +191,45 @@ describe('createEventRecorder', () => {
     ])
   })
 
+  it('counts up a message of its own after others of its reason are combined', async () => {
+    const { recorder, repeated } = newBench()
+    for (const node of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 3]) recorder.record(AGENT, 'Warning', 'Skipped', `node-${node} is not ready`)
+    await recorder.flush()
+    expect(repeated.map(({ message, count }) => ({ message, count }))).toEqual([{ message: 'node-3 is not ready', count: 2 }])
+  })
+
+  it.each([
+    [600_000, '(combined from similar events): node-11 is not ready'],
+    [600_001, 'node-11 is not ready'],
+  ])('counts what is similar until nothing of it came for ten minutes (after %i ms: %s)', async (quietMs, want) => {
+    const clock = new FakeClock()
+    clock.advance(1_000_000)
+    const { recorder, sent } = newBench({ clock })
+    for (let node = 1; node <= 10; node++) recorder.record(AGENT, 'Warning', 'Skipped', `node-${node} is not ready`)
+    await recorder.flush()
+    clock.advance(quietMs)
+    recorder.record(AGENT, 'Warning', 'Skipped', 'node-11 is not ready')
+    await recorder.flush()
+    expect(sent.at(-1)?.message).toBe(want)
+  })
+
+  it('tries again to create an event that was deleted meanwhile, where the first try fails', async () => {
+    let isFailing = false
+    const sent: CoreEvent[] = []
+    const create = (event: CoreEvent): Promise<void> =>
+      isFailing ? Promise.reject(new Error('no')) : Promise.resolve(void sent.push(event))
+    const { recorder } = newBench({}, { create, repeat: () => Promise.resolve(false) })
+    for (const fails of [false, true, false]) {
+      isFailing = fails
+      recorder.record(AGENT, 'Warning', 'Stalled', 'maxUnavailable is 0')
+      await recorder.flush()
+    }
+    expect(sent.map(({ count }) => count)).toEqual([1, 1])
+  })
+
   it('says no more than 25 things about one object at once, one more every 5 minutes, and everything about others', async () => {
     const clock = new FakeClock()
-    const { recorder, sent } = newBench({ clock })
+    const { recorder, sent, lines } = newBench({ clock })
     const other = { ...AGENT, uid: 'u-2' }
     for (let index = 0; index < 40; index++) recorder.record(AGENT, 'Normal', `Reason${index}`, 'x')
     recorder.record(other, 'Normal', 'Other', 'x')
@@ -178,6 +239,7 @@ describe('createEventRecorder', () => {
     for (const reason of ['One', 'Two']) recorder.record(AGENT, 'Normal', reason, 'x')
     await recorder.flush()
     expect(sent.map(({ reason }) => reason).slice(25)).toEqual(['Other', 'One'])
+    expect(lines).toEqual([])
   })
 })
 

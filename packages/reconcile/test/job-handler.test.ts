@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { awaitChange, createJobHandler, recheckAfter, type Outcome, type Reconcile } from '@tranche/reconcile'
@@ -32,6 +33,21 @@ describe('createJobHandler', () => {
     const outcomes: Outcome[] = []
     for (let pass = 0; pass < 4; pass++) outcomes.push(await handle('default/agent', new AbortController().signal))
     expect(outcomes).toEqual([recheckAfter(5), recheckAfter(10), awaitChange, recheckAfter(5)])
+  })
+
+  it('takes the first back-off that it is given, and stays at 30 seconds where it is given no ceiling', async () => {
+    const reconcile: Reconcile = () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer'))
+    const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]), backOffBaseMs: 8 })
+    const outcomes: Outcome[] = []
+    for (let pass = 0; pass < 14; pass++) outcomes.push(await handle('default/agent', new AbortController().signal))
+    expect([outcomes[0], outcomes.at(-1)]).toEqual([8, 30_000].map(recheckAfter))
+  })
+
+  it('leaves nothing on the signal of its worker, which outlives many jobs', async () => {
+    const { signal } = new AbortController()
+    const handle = createJobHandler({ name: 'test', reconcile: async () => awaitChange, clock: new FakeClock(), log: recordingLogger([]) })
+    await handle('default/agent', signal)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('hands a key on at once, without a line, when its worker closes', async () => {

@@ -69,6 +69,11 @@ describe('createRunner', () => {
       backMs: 5,
       line: { level: 'debug', message: 'pass met a conflict' },
     },
+    'an answer that credentials are not accepted comes back after its back-off and is hardly worth a line: the client has said so': {
+      error: new AppError('API_REFUSED', 'Unauthorized', { details: { status: 401 } }),
+      backMs: 5,
+      line: { level: 'debug', message: 'pass failed' },
+    },
     'an error that the user must fix comes back after a long time': {
       error: new AppError('BATCH_SIZE_INVALID', '120%'),
       backMs: 300_000,
@@ -118,6 +123,16 @@ describe('createRunner', () => {
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(5 + 10 + 20 + 40)
     expect(bench.lines.map((line) => line.level)).toEqual(['debug', 'debug', 'debug', 'debug', 'warn'])
+  })
+
+  it('looks again at a key that needs a person after the time that it is given', async () => {
+    const bench = newBench(() => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')), { unmendedRecheckMs: 700 })
+    bench.queue.add('default/agent')
+    await bench.clock.advanceAsync(699)
+    expect(bench.observations).toHaveLength(1)
+    expect(bench.lines[0]?.fields).toMatchObject({ recheckAfterMs: 700 })
+    await bench.clock.advanceAsync(1)
+    expect(bench.observations).toHaveLength(2)
   })
 
   it('looks at a key that needs a person as soon as it changes', async () => {
@@ -173,6 +188,7 @@ describe('createRunner', () => {
       await sleep(bench.clock, 30)
       return recheckAfter(70)
     })
+    await bench.clock.advanceAsync(500)
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(30)
     expect(bench.observations).toEqual([{ name: 'test', durationMs: 30, outcome: 'recheckAfter' }])
@@ -196,8 +212,11 @@ describe('stopping a runner', () => {
     bench.queue.add('default/a')
     bench.queue.add('default/b')
     await bench.clock.advanceAsync(0)
-    const stopped = bench.runner.stop(1_000)
-    await bench.clock.advanceAsync(100)
+    let isStopped = false
+    const stopped = bench.runner.stop(1_000).then(() => (isStopped = true))
+    await bench.clock.advanceAsync(99)
+    expect(isStopped).toBe(false)
+    await bench.clock.advanceAsync(1)
     await stopped
     expect(bench.observations.map((observation) => observation.outcome)).toEqual(['awaitChange'])
     expect(bench.clock.pendingTimers).toBe(0)

@@ -43,6 +43,13 @@ describe('createThrottle', () => {
     expect(woken).toEqual(['a@0', 'b@0'])
   })
 
+  it('keeps a time of one millisecond too', () => {
+    const { throttle, woken } = throttled(1)
+    throttle('a')
+    throttle('a')
+    expect(woken).toEqual(['a@0'])
+  })
+
   it('lets every wake through where there is no time to keep', () => {
     const { throttle, woken } = throttled(0)
     throttle('a')

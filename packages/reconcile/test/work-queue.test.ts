@@ -94,6 +94,41 @@ describe('createWorkQueue', () => {
     expect(queue.addRateLimited('a')).toBe(5)
   })
 
+  it('takes the first back-off that it is given, and 5 ms and 30 seconds where it is given none', () => {
+    const clock = new FakeClock()
+    expect(createWorkQueue({ clock, backOffBaseMs: 7 }).addRateLimited('a')).toBe(7)
+    const queue = createWorkQueue({ clock })
+    const delays = Array.from({ length: 14 }, () => queue.addRateLimited('a'))
+    expect([delays[0], delays.at(-1)]).toEqual([5, 30_000])
+  })
+
+  it('says of every key that is taken for how long it was ready', async () => {
+    const clock = new FakeClock()
+    clock.advance(1_000)
+    const waited: number[] = []
+    const queue = createWorkQueue({ clock, onTaken: (ms) => waited.push(ms) })
+    queue.add('a')
+    clock.advance(30)
+    queue.add('a')
+    clock.advance(10)
+    await queue.get()
+    const next = queue.get()
+    queue.add('b')
+    await next
+    expect(waited).toEqual([40, 0])
+  })
+
+  it('keeps what a key comes after until it is taken over, the last of several, and nothing after it was shut down', () => {
+    const { queue } = newQueue()
+    expect(queue.takeTrace('a')).toBeUndefined()
+    for (const trace of ['first', 'last', undefined]) queue.follow('a', trace)
+    queue.follow('b', 'other')
+    expect([queue.takeTrace('a'), queue.takeTrace('a')]).toEqual(['last', undefined])
+    queue.shutDown()
+    queue.follow('a', 'late')
+    expect([queue.takeTrace('a'), queue.takeTrace('b')]).toEqual([undefined, undefined])
+  })
+
   it('keeps the ceiling after a thousand failures', () => {
     const { queue } = newQueue(30_000)
     for (let failures = 0; failures < 1_100; failures++) queue.addRateLimited('a')
@@ -105,8 +140,10 @@ describe('createWorkQueue', () => {
     const takers = [queue.get(), queue.get()]
     queue.addAfter('a', 10)
     queue.shutDown()
-    expect(await Promise.all([...takers, queue.get()])).toEqual([null, null, null])
+    expect(queue.delayed).toBe(0)
+    queue.addAfter('b', 10)
     expect(clock.pendingTimers).toBe(0)
+    expect(await Promise.all([...takers, queue.get()])).toEqual([null, null, null])
   })
 
   it('hands nothing out after it was shut down, neither what waited nor what came again', async () => {

@@ -3,14 +3,23 @@ import type { NodeView } from '@tranche/fleet'
 import type { PermitChange } from '@tranche/flight'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { scopeInRecord } from '../nodes/batch-scope.ts'
-import { isInReach } from '../old-nodes.ts'
 import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
 import { nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange, restsOn } from './permit-change.ts'
 import { sizeWithout } from './places.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
-import { type FlownPermit, isGone, isOver, isUnsettled, nodesBeingTaken, readScene, type Scene, standingPermits } from './scene.ts'
+import {
+  type FlownPermit,
+  isGone,
+  isOver,
+  isTakeable,
+  isUnsettled,
+  nodesBeingTaken,
+  readScene,
+  type Scene,
+  standingPermits,
+} from './scene.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit together with the pod that it is for. */
@@ -93,8 +102,9 @@ function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
 
 /**
  * F7: the head of those that stand, where nothing may be executed and it waits because of U while a broken old pod has no
- * place in front of it. A Ready pod in U needs none: time makes it available. Where D alone is the limit, only a pod on a
- * node of D could go before the head: deleting again there adds nothing.
+ * place in front of it. A Ready pod in U needs none: time makes it available. Nor does a pod that may not be taken, such as
+ * one on an excluded node: it would never get the place. Where D alone is the limit, only a pod on a node of D could go
+ * before the head: deleting again there adds nothing.
  */
 function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   const head = standingPermits(scene)[0]
@@ -103,7 +113,7 @@ function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
   const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
   const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
-  const waits = (node: NodeView): boolean => isInReach(node, scene.revisions) && !placed.has(node.name) && (!isFull || taken.has(node.name))
+  const waits = ({ name }: NodeView): boolean => isTakeable(scene, name) && !placed.has(name) && (!isFull || taken.has(name))
   return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []
 }
 

@@ -101,6 +101,46 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'append a c b',
     ],
     [
+      'no more than twice as many of a zone are permitted, whatever else tells its nodes apart (F3)',
+      {
+        nodes: 'a:old b:old g:old',
+        zones: `${zones} g=x`,
+        rules: {
+          spread: [
+            { topologyKey: 'zone', maxUnavailable: 1 },
+            { topologyKey: 'kubernetes.io/hostname', maxUnavailable: 1 },
+          ],
+        },
+        limit: 4,
+      },
+      'append a b',
+    ],
+    [
+      'no more are permitted than the batch lacks, however many zones have room (F3)',
+      { nodes: 'a:old c:old e:old', zones, rules: onePerZone, limit: 4, partition: 2 },
+      'append a',
+    ],
+    [
+      'nothing is permitted without a size in the record, however many zones have room',
+      { nodes: 'a:old b:old', zones, rules: onePerZone, limit: 4, record: { size: undefined } },
+      'wait for batch',
+    ],
+    [
+      'a permit stays while the broken pod that waits has no place in its own zone (F7)',
+      { nodes: 'a:none b:old! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone c' },
+      'wait for budget',
+    ],
+    [
+      'a permit stays while the broken pod that uses the budget up is on an excluded node (F7)',
+      { nodes: 'a:old! c:old', zones, rules: { exclude: [inZone('x')] }, permits: 'c' },
+      'wait for budget',
+    ],
+    [
+      'a permit stays while the broken pod that uses the budget up is on a node of a later step (F7)',
+      { nodes: 'a:old! c:old', zones, rules: { steps: [inZone('y'), {}] }, batch: 0, permits: 'c' },
+      'wait for budget',
+    ],
+    [
       'a node has to have room by every rule to be next (F3)',
       {
         nodes: 'a:new! b:old c:old d:old',

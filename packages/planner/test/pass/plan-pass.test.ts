@@ -178,6 +178,12 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 4,
       want: 'append a b',
     },
+    'takes nodes in their order where only a permit that has settled would use the budget up': {
+      nodes: 'a:new b:bad c:old!',
+      permits: 'a.gone',
+      limit: 2,
+      want: 'remove a, append b c',
+    },
     'takes a node with another Ready pod as healthy, where nothing of the budget is left': {
       nodes: 'a:bad b:old+old! c:new!',
       want: 'append a b',
@@ -324,6 +330,11 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
       nodes: 'a:bad! b:bad! c:old! d:old',
       permits: 'a.gone b.gone c d',
       want: 'withdraw c d',
+    },
+    'withdraws the permits of others alone': {
+      nodes: 'a:bad! b:bad! c:old d:old',
+      permits: 'a.gone b.gone c b',
+      want: 'withdraw c',
     },
     'takes any of them again while they are no more than the limit': {
       nodes: 'a:bad! b:bad! c:old! d:old',
@@ -523,6 +534,27 @@ describe('planPass: which permits leave the record', () => {
       partition: 1,
       want: 'withdraw b',
     },
+    'F7 withdraws nothing while the places are taken by several nodes, whatever is broken': {
+      nodes: 'a:none b:none c:old d:old!',
+      permits: 'a.gone b.gone c',
+      limit: 2,
+      partition: 1,
+      want: 'wait for budget',
+    },
+    'F7 withdraws a head that waits for a broken old pod where only a settled permit would use the places up': {
+      nodes: 'a:new b:none c:old d:old!',
+      permits: 'a.gone b.gone c',
+      limit: 2,
+      partition: 1,
+      want: 'withdraw c',
+    },
+    'F7 withdraws a head behind one that was sent while a broken old pod on a node in flight has no permit': {
+      nodes: 'a:bad! b:old c:old',
+      permits: 'a.gone b c',
+      sent: 'b',
+      limit: 2,
+      want: 'withdraw c',
+    },
     'F7 withdraws nothing for a Ready pod, which time makes available': {
       nodes: 'a:old* b:old',
       permits: 'b',
@@ -607,6 +639,11 @@ describe('planPass: while a record is not open (F8)', () => {
       expect(planText(planPass(passView({ ...given, record: { state } })))).toBe(want)
     })
   }
+})
+
+it('reads the pod that the clock has made available, not one beside it that is not Ready (F6)', () => {
+  const plan = planPass(passView({ nodes: 'a:new!+new', permits: 'a.gone', minReadySeconds: 60 }))
+  expect(plan).toMatchObject({ kind: 'confirm', pods: [{ pod: { name: 'pod-a-2' } }] })
 })
 
 it('reads a pod once, however many permits of its node it may settle (F6)', () => {
