@@ -251,6 +251,7 @@ const batchReleaseStatusSchema = z.object({
   collisionCount: int32().optional().meta({ description: 'Not for DaemonSets.' }),
   observedRelease: z.string().optional().meta({ description: 'spec.tranche.release that this status speaks of.' }),
   settledSince: time().optional().meta({ description: 'Since when every node of the last batch has been available.' }),
+  settlingUntil: time().optional().meta({ description: 'When the final settling time ends; absent while nodes are left to update.' }),
   updatedAvailableReplicas: int32().min(0).optional().meta({ description: 'Updated nodes that are available.' }),
   failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),

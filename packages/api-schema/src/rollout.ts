@@ -204,6 +204,10 @@ const rolloutStatusSchema = z.object({
   stableMismatch: z.string().optional().meta({
     description: 'ControllerRevision of stableRevision that does not hold the template of stableDigest: it is never put back.',
   }),
+  pausedSince: time().optional().meta({ description: 'When spec.strategy.paused stopped the release; absent while it does not.' }),
+  settlingUntil: time()
+    .optional()
+    .meta({ description: 'When the release becomes Healthy if nothing crashes before; absent while nodes are left to update.' }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
   policy: policyInUseSchema.optional().meta({ description: 'The policy that conditions the release.' }),
   notifications: atomicList(notificationSchema).optional().meta({ description: 'What receivers are still to be told, oldest first.' }),

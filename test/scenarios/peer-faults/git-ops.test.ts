@@ -122,7 +122,7 @@ it.each([0, 60, 120])(
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await stage.approve()
-    await stage.until('it settles', async () => (await stage.release())?.status?.message?.startsWith('settling:') === true)
+    await stage.until('it settles', async () => (await stage.release())?.status?.settlingUntil !== undefined)
     await stage.pass(9_800 + ms)
     await stage.setImage('v3')
     await untilPausedAt(stage, 1)

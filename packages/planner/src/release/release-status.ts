@@ -14,7 +14,6 @@ import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
 import { judgementOf, steadyMs, stoppedSoFar } from './judgement.ts'
 import { leakedNodes } from './leaked-nodes.ts'
 import { releasePlanHash } from './release-plan-hash.ts'
-import { isSettling, SETTLING } from './settling.ts'
 import type { ReleaseView } from './release-view.ts'
 import { stableTemplate } from './stable-template.ts'
 import { unwellText } from './unwell-text.ts'
@@ -45,7 +44,8 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     observedRelease: release.spec.tranche?.release ?? '',
     observedReleasePlanHash: releasePlanHash(release.spec.releasePlan),
   }
-  if (isFinalized(view)) return { ...base, ...wellAtTheEnd, phase: 'Completed', message: 'the release is complete', waiting: null }
+  if (isFinalized(view))
+    return { ...base, ...wellAtTheEnd, phase: 'Completed', message: 'the release is complete', settlingUntil: null, waiting: null }
   if (wanted.kind !== 'allow') {
     const leakedSoFar = record === undefined ? {} : { leaked: leakedNodes(view, record.revision) }
     return {
@@ -55,6 +55,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
       phase: stoppedPhase(view),
       ...leakedSoFar,
       message: wanted.message,
+      settlingUntil: null,
       waiting: waitingFor(view, wanted),
     }
   }
@@ -62,11 +63,13 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   const batch = batchOf(release)
   const state =
     record?.state === 'open' && record.size === progress.size && record.partition === progress.partition ? progress.state : 'Upgrading'
+  const settlingUntil = endOfSettling(view, progress, state)
   return {
     ...base,
     ...failures(view, wanted),
     phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
-    message: `${settlingMessage(view, progress, state) ?? batchMessage(progress, state, batch)}${contestNote(view)}`,
+    message: `${settlingUntil === null ? batchMessage(progress, state, batch) : settlingMessage(progress, settlingUntil)}${contestNote(view)}`,
+    settlingUntil,
     stableRevision: wanted.stable,
     updateRevision: wanted.allowance.revision,
     observedRolloutID: release.spec.releasePlan.rolloutID ?? '',
@@ -131,14 +134,17 @@ function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   return since !== undefined && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
 }
 
-/** The final settling time, while it runs: nothing is left to update, and a crash still counts. */
-function settlingMessage(view: ReleaseView, progress: BatchProgress, state: string): string | null {
+/** @returns when the final settling time ends (RFC 3339): nothing is left to update, and a crash still counts; null while it does not run */
+function endOfSettling(view: ReleaseView, progress: BatchProgress, state: string): string | null {
   const { releasePlan, tranche } = view.release.spec
   const settleMs = (tranche?.finalSettleSeconds ?? 0) * 1000
   if (releasePlan.batchPartition !== undefined || state !== 'Ready' || settleMs === 0 || progress.desired === 0) return null
   const endMs = Date.parse(readySince(view, batchOf(view.release))) + settleMs
-  if (endMs <= view.nowMs) return null
-  return `${SETTLING} goes Healthy at ${new Date(endMs).toISOString()} if nothing crashes; ${countsText(progress)}`
+  return endMs <= view.nowMs ? null : new Date(endMs).toISOString()
+}
+
+function settlingMessage(progress: BatchProgress, until: string): string {
+  return `settling: goes Healthy at ${until} if nothing crashes; ${countsText(progress)}`
 }
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
@@ -170,7 +176,6 @@ function withoutCounts(status: BatchReleaseStatusPatch): unknown {
     ...rest,
     canary,
     failure: failureWords(failure),
-    settling: isSettling(status.message),
     waiting: wait === null || wait === undefined ? null : waitWords(wait),
   }
 }

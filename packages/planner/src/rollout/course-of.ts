@@ -1,4 +1,4 @@
-import type { ProgressingReason } from '@tranche/api-schema'
+import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { Course } from './course.ts'
@@ -64,6 +64,7 @@ export function courseBefore(view: RolloutView): Course {
     acceptedWishes: status?.acceptedWishes ?? {},
     failure: status?.failure,
     rollbackFrom: status?.rollbackFrom,
+    pausedSince: pausedSince(status),
     message: status?.message ?? '',
     stalled: null,
     warning: heeded?.warning ?? null,
@@ -71,4 +72,10 @@ export function courseBefore(view: RolloutView): Course {
     obstacle: null,
     goesOn: false,
   }
+}
+
+/** A status that an older version wrote has no `pausedSince`: the condition was updated when the pause began. */
+function pausedSince(status: RolloutStatus | undefined): string | undefined {
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  return progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
 }

@@ -52,6 +52,8 @@ export interface Course {
   readonly failure: Failure | undefined
   /** The revision that the release takes back, or the last one took back; undefined for any other release. */
   readonly rollbackFrom: string | undefined
+  /** Since when (RFC 3339) `spec.strategy.paused` has stopped the release; counts only while the reason is `Paused`. */
+  readonly pausedSince: string | undefined
   readonly message: string
   readonly stalled: { readonly reason: StalledReason; readonly message: string } | null
   readonly warning: string | null

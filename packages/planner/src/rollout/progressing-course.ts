@@ -77,8 +77,6 @@ function goingOnText({ reason, message }: Course): string {
   return reason === 'Paused' ? 'spec.strategy.paused was taken away: the release goes on' : message
 }
 
-const PAUSED = 'paused by spec.strategy.paused since'
-
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
 function pausedCourse(view: RolloutView, before: Course): Course {
   const { paused, message } = releaseReport(view)
@@ -87,12 +85,13 @@ function pausedCourse(view: RolloutView, before: Course): Course {
       ...before,
       message: `pausing: waiting until no deletion can be accepted any more${message === undefined ? '' : `; ${message}`}`,
     }
-  const since = (before.reason === 'Paused' ? sinceIn(before.message) : null) ?? stamp(view)
-  return { ...before, reason: 'Paused', message: `${PAUSED} ${since}; ${afterPauseText(before)}` }
-}
-
-function sinceIn(message: string): string | null {
-  return message.startsWith(PAUSED) ? (message.slice(PAUSED.length + 1).split(';')[0] ?? null) : null
+  const pausedSince = before.pausedSince ?? stamp(view)
+  return {
+    ...before,
+    reason: 'Paused',
+    pausedSince,
+    message: `paused by spec.strategy.paused since ${pausedSince}; ${afterPauseText(before)}`,
+  }
 }
 
 function afterPauseText({ acceptedWishes: { pause } }: Course): string {

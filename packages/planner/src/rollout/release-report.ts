@@ -24,6 +24,8 @@ export interface ReleaseReport {
   readonly completed: boolean
   /** What to say of nodes that keep the release from being given back; null where there are none. */
   readonly nodesLeft: string | null
+  /** When the final settling time ends (RFC 3339); null while it does not run. */
+  readonly settlingUntil: string | null
   /** What it waits for. */
   readonly message: string | undefined
   /** A reason that needs somebody. */
@@ -59,6 +61,7 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     present: release !== undefined,
     completed: current && sameRelease && status.phase === 'Completed',
     nodesLeft,
+    settlingUntil: sameRelease ? (status.settlingUntil ?? null) : null,
     message: sameRelease ? messageOf(status) : undefined,
     stalled: stalledBy(status?.waiting),
   }

@@ -81,6 +81,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedWishes, rollbackFrom, failure } = course
+  const settlingUntil = course.phase === 'Progressing' ? releaseReport(view).settlingUntil : null
   return {
     ...kept,
     observedGeneration: observedGeneration(view, course),
@@ -92,6 +93,8 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     canaryStatus: { ...course.canary, ...(hash !== null && { rolloutHash: hash }), message: course.message },
     ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
     ...stableRecord(view, course),
+    ...(course.reason === 'Paused' && course.pausedSince !== undefined && { pausedSince: course.pausedSince }),
+    ...(settlingUntil !== null && { settlingUntil }),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
     ...(failure !== undefined && { failure }),
@@ -115,6 +118,8 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     failure: _failure,
     stableDigest: _digest,
     stableMismatch: _mismatch,
+    pausedSince: _paused,
+    settlingUntil: _settling,
     ...kept
   } = status ?? {}
   return kept

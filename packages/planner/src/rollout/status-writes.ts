@@ -1,6 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
-import { isSettling } from '../release/settling.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** How often mere counts and messages are written while a step goes on. */
@@ -23,14 +22,13 @@ export function untilCountsMs(view: RolloutView): number | null {
 }
 
 function withoutCounts(status: RolloutStatus): unknown {
-  const { message: words, conditions, canaryStatus, skippedNodes: _skipped, failure, ...rest } = status
+  const { message: _message, conditions, canaryStatus, skippedNodes: _skipped, failure, ...rest } = status
   const { message: _seen, nodes: _nodes, failedNodes: _failed, ...verdict } = failure ?? {}
   const { canaryReplicas: _canary, canaryReadyReplicas: _ready, message: _words, ...canary } = canaryStatus ?? {}
   return {
     ...rest,
     canary,
     verdict,
-    settling: isSettling(words),
     // Why somebody must act is said as it stands now.
     conditions: conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, type === 'Stalled' ? message : '']),
   }

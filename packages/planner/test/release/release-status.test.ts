@@ -180,7 +180,7 @@ describe('the status of a BatchRelease', () => {
   it('says at once that the final settling begins', () => {
     const view = { ...aView({ ...leaving(-9_000), nodes: 'a:new b:new c:new d:new e:new', annotations: { [partition]: '0' } }) }
     const said = onceSaid(view)
-    const release = { ...said.release, status: { ...said.release.status, message: 'batch 2 is ready' } }
+    const release = { ...said.release, status: { ...said.release.status, settlingUntil: undefined } }
     expect(planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })).toMatchObject({ kind: 'writeStatus' })
   })
 

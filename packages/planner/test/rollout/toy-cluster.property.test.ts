@@ -3,6 +3,7 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { strategyOf } from '@tranche/planner'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { expectSameWithoutMessages } from './without-messages.ts'
 import { settle } from '../../../../test/toys/settle.ts'
 import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
 
@@ -60,11 +61,36 @@ const disturbing = fc.oneof(
   fc.record({ kind: fc.constant('mishap' as const), mishap: fc.constantFrom('touchesUnclear' as const, 'diesAfterTouches' as const) }),
 )
 type Happening = typeof acting extends fc.Arbitrary<infer A> ? (typeof disturbing extends fc.Arbitrary<infer D> ? A | D : never) : never
-const story = fc.record({
+interface Story {
+  readonly scope: 'binding' | 'release'
+  readonly steps: RolloutStep[]
+  readonly happenings: readonly Happening[]
+}
+const story: fc.Arbitrary<Story> = fc.record({
   scope: fc.constantFrom('binding' as const, 'release' as const),
   steps: fc.constantFrom(...plans.slice(0, 3)),
   happenings: fc.array(fc.oneof({ weight: 3, arbitrary: acting }, { weight: 1, arbitrary: disturbing }), { minLength: 10, maxLength: 80 }),
 })
+
+/** A node that was updated natively turns NotReady: that is a verdict, and no calm cluster lifts it. */
+const failedByItsNode: Story = {
+  scope: 'binding',
+  steps: [{ replicas: '100%' }],
+  happenings: [
+    { kind: 'image', image: 'v2' },
+    act('actNatively', 1),
+    act('passRollout', 2),
+    act('passRelease', 2),
+    act('passRollout', 1),
+    act('passRelease', 1),
+    { kind: 'strategy' },
+    act('passRollout', 2),
+    act('actNatively', 2),
+    { kind: 'node', node: 'node-0', state: 'notReady' },
+    act('passRelease', 6),
+    act('passRollout', 2),
+  ],
+}
 
 describe('planRollout and planBatchRelease, whatever happens and wherever they are cut off', () => {
   it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
@@ -77,7 +103,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         settle(toy, () => checkPromises(toy))
         for (let round = 0; round < 20 && toy.rollout?.status?.phase !== 'Healthy'; round++) {
           if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.wish({ currentStepState: 'StepReady' })
-          if (isHeld(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
+          if (waitsForRetry(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
           settle(toy, () => checkPromises(toy))
         }
         expect(toy.rollout?.status?.phase, JSON.stringify([toy.rollout?.status, toy.release, toy.daemonSet, toy.pods])).toBe('Healthy')
@@ -89,7 +115,23 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         )
         expect(toy.rollout?.status?.observedGeneration).toBe(toy.rollout?.metadata.generation)
       }),
-      { numRuns: 250 },
+      { numRuns: 250, examples: [[failedByItsNode]] },
+    )
+  })
+
+  it('decide the same whatever the messages of the objects say', () => {
+    fc.assert(
+      fc.property(story, ({ scope, steps, happenings }) => {
+        const toy = new ToyCluster({ scope, steps })
+        settle(toy)
+        toy.setImage('v2')
+        for (const happening of happenings) {
+          happen(toy, happening)
+          expectSameWithoutMessages(toy)
+        }
+        settle(toy, () => expectSameWithoutMessages(toy))
+      }),
+      { numRuns: 60 },
     )
   })
 
@@ -115,6 +157,10 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
     )
   })
 })
+
+function act(actor: Actor, times: number): Happening {
+  return { kind: 'act', actor, times }
+}
 
 function happen(toy: ToyCluster, happening: Happening): void {
   switch (happening.kind) {
@@ -168,8 +214,10 @@ function actFor(toy: ToyCluster, actor: Actor): void {
   if (strategyOf(before) === 'OnDelete' && strategyOf(toy.daemonSet) !== 'OnDelete') expect(toy.oldPods()).toEqual([])
 }
 
-function isHeld({ rollout }: ToyCluster): boolean {
-  return rollout?.status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'RevisionHeld') ?? false
+/** The version is held, or has failed: a person decides. */
+function waitsForRetry({ rollout }: ToyCluster): boolean {
+  const stalled = rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')
+  return stalled?.reason === 'RevisionHeld' || stalled?.reason === 'ReleaseFailed'
 }
 
 /** What must be so at every moment. */

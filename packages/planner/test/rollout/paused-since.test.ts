@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
+
+/** A release that spec.strategy.paused has stopped, an hour ago. */
+function pausedToy(): ToyCluster {
+  const toy = new ToyCluster()
+  settle(toy)
+  toy.setImage('v2')
+  settle(toy)
+  toy.pause(true)
+  settle(toy)
+  toy.nowMs += 3_600_000
+  return toy
+}
+
+function editStatus(toy: ToyCluster, edit: (status: object) => object): void {
+  const rollout = toy.rollout!
+  toy.rollout = { ...rollout, status: edit(rollout.status!) as typeof rollout.status }
+}
+
+describe('the status of a release that spec.strategy.paused stops', () => {
+  it('says since when in a field of its own', () => {
+    const { status } = pausedToy().rollout!
+    expect(status?.pausedSince).toBeDefined()
+    expect(status?.message).toContain(`paused by spec.strategy.paused since ${status?.pausedSince}`)
+  })
+
+  it('keeps the time of the pause whatever its message says', () => {
+    const toy = pausedToy()
+    const since = toy.rollout!.status?.pausedSince
+    editStatus(toy, (status) => ({ ...status, message: 'x' }))
+    settle(toy)
+    expect(toy.rollout!.status).toMatchObject({ pausedSince: since, message: expect.stringContaining(`since ${since}`) as string })
+  })
+
+  it('takes the time of the pause from the condition where an older version wrote the status', () => {
+    const toy = pausedToy()
+    const since = toy.rollout!.status?.pausedSince
+    editStatus(toy, ({ pausedSince: _none, ...status }: { pausedSince?: string }) => status)
+    settle(toy)
+    expect(toy.rollout!.status?.pausedSince).toBe(since)
+  })
+
+  it('drops the time of the pause when the release goes on', () => {
+    const toy = pausedToy()
+    toy.pause(false)
+    settle(toy)
+    expect(toy.rollout!.status?.pausedSince).toBeUndefined()
+  })
+})
